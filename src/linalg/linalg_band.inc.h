@@ -1,6 +1,6 @@
-/* Band matrices, T by T; see linalg_band.c. */
+/* Band matrices for type T; see linalg_band.c. */
 
-/* Element (i, j) of the band; elements of a row lie side by side, those of a column s->ld - 1 apart. */
+/* Address of element (i, j) of the band. Elements of a row are adjacent, those of a column s->ld - 1 apart. */
 static inline T *F(at)(const work *s, int64_t i, int64_t j)
 {
     return (T *)s->a + i * s->ld + j - i + s->b;
@@ -19,7 +19,7 @@ static void F(load)(const cubed_block *x, int64_t number, const work *s)
     }
 }
 
-/* Of the n x n square on the diagonal from (c, c) on, what is below it. */
+/* Fills the part below the diagonal of the n x n square on the diagonal at (c, c). */
 static void F(mirror)(const work *s, int64_t c, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -27,7 +27,7 @@ static void F(mirror)(const work *s, int64_t c, int64_t n)
     }
 }
 
-/* Takes n elements, `step` apart, and reflects them; u becomes the reflector. */
+/* Applies a reflection to n elements, `step` apart; u receives the reflector. */
 static T F(reflect_line)(int64_t n, T *x, int64_t step, bool conjugated, T *u)
 {
     double beta;
@@ -37,8 +37,8 @@ static T F(reflect_line)(int64_t n, T *x, int64_t step, bool conjugated, T *u)
     return tau;
 }
 
-/* Row r, from column c on, becomes one element, which takes what is in the band's next squares out of it: columns are
- * reflected, and rows, by the same reflectors or by those that clear column c. */
+/* Reduces row r from column c to one element. Applies the reflection to the columns in the band's next squares; their rows
+ * are then reflected by the same reflector (Hermitian), or by one that clears column c. */
 static void F(reduce_row)(const work *s, int64_t r, int64_t c)
 {
     const int64_t n = cb_min_i64(s->b, s->n - c), last = c + n, step = s->ld - 1;
@@ -60,7 +60,7 @@ static bool F(band_one)(const cubed_block_call *call, const work *s, int64_t i)
     const int64_t n = s->n;
     F(load)(&call->in[0], i, s);
     const int exponent = F(scale_to_one)(n * s->ld, s->a);
-    if (!s->hermitian && n > 0) { /* the first element real */
+    if (!s->hermitian && n > 0) { /* make the first element real */
         T tau = F(reflect_line)(1, F(at)(s, 0, 0), 1, false, s->u);
         F(reflect_rows)
         (1, cb_min_i64(n, s->b + 1) - 1, F(conj)(tau), s->u, F(at)(s, 0, 1), s->ld - 1, s->w);
@@ -71,7 +71,8 @@ static bool F(band_one)(const cubed_block_call *call, const work *s, int64_t i)
     }
     if (cubed_block_cancelled(call)) return false;
     for (int64_t k = 0; k < n; k++) {
-        /* Iterations on tridiagonal matrices go up from the last row: rows that grow less and less come to an end. */
+        /* Iterations on tridiagonal matrices proceed upwards from the last row: they converge if rows grow smaller in that
+         * direction. */
         const int64_t row = s->hermitian ? n - 1 - k : k, next = s->hermitian ? row - 1 : row;
         s->d[k] = F(real)(*F(at)(s, row, row));
         s->e[k] = k + 1 < n ? F(real)(*F(at)(s, next, next + 1)) : 0;

@@ -1,9 +1,10 @@
-/* Reduction to bidiagonal matrices, in panels of columns and rows: half of the work is products of matrices
- * (Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue
- * computations", 1989). What a panel takes from the m x n matrix a, V Y^H + X U^H, is taken from what lies
- * behind it when the panel is complete. V and X lie beside each other in rows of 2 b, as Y and U do. */
+/* Reduction to bidiagonal form in panels of columns and rows: half of the work is products of matrices (Dongarra, Sorensen
+ * and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue computations", 1989). A panel's update of
+ * the m x n matrix a, V Y^H + X U^H, is subtracted from the rest when the panel is complete. V and X are stored side by
+ * side in rows of 2 b, and so are Y and U. */
 
-/* c (m) -= the rows from `rows` on times conj(row): of both, the first `left` and `right` columns of b. */
+/* c (m) -= `rows` times conj(row), over the first `left` columns of the first part and the first `right` columns of the
+ * second part. */
 static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t left, int64_t right,
                          const T *rows, const T *row, T *c)
 {
@@ -14,7 +15,7 @@ static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t lef
     F(add_times)(p, m, right, rows + b, 2 * b, x, c);
 }
 
-/* y (m) -= a b^H x, of the first `left` and `right` columns of both parts; b has n rows. */
+/* y (m) -= a b^H x, over the first `left` and `right` columns of both parts; b has n rows. */
 static void F(take_products)(const cb_products *p, int64_t m, int64_t n, int64_t width,
                              int64_t left, int64_t right, const T *a, const T *b, const T *x, T *y)
 {
@@ -29,13 +30,13 @@ static void F(take_products)(const cb_products *p, int64_t m, int64_t n, int64_t
     F(add_times)(p, m, right, a + width, 2 * width, z, y);
 }
 
-/* Number n of x, from `to` on, each `step` behind the one before. */
+/* Copies n elements to `to`, `step` apart. */
 static void F(spread)(int64_t n, const T *x, T *to, int64_t step)
 {
     for (int64_t i = 0; i < n; i++) to[i * step] = x[i];
 }
 
-/* Column k, of which `done` of the panel are before it, and what it adds to V and Y. */
+/* Reduces column k, the panel's column number `done`, and extends V and Y. */
 static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
 {
     const int64_t n = s->n, m = s->m - k, rest = n - k - 1;
@@ -54,7 +55,7 @@ static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t 
     F(spread)(rest, y, right + done, 2 * b);
 }
 
-/* The same of row k, and of X and U. */
+/* Reduces row k, and extends X and U. */
 static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
 {
     const int64_t n = s->n, m = s->m - k - 1, rest = n - k - 1;
@@ -73,8 +74,8 @@ static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t don
     F(spread)(m, x, left + b + done, 2 * b);
 }
 
-/* a (m x n, m >= n) becomes a real bidiagonal matrix (d, e) between reflectors: those of the left side in
- * columns, those of the right side in rows. */
+/* Reduces a (m x n, m >= n) to a real bidiagonal matrix (d, e). Left reflectors are stored in the columns of a, right
+ * reflectors in its rows. */
 static void F(bidiagonalize)(const work *s, T *a)
 {
     const int64_t n = s->n;

@@ -1,4 +1,5 @@
-/* Includes CB_LINALG_FILE, and what such files share, with T = double and with T = cb_complex: once in a file. */
+/* Includes CB_LINALG_FILE, and the templates that such files share, with T = double and with T = cb_complex. At most once
+ * per file. */
 #include "linalg/linalg_wy.h"
 
 #define T   double

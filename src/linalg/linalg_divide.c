@@ -5,9 +5,9 @@
 #include "linalg/linalg_iterate.h"
 #include "linalg/linalg_secular.h"
 
-/* Up to so many rows vectors are found by iterations. */
+/* Maximum number of rows for which vectors are computed by iterations. */
 #define LEAF 24
-/* Numbers of which squares of squares are no longer normal, far below what counts beside those around 1. */
+/* Numbers below have a fourth power that is not normal; negligible relative to numbers near 1. */
 #define TINY 0x1p-250
 
 cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *room)
@@ -32,8 +32,8 @@ cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *ro
     return w;
 }
 
-/* Rows lo to hi - 1 of the matrix, which have columns lo to hi, and the row between its halves. So many
- * vectors u are there, and one more v, which the matrix takes to 0: that comes last. */
+/* Rows lo to hi - 1 of the matrix, which have columns lo to hi, and the row `mid` between its halves. There are as many
+ * vectors u, and one more vector v, which the matrix maps to 0; it is the last. */
 typedef struct part {
     const cb_divide *w;
     double *s;
@@ -43,7 +43,7 @@ typedef struct part {
 static double *left(const cb_divide *w, int64_t i) { return w->u + i * w->n; }
 static double *right(const cb_divide *w, int64_t i) { return w->v + i * (w->n + 1); }
 
-/* --- Halves are small ------------------------------------------------------------------------------- */
+/* --- Small matrices ------------------------------------------------------------------------------------- */
 
 static void set_identity(double *x, int64_t n, int64_t ld)
 {
@@ -53,7 +53,7 @@ static void set_identity(double *x, int64_t n, int64_t ld)
     }
 }
 
-/* As a square matrix whose last row is 0. */
+/* Solves it as a square matrix whose last row is 0. */
 static bool solve_leaf(const cb_divide *w, double *s, const double *e, int64_t lo, int64_t hi)
 {
     double values[LEAF + 1], beside[LEAF + 1];
@@ -73,7 +73,7 @@ static bool solve_leaf(const cb_divide *w, double *s, const double *e, int64_t l
     return true;
 }
 
-/* --- Values that both matrices have ------------------------------------------------------------------- */
+/* --- Deflation ------------------------------------------------------------------------------------------ */
 
 /* Row i becomes c i + s k, row k becomes c k - s i. */
 static void rotate(double *i, double *k, int64_t n, double c, double s)
@@ -95,8 +95,8 @@ static void rotate_left(const part *p, int64_t i, int64_t k, double c, double s)
     if (p->w->u) rotate(left(p->w, i) + p->lo, left(p->w, k) + p->lo, p->hi - p->lo, c, s);
 }
 
-/* The row between the halves in terms of their vectors; vectors that the halves take to 0 become one that the
- * row does not, and one that it does. */
+/* Computes the row between the halves in terms of their vectors. The null vectors of both halves are rotated to one that
+ * the row does not map to 0, and one that it does. */
 static void make_row(const part *p, double of_upper, double of_lower)
 {
     const cb_divide *w = p->w;
@@ -111,7 +111,7 @@ static void make_row(const part *p, double of_upper, double of_lower)
     if (w->u) left(w, p->mid)[p->mid] = 1;
 }
 
-/* Numbers up to it do not change the matrix by more than rounding does. */
+/* Threshold below which numbers change the matrix by no more than rounding. */
 static double negligible_in(const part *p, double of_upper, double of_lower)
 {
     double largest = fmax(fabs(of_upper), fabs(of_lower));
@@ -119,7 +119,7 @@ static double negligible_in(const part *p, double of_upper, double of_lower)
     return fmax(8 * CB_EPSILON * largest, TINY);
 }
 
-/* Two lists of rows in the order of their values become one. */
+/* Merges two lists of rows that are ordered by their values. */
 static void merge_orders(const double *s, const int64_t *a, int64_t na, const int64_t *b,
                          int64_t nb, int64_t *out)
 {
@@ -134,12 +134,11 @@ static void merge_orders(const double *s, const int64_t *a, int64_t na, const in
     }
 }
 
-/* Where a row of vectors is not 0: in the columns of the upper half, of the lower one, anywhere. */
+/* Nonzero columns of a row of vectors: those of the upper half, of the lower half, or of both. */
 enum { UPPER, MIXED, LOWER, KINDS };
 
-/* Values whose element of the row is negligible are the whole matrix's, and so is one of two that are equal.
- * Rows of those that are left, in the order of their values, go to the front of `rows`, the others behind them;
- * returns how many are left. */
+/* Values with a negligible element in the row are already values of the whole matrix, and so is one of two equal values.
+ * Moves the other rows, in the order of their values, to the front of `rows`, and returns their number. */
 static int64_t deflate(const part *p, double negligible, int64_t *rows)
 {
     const cb_divide *w = p->w;
@@ -156,7 +155,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
             gone[dropped++] = i;
         } else if (s[i] - s[last] > negligible) {
             rows[kept++] = i;
-        } else { /* the row before it takes its element, too */
+        } else { /* rotate its element into the previous row */
             double r = cb_hypot(z[i], z[last]), cosine = z[last] / r, sine = z[i] / r;
             rotate_right(p, last, i, cosine, sine);
             if (last != p->mid) rotate_left(p, last, i, cosine, sine);
@@ -169,14 +168,14 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
     return kept;
 }
 
-/* --- Two become one ------------------------------------------------------------------------------------ */
+/* --- Joining halves ------------------------------------------------------------------------------------- */
 
-/* Rows of vectors that are kept: how many there are of each kind, one kind after another. */
+/* Counts of kept rows of vectors by kind. */
 typedef struct columns {
     int64_t kept, count[KINDS];
 } columns;
 
-/* w->at: where kept rows are among the columns of coefficients; w->row: what is there. */
+/* Sorts kept rows by kind. w->at: their positions among the columns of coefficients; w->row: the row at each position. */
 static columns sort_by_kind(const part *p, const int64_t *rows, int64_t kept)
 {
     const cb_divide *w = p->w;
@@ -203,8 +202,8 @@ static double normalize(double *x, int64_t n)
     return sum;
 }
 
-/* Rows of gaps become right singular vectors of the small matrix, whose first row is z: z / gaps, made to be of
- * length 1. What they were multiplied with goes to `by`. */
+/* Computes the right singular vectors of the small matrix from the rows of gaps: z / gaps, normalised. `by` receives the
+ * normalisation factors. */
 static void make_right(const cb_divide *w, int64_t n, double *by)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -215,7 +214,7 @@ static void make_right(const cb_divide *w, int64_t n, double *by)
     }
 }
 
-/* Left ones are d times right ones, as they were, beside -1 in the first row. */
+/* Computes the left singular vectors: d times the unnormalised right ones, with -1 in the first row. */
 static void make_left(const cb_divide *w, int64_t n, const double *by)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -226,7 +225,7 @@ static void make_left(const cb_divide *w, int64_t n, const double *by)
     }
 }
 
-/* Rows of x, which are `ld` apart, become coefficients times those that are kept, and then the others. */
+/* Multiplies the kept rows of x, `ld` apart, by the coefficients, followed by the other rows. */
 static void multiply(const part *p, const columns *c, double *x, int64_t ld, int64_t width)
 {
     const cb_divide *w = p->w;
@@ -294,7 +293,7 @@ static void join(const part *p, double of_upper, double of_lower)
     merge_orders(p->s, rows, kept, rows + kept, n - kept, order + p->lo);
 }
 
-/* Halves are halved: recursion is as deep as n has digits. */
+/* Recursion depth: logarithm of n. */
 static bool solve(const cb_divide *w, double *s, const double *e, int64_t lo, int64_t hi)
 {
     const part p = {w, s, lo, lo + (hi - lo) / 2, hi};
@@ -326,8 +325,8 @@ bool cb_divide_svd(const cb_divide *w, double *s, double *e)
 
 /* --- Eigenvalues --------------------------------------------------------------------------------------- */
 
-/* Rows lo to hi - 1 of a tridiagonal matrix, which have nothing beside them. Moved by Gershgorin's bound and
- * more it is definite: what is left is the product of a bidiagonal matrix and itself. */
+/* Eigenvalues of rows lo to hi - 1 of a tridiagonal matrix, which are a separate block. Shifted by more than Gershgorin's
+ * bound it is definite, and thus the product of a bidiagonal matrix and its transpose. */
 static bool eigen_block(const cb_divide *w, double *d, double *e, int64_t lo, int64_t hi)
 {
     double least = d[lo], size = 0, move;

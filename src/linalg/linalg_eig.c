@@ -1,5 +1,5 @@
-/* Eigenvalues of square matrices: eig and eigvals. Reflectors make an upper Hessenberg matrix of one that
- * was balanced, QR iterations a triangular one, and its eigenvectors are found from the last row up. */
+/* Eigenvalues of square matrices: eig and eigvals. Balances the matrix, reduces it to upper Hessenberg form by reflectors
+ * and to triangular form by QR iterations, and finds eigenvectors by back substitution. */
 #include "base/error.h"
 #include "linalg/linalg_functions.h"
 #include "linalg/linalg_schur.h"
@@ -7,17 +7,17 @@
 
 typedef struct work {
     int64_t n;
-    void *a, *zt;                 /* n x n; zt for vectors, else NULL */
+    void *a, *zt;                 /* n x n; zt for vectors, otherwise NULL */
     cb_complex *vectors, *values; /* n x n, in rows; n */
     cb_complex *y;
     void *tau, *v, *w;
     double *by;
-    const cubed_cancel *cancel; /* of the call */
+    const cubed_cancel *cancel; /* from the call */
 } work;
 
 static bool is_cancelled(const work *s) { return cubed_cancel_is_set(s->cancel); }
 
-/* Vectors of real matrices are complex, too. */
+/* Vectors of real matrices are complex too. */
 #define CB_LINALG_FILE "linalg/linalg_eig.inc.h"
 #include "linalg/linalg_both.h"
 

@@ -1,5 +1,5 @@
-/* Multiplies rows and columns by powers of 2 so that each row's sum is about its column's; by[i] is what
- * column i was multiplied with (Osborne, "On pre-conditioning of matrices", JACM 1960). */
+/* Balances a matrix: scales rows and columns by powers of 2 so that the sums of each row and its column are similar. by[i]
+ * is the factor of column i (Osborne, "On pre-conditioning of matrices", JACM 1960). */
 static void F(balance)(int64_t n, T *a, double *by)
 {
     for (int64_t i = 0; i < n; i++) by[i] = 1;
@@ -32,7 +32,7 @@ static void F(balance)(int64_t n, T *a, double *by)
     }
 }
 
-/* a becomes upper Hessenberg; zt, if there is one, the transposed product of the reflectors. */
+/* Reduces a to upper Hessenberg form. zt (may be NULL) receives the transposed product of the reflectors. */
 static void F(to_hessenberg)(const work *s, T *a, T *zt)
 {
     int64_t n = s->n;
@@ -53,7 +53,7 @@ static void F(to_hessenberg)(const work *s, T *a, T *zt)
     }
 }
 
-/* Row k of the vectors: of length 1, with its largest element real. */
+/* Computes row k of the vectors, with length 1 and a real largest element. */
 static void F(make_vector)(const work *s, int64_t k, int64_t length)
 {
     const T *zt = s->zt;
@@ -76,7 +76,7 @@ static void F(make_vector)(const work *s, int64_t k, int64_t length)
         largest = abs_z(v[i]);
         which = i;
     }
-    if (s->values[k].im == 0 && F(parts) == 1) return; /* it is real */
+    if (s->values[k].im == 0 && F(parts) == 1) return; /* the vector is real */
     turn = scaled_z(1 / largest, conj_z(v[which]));
     for (int64_t i = 0; i < n; i++) v[i] = mul_z(turn, v[i]);
     v[which].im = 0;

@@ -1,5 +1,5 @@
-/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors make a tridiagonal matrix, which is divided
- * for vectors; values alone are found by QL iterations. */
+/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors reduce to a tridiagonal matrix. Vectors are found by
+ * divide and conquer, values alone by QL iterations. */
 #include "base/error.h"
 #include "linalg/linalg_divide.h"
 #include "linalg/linalg_functions.h"
@@ -11,7 +11,7 @@ typedef struct work {
     int64_t n;
     bool vectors;
     void *a; /* n x n */
-    void *q; /* n x n: where the division had its scratch */
+    void *q; /* n x n: reuses the scratch of divide and conquer */
     void *tau, *v, *w;
     void *panel, *adjoint; /* n x 2 columns of a block: V and W of a -= V W^H + W V^H; (W V)^H */
     double *d, *e;

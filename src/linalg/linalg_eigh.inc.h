@@ -1,6 +1,6 @@
 #include "linalg/linalg_tridiagonal.inc.h"
 
-/* The vectors of the tridiagonal matrix, in columns. */
+/* Copies the eigenvectors of the tridiagonal matrix to columns. */
 static void F(take_vectors)(const cb_divide *w, T *to)
 {
     enum { COLUMNS = 8 };
@@ -22,7 +22,7 @@ static bool F(eigh_one)(const cubed_block_call *call, work *s, int64_t i)
     double *ordered = s->e;
     cb_linalg_load(&call->in[0], i, n * n, a);
     for (int64_t k = 0; k < n;
-         k++) { /* what is above the diagonal does not count, nor how large it is */
+         k++) { /* elements above the diagonal are ignored, including their size */
         for (int64_t j = k + 1; j < n; j++) a[k * n + j] = F(make)(0, 0);
         a[k * n + k] = F(make)(F(real)(a[k * n + k]), 0);
     }

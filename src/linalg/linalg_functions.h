@@ -1,5 +1,5 @@
-/* Decompositions of dense matrices as functions on blocks: their rows, which block/block.c lists, and their parameters as
- * plans store them: no padding, integers of a fixed width. Their `ctx` is the context's cb_kernels. */
+/* Decompositions of dense matrices as block functions: their rows, which block/block.c lists, and their parameters as
+ * stored in plans: fixed-width integers without padding. Their `ctx` is the context's cb_kernels. */
 #ifndef CB_LINALG_FUNCTIONS_H
 #define CB_LINALG_FUNCTIONS_H
 
@@ -29,16 +29,15 @@ extern const cubed_block_fn cb_block_eigvalsh;
 extern const cubed_block_fn cb_block_eig;
 extern const cubed_block_fn cb_block_eigvals;
 
-/* "cholesky": the upper triangle is read and made, or the lower one. */
+/* "cholesky": reads and computes the upper triangle, or the lower one. */
 typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;
 
-/* "lu_panel", "cholesky_panel", "qr_panel": the panel with so many others left of it. "lu_solve",
- * "qr_apply": of so many panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": Q's
- * adjoint, not Q. */
+/* "lu_panel", "cholesky_panel", "qr_panel": the panel, with `panels` others to its left. "lu_solve", "qr_apply": number of
+ * panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": applies the adjoint of Q. */
 typedef struct cb_panel_params {
-    int64_t rows; /* of a block */
+    int64_t rows; /* rows of a block */
     int64_t panels;
     int32_t option; /* 0 or 1 */
     int32_t unused; /* 0 */

@@ -4,7 +4,7 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Three or so for each value are ordinary. */
+/* Maximum steps per value; about three are typical. */
 #define MOST_STEPS 60
 
 static double *row(cb_vectors v, int64_t i) { return v.rows + i * v.stride; }
@@ -31,17 +31,17 @@ static void swap_rows(cb_vectors v, int64_t i, int64_t k)
     }
 }
 
-/* The rotation that takes (f, g) to (r, 0). */
+/* Rotation that maps (f, g) to (r, 0). */
 static double rotation(double f, double g, double *c, double *s)
 {
     double r = sqrt(f * f + g * g);
-    if (!(r > 0x1p-500)) r = cb_hypot(f, g); /* squares have lost digits, or it is not finite */
+    if (!(r > 0x1p-500)) r = cb_hypot(f, g); /* squares lost digits, or r is not finite */
     *c = r == 0 ? 1 : f / r;
     *s = r == 0 ? 0 : g / r;
     return r;
 }
 
-/* Sorts values, in place, and rows with them; the least swaps. */
+/* Sorts values in place, and rows with them, with as few swaps as possible. */
 static void sort_values(int64_t n, double *values, bool descending, cb_vectors a, cb_vectors b)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ typedef struct bidiagonal {
     cb_vectors left, right;
 } bidiagonal;
 
-/* s[end - 1] is 0: rotates e[end - 2] away, up to column `start`. */
+/* s[end - 1] is 0: eliminates e[end - 2] by rotations up to column `start`. */
 static void deflate_last(const bidiagonal *m, int64_t start, int64_t end)
 {
     double f = m->e[end - 2], c, s;
@@ -80,7 +80,7 @@ static void deflate_last(const bidiagonal *m, int64_t start, int64_t end)
     }
 }
 
-/* s[at] is 0: rotates e[at] away, down to row `end`. */
+/* s[at] is 0: eliminates e[at] by rotations down to row `end`. */
 static void deflate_row(const bidiagonal *m, int64_t at, int64_t end)
 {
     double f = m->e[at], c, s;
@@ -93,7 +93,7 @@ static void deflate_row(const bidiagonal *m, int64_t at, int64_t end)
     }
 }
 
-/* Where the bulge of a step starts: Wilkinson's shift of B^T B, all scaled. */
+/* Start of a step: Wilkinson's shift of B^T B, scaled. */
 static void first_rotation(const bidiagonal *m, int64_t start, int64_t end, double *f, double *g)
 {
     const double *s = m->s, *e = m->e;
@@ -145,7 +145,7 @@ bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vect
     int64_t steps = 0;
     if (n > 0) e[n - 1] = 0;
     for (int64_t end = n; end > 0;) {
-        /* Rows start..end-1 are a block of their own. */
+        /* Rows start..end-1 are a separate block. */
         int64_t start = end - 1, zero;
         while (start > 0 && !is_negligible(e[start - 1], s[start - 1], s[start])) start--;
         if (start > 0) e[start - 1] = 0;
@@ -189,7 +189,7 @@ static void eigen_step(double *d, double *e, int64_t start, int64_t end, cb_vect
         double f = s * e[i], b = c * e[i];
         double r = rotation(g, f, &c, &s);
         e[i + 1] = r;
-        if (r == 0) { /* it falls apart here */
+        if (r == 0) { /* the matrix splits here */
             d[i + 1] -= p;
             e[end] = 0;
             return;

@@ -1,5 +1,5 @@
-/* Iterations on real bidiagonal and tridiagonal matrices. Vectors that go with them are rows of `width`
- * doubles, `stride` apart: pairs of them are rotated. NULL: no vectors. */
+/* Iterations on real bidiagonal and tridiagonal matrices. Their vectors are rows of `width` doubles, `stride` apart, pairs
+ * of which are rotated. NULL: no vectors. */
 #ifndef CB_LINALG_ITERATE_H
 #define CB_LINALG_ITERATE_H
 
@@ -12,13 +12,13 @@ typedef struct cb_vectors {
     int64_t width, stride;
 } cb_vectors;
 
-/* Singular values s[n] of the upper bidiagonal matrix with s on its diagonal and e[n - 1] above it, in
- * descending order; e has room for n. Rows of `left` and `right` are multiplied with singular vectors. false:
- * it does not converge, as there are elements that are not finite, or cancel (may be NULL) is set. */
+/* Computes the singular values s[n] of the upper bidiagonal matrix with diagonal s and superdiagonal e[n - 1], in
+ * descending order; e has room for n. Multiplies the rows of `left` and `right` by singular vectors. Returns false if it
+ * does not converge because an element is not finite, or if cancel (may be NULL) is set. */
 bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vectors right,
                        const cubed_cancel *cancel);
-/* Eigenvalues d[n] of the symmetric tridiagonal matrix with d on its diagonal and e[n - 1] beside it, in
- * ascending order; e has room for n. */
+/* Computes the eigenvalues d[n] of the symmetric tridiagonal matrix with diagonal d and subdiagonal e[n - 1], in ascending
+ * order; e has room for n. */
 bool cb_tridiagonal_eigen(int64_t n, double *d, double *e, cb_vectors vectors,
                           const cubed_cancel *cancel);
 

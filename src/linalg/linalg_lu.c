@@ -7,12 +7,12 @@
 #include "linalg/linalg_triangle.h"
 
 typedef struct work {
-    /* a is n x n, b is n x m; of cholesky half of a's rows and columns; of lu a is n x m, b one row. */
+    /* a is n x n, b is n x m; for cholesky b has half of a's rows and columns; for lu a is n x m and b is one row. */
     int64_t n, m;
     void *a, *b;
     void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;
-    int64_t *order, *place; /* of lu: which row comes there, and where a row comes */
+    int64_t *order, *place; /* for lu: the row at each place, and the place of each row */
     cb_products products;
     int64_t factored; /* number of the matrix in a */
 } work;
@@ -208,7 +208,7 @@ static cubed_block_need need_solve(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){room.used, 0};
 }
 
-/* Where the matrix of x is that is broadcast to number i of those of `to`. */
+/* Number of the matrix of x that is broadcast to matrix i of `to`. */
 static int64_t broadcast(const cubed_block *x, const cubed_block *to, int64_t i)
 {
     int64_t at = 0, stride = 1;

@@ -1,7 +1,7 @@
-/* Functions of whole matrices by their triangular factors, T by T; see linalg_shared.h. */
+/* Functions of whole matrices by their triangular factors, for type T; see linalg_shared.h. */
 #include "linalg/linalg_triangle.inc.h"
 
-/* b (n x m) becomes what `a` times it was, with the factors of a. */
+/* Solves for b (n x m) in place, with the factors of a. */
 static void F(lu_solve)(const work *w)
 {
     T *b = w->b;
@@ -12,8 +12,8 @@ static void F(lu_solve)(const work *w)
     F(solve_upper)(&w->products, w->n, w->m, w->a, w->n, b, w->m);
 }
 
-/* The product of U's diagonal and of the swaps' signs is unit * 2**exponent, |unit| in [1/2, 2) or 0: no
- * overflow on the way. */
+/* Computes the product of U's diagonal and the signs of the swaps as unit * 2**exponent, with |unit| in [1/2, 2) or 0,
+ * without intermediate overflow. */
 static void F(lu_det)(const T *a, int64_t n, const int64_t *pivot, T *unit, int64_t *exponent)
 {
     T product = F(make)(1, 0);
@@ -48,7 +48,7 @@ static void F(conj_transpose)(T *a, int64_t n)
     }
 }
 
-/* --- One of a block ---------------------------------------------------------------------------------- */
+/* --- One matrix of a block ------------------------------------------------------------------------------ */
 
 static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t i, bool upper)
 {
@@ -65,7 +65,7 @@ static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t
     return true;
 }
 
-/* Rows of the identity in the order in which L times U has those of the matrix. */
+/* Stores the permutation matrix P of P L U: rows of the identity. */
 static void F(store_order)(const cubed_block *out, const work *w, int64_t i)
 {
     T *row = w->b;
@@ -90,7 +90,7 @@ static void F(lu_one)(const cubed_block_call *call, const work *w, int64_t i)
     const int64_t n = w->n, m = w->m, least = cb_min_i64(n, m);
     T *a = w->a, *row = w->b;
     cb_linalg_load(&call->in[0], i, n * m, a);
-    /* Without a pivot a column is 0 from there on, and L has ones and zeros. */
+    /* A column without a pivot is 0 from there on; its column in L is that of the identity. */
     (void)F(lu)(&(cb_lu){a, n, least, m, w->panel, w->pivot, &w->products});
     for (int64_t k = 0; k < least && least < m; k++) {
         if (w->pivot[k] != k) F(swap)(m - least, a + k * m + least, a + w->pivot[k] * m + least);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Symbols: those of the axes of batches, columns of blocks, rows of blocks. */
+/* The symbols are those of the batch axes, columns of blocks, rows of blocks. */
 cubed_status cb_panel_check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_panel_params *p = call->params;
@@ -24,7 +24,7 @@ cubed_status cb_panel_check(const cubed_block_call *call, void *ctx, cubed_error
         n < 1 || cb_columns(out) < 1 || cb_columns(out) > step ||
         cb_mul_i64(p->panels, step, &columns) || columns - step >= n || column > 2 * p->panels)
         return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
-    /* All blocks are as high, but for the last one. */
+    /* All blocks have the same height, except the last one. */
     if (cb_mul_i64(row, p->rows, &start) || cb_add_i64(start, cb_rows(in), &end) ||
         end > cb_rows(out) || cb_rows(in) > p->rows ||
         (end < cb_rows(out) && cb_rows(in) != p->rows))

@@ -1,10 +1,9 @@
-/* What functions of panels share. A matrix that no task holds is factored in panels of columns, each by what
- * it is given of those left of it (Toledo, "A survey of out-of-core algorithms in numerical linear algebra",
- * 1999).
+/* Common parts of panel functions. A matrix that does not fit in a task is factored in panels of columns, each from blocks
+ * of the panels to its left (Toledo, "A survey of out-of-core algorithms in numerical linear algebra", 1999).
  *
- * The one input is blocks of `rows` x `step`, given column by column; the output is a panel, which stays in
- * memory and becomes what is returned. Both begin with `rows` rows beside the matrix, the top: pivots, or the
- * triangle of reflectors. The first column of blocks is what the panel is made of. */
+ * The only input is a sequence of blocks of `rows` x `step`, column by column. The output is a panel, which stays in memory
+ * and becomes the result. Both start with `rows` additional rows, the top, which contain pivots or the triangle of
+ * reflectors. The first column of blocks contains the panel's own data. */
 #ifndef CB_LINALG_PANEL_H
 #define CB_LINALG_PANEL_H
 
@@ -16,12 +15,12 @@ typedef struct cb_panel {
     int64_t rows, n, width;
     const void *in; /* the block, have x step */
     int64_t have, step;
-    int64_t from;   /* its first row in the matrix; negative: it is the top */
-    int64_t column; /* of blocks; 0: the panel itself */
+    int64_t from;   /* its first row in the matrix; negative: the top */
+    int64_t column; /* column of blocks; 0: the panel itself */
     cb_products products;
 } cb_panel;
 
-/* Whether operands are what the functions take, wherever they come from. */
+/* Checks untrusted operands and parameters. */
 CUBED_MUST_CHECK cubed_status cb_panel_check(const cubed_block_call *call, void *ctx,
                                              cubed_error *err);
 cb_panel cb_panel_of(const cubed_block_call *call, const cb_kernels *kernels);
@@ -29,7 +28,7 @@ static inline size_t cb_panel_item(const cubed_block_call *call)
 {
     return cb_is_complex(call->in[0].dtype) ? sizeof(cb_complex) : sizeof(double);
 }
-/* Takes the block, which is of the panel itself. */
+/* Copies the block, which must belong to the panel itself. */
 void cb_panel_load(const cb_panel *s, size_t item);
 
 #endif

@@ -1,5 +1,5 @@
-/* Panels of triangular factors: lu_panel, cholesky_panel, and lu_solve, whose panels are right-hand sides.
- * Rows are never put in the order of later pivots: whoever goes through the panels swaps his own. */
+/* Panels of triangular factors: lu_panel, cholesky_panel, and lu_solve, whose panels are right-hand sides. Rows of a panel
+ * are never reordered by later pivots: users of the panels swap their own rows. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,14 +8,14 @@
 #include "linalg/linalg_triangle.h"
 
 typedef struct scratch {
-    int64_t *pivot; /* of each column */
-    void *spare;    /* of cb_cholesky */
+    int64_t *pivot; /* for each column */
+    void *spare;    /* for cb_cholesky */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_lu.inc.h"
 #include "linalg/linalg_both.h"
 
-/* A panel has its diagonal, and one column of blocks for each panel left of it. */
+/* A panel must contain its diagonal, and needs one column of blocks per panel to its left. */
 static cubed_status check_factor(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     CB_TRY(cb_panel_check(call, ctx, err));
@@ -32,7 +32,7 @@ static void make(const cubed_block_call *call, bool factors, bool spare, cb_room
                  scratch *w)
 {
     const int64_t quarter = (s->width / 2 + 1) * (s->width / 2 + 1);
-    /* Factoring a panel multiplies blocks of all of its rows. */
+    /* Factoring a panel multiplies blocks with all of its rows. */
     size_t bytes = cb_gemm_scratch(call->in[0].dtype, factors ? s->n : s->rows, s->width, s->step);
     s->products.scratch = cb_room_take(room, 1, bytes);
     w->pivot = cb_room_take(room, factors && !spare ? s->width : 0, sizeof *w->pivot);

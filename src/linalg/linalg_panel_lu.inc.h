@@ -1,4 +1,4 @@
-/* Panels of triangular factors, T by T; see linalg_panel.h. */
+/* Panels of triangular factors for type T; see linalg_panel.h. */
 #include "linalg/linalg_triangle.inc.h"
 
 /* Row `row` of the matrix in the panel. */
@@ -7,7 +7,7 @@ static inline T *F(row_of)(const cb_panel *s, int64_t row)
     return (T *)s->at + (s->rows + row) * s->width;
 }
 
-/* Rows lo to hi of the panel -= those of the block, `depth` columns, times x. */
+/* Rows lo to hi - 1 of the panel -= the block's rows (`depth` columns) times x. */
 static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t depth, const T *x)
 {
     if (lo >= hi) return;
@@ -16,7 +16,7 @@ static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t 
      x, s->width, F(row_of)(s, lo), s->width);
 }
 
-/* Row `first` and those below were swapped with those so many rows further down. */
+/* Swaps rows of the panel like another panel: row `first` + k with the row down[k] further down. */
 static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
 {
     const T *down = s->in;
@@ -29,7 +29,7 @@ static bool F(swap_rows)(const cb_panel *s, int64_t first, int64_t n)
     return true;
 }
 
-/* A block of panel number `panel` of L, whose top are pivots. */
+/* Applies a block of panel number `panel` of L; its top contains pivots. */
 static bool F(forward)(const cb_panel *s, int64_t panel)
 {
     int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
@@ -45,7 +45,7 @@ static bool F(forward)(const cb_panel *s, int64_t panel)
     return true;
 }
 
-/* A block of panel number `panel` of U, whose top is the square on the diagonal. */
+/* Applies a block of panel number `panel` of U; its top is the square on the diagonal. */
 static void F(backward)(const cb_panel *s, int64_t panel)
 {
     int64_t first = panel * s->step, n = cb_min_i64(s->step, s->n - first);
@@ -56,7 +56,8 @@ static void F(backward)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, s->from, cb_min_i64(s->from + s->have, first), n, x);
 }
 
-/* A block of a panel of L left of panel number `panel`; its top is the rows of that panel's diagonal. */
+/* Applies a block of a panel of L to the left of panel number `panel`; its top contains the rows of that panel's
+ * diagonal. */
 static void F(subtract_square)(const cb_panel *s, int64_t panel)
 {
     T *top = s->at;
@@ -66,8 +67,8 @@ static void F(subtract_square)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, cb_max_i64(s->from, panel * s->step), s->from + s->have, s->step, top);
 }
 
-/* The first row of the top becomes how far down each row was swapped, the second the diagonal of U. false: a
- * column has no pivot. */
+/* Factors the panel. The first row of the top receives the distance by which each row was swapped, the second the diagonal
+ * of U. Returns false if a column has no pivot. */
 static bool F(factor_lu)(const cb_panel *s, const scratch *w, int64_t panel)
 {
     int64_t first = panel * s->step, left = s->n - first;

@@ -1,7 +1,7 @@
-/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels are of any matrix. Panels hold R above
- * their diagonal and reflectors V below it; the top is T of 1 - V T V^H, their product (Schreiber and Van
- * Loan, "A storage-efficient WY representation", SISSC 1989). Each comes in two columns of blocks: V^H times
- * the panel is complete before V times it is subtracted; the top holds it in between. */
+/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels belong to any matrix. Panels contain R above their
+ * diagonal and reflectors V below it. The top is T of their product, 1 - V T V^H (Schreiber and Van Loan, "A
+ * storage-efficient WY representation", SISSC 1989). Each panel to the left is passed in two columns of blocks, because V^H
+ * times the panel must be complete before V times it is subtracted; meanwhile the top contains it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 #include "linalg/linalg_panel.h"
 
 typedef struct scratch {
-    void *v, *v_h;  /* a block of reflectors, rows x step, as a matrix; its adjoint */
+    void *v, *v_h;  /* a block of reflectors, rows x step, as a full matrix; its adjoint */
     void *x, *y;    /* step x step: products */
     void *one, *of; /* one reflector; products with it */
 } scratch;
@@ -74,7 +74,7 @@ static cubed_status run_panel(const cubed_block_call *call, void *ctx, cubed_err
     return CUBED_OK;
 }
 
-/* Q is the product of the first reflectors on the left, so that they are applied last. */
+/* Q is the product with the first reflectors on the left, so they are applied last. */
 static cubed_status run_apply(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_panel_params *p = call->params;

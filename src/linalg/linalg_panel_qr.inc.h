@@ -1,4 +1,4 @@
-/* Panels of orthogonal factors, T by T; see linalg_panel.h. */
+/* Panels of orthogonal factors for type T; see linalg_panel.h. */
 
 static inline T *F(row_of)(const cb_panel *s, int64_t row)
 {
@@ -16,7 +16,8 @@ static void F(multiply)(const cb_panel *s, cb_gemm_mode mode, int64_t m, int64_t
     s->products.F(gemm)(&g);
 }
 
-/* m rows of n reflectors, the first of them `top` rows above (below, if negative) the diagonal's; dense. */
+/* Copies m rows of n reflectors to v contiguously, with explicit zeros and ones. The first row is `top` rows above
+ * (negative: below) the diagonal. */
 static void F(clean)(int64_t m, int64_t n, int64_t top, const T *a, int64_t ld, T *v)
 {
     for (int64_t i = 0; i < m; i++, a += ld, v += n) {
@@ -24,9 +25,9 @@ static void F(clean)(int64_t m, int64_t n, int64_t top, const T *a, int64_t ld, 
     }
 }
 
-/* --- Panels that are given ----------------------------------------------------------------------------- */
+/* --- Panels to the left ------------------------------------------------------------------------------- */
 
-/* The top, between the two times that a panel comes: T or T^H times what it is. */
+/* Multiplies the top by T or T^H, between the two passes over a panel. */
 static void F(turn)(const cb_panel *s, const scratch *w, bool adjoint)
 {
     const T *t = s->in, *turned = t;
@@ -62,9 +63,9 @@ static void F(apply_block)(const cb_panel *s, const scratch *w, int64_t panel, b
     }
 }
 
-/* --- A panel of one's own ------------------------------------------------------------------------------ */
+/* --- The panel itself --------------------------------------------------------------------------------- */
 
-/* a (m x s->width) is what is below the panel's diagonal, t its triangle, which is in the top. */
+/* a (m x s->width) is the part below the panel's diagonal; t is its triangle, stored in the top. */
 typedef struct F(own) {
     const cb_panel *s;
     const scratch *w;
@@ -72,8 +73,8 @@ typedef struct F(own) {
     int64_t m;
 } F(own);
 
-/* x (hi - lo x n) = V^H c of the reflectors lo to hi - 1; c (rows from `lo` on, `width` apart): of the panel's
- * columns, which are reflectors themselves if `second` is where they begin, from that row on. */
+/* x (hi - lo x n) = V^H c for the reflectors lo to hi - 1; c has rows from `lo` on, `width` apart. If `second` >= 0, the
+ * columns of c are reflectors themselves, which start at row `second`. */
 static void F(adjoint_times)(const F(own) * o, int64_t lo, int64_t hi, const T *c, int64_t n,
                              int64_t second, T *x)
 {
@@ -94,7 +95,7 @@ static void F(adjoint_times)(const F(own) * o, int64_t lo, int64_t hi, const T *
     }
 }
 
-/* Columns from to to_end become (1 - V T V^H)^H times what they are, of the reflectors lo to hi - 1. */
+/* Multiplies columns `from` to `to` - 1 by (1 - V T V^H)^H of the reflectors lo to hi - 1. */
 static void F(reflect_others)(const F(own) * o, int64_t lo, int64_t hi, int64_t from, int64_t to)
 {
     const int64_t k = hi - lo, n = to - from, ld = o->s->width;
@@ -110,7 +111,7 @@ static void F(reflect_others)(const F(own) * o, int64_t lo, int64_t hi, int64_t 
     }
 }
 
-/* One reflector after another. */
+/* Computes one reflector after another. */
 static void F(factor_few)(const F(own) * o, int64_t lo, int64_t hi)
 {
     const int64_t ld = o->s->width;
@@ -134,8 +135,8 @@ static void F(factor_few)(const F(own) * o, int64_t lo, int64_t hi)
     }
 }
 
-/* Reflectors lo to hi - 1, in halves; T of both is -T1 (V1^H V2) T2 beside theirs (Elmroth and Gustavson,
- * "Applying recursion to serial and parallel QR factorization", 2000). */
+/* Computes reflectors lo to hi - 1 recursively in halves; T of both halves has -T1 (V1^H V2) T2 as its upper right block
+ * (Elmroth and Gustavson, "Applying recursion to serial and parallel QR factorization", 2000). */
 static void F(factor_columns)(const F(own) * o, int64_t lo, int64_t hi)
 {
     const int64_t mid = lo + (hi - lo) / 2, k = mid - lo, n = hi - mid, ld = o->s->width;
@@ -153,7 +154,7 @@ static void F(factor_columns)(const F(own) * o, int64_t lo, int64_t hi)
     F(multiply)(o->s, CB_GEMM_SUBTRACT, k, n, k, o->t + lo * ld + lo, ld, o->w->y, n, beside, ld);
 }
 
-/* Columns right of the last row have no reflectors. */
+/* Columns to the right of the last row have no reflectors. */
 static void F(factor)(const cb_panel *s, const scratch *w, int64_t panel)
 {
     const int64_t first = panel * s->step, m = s->n - first, count = cb_min_i64(s->width, m);

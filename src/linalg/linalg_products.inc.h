@@ -1,4 +1,4 @@
-/* Products of matrices, T by T; see linalg_shared.h. */
+/* Products of matrices for type T; see linalg_shared.h. */
 
 /* c (m x n) =, += or -= a (m x k) b (k x n) */
 static inline void F(product)(const cb_products *p, cb_gemm_mode mode, int64_t m, int64_t n,
@@ -36,7 +36,7 @@ static inline void F(add_adjoint_times)(const cb_products *s, int64_t m, int64_t
     s->F(matvec)(&g);
 }
 
-/* to (n x m) = conj(a)^T of a (m x n); whole cache lines are written. */
+/* to (n x m) = conj(a)^T for a (m x n). Writes whole cache lines. */
 static inline void F(conj_transposed)(int64_t m, int64_t n, const T *a, int64_t lda, T *to)
 {
     enum { ROWS = 8 };

@@ -1,4 +1,4 @@
-/* a (m x n) becomes R above reflectors, of which there are min(m, n). */
+/* Factors a (m x n) into R and min(m, n) reflectors below it, in place. */
 static void F(qr)(int64_t m, int64_t n, T *a, T *tau, T *v, T *w)
 {
     int64_t count = cb_min_i64(m, n);
@@ -9,7 +9,7 @@ static void F(qr)(int64_t m, int64_t n, T *a, T *tau, T *v, T *w)
     }
 }
 
-/* Columns are factored where they lie together. */
+/* Like qr, in blocks of columns, which are copied to be contiguous. */
 static void F(qr_blocked)(work *s)
 {
     T *a = s->a, *panel = s->wy.v, *tau = s->tau;
@@ -27,7 +27,7 @@ static void F(qr_blocked)(work *s)
     }
 }
 
-/* Columns left of a block of reflectors are still those of 1. */
+/* Columns to the left of a block of reflectors are still those of the identity. */
 static void F(form_q_blocked)(work *s)
 {
     T *q = s->q, *a = s->a, *tau = s->tau;
@@ -43,7 +43,7 @@ static void F(form_q_blocked)(work *s)
     }
 }
 
-/* --- One of a block ---------------------------------------------------------------------------------- */
+/* --- One matrix of a block ---------------------------------------------------------------------------- */
 
 static void F(factor)(const cubed_block_call *call, work *s, int64_t i)
 {
@@ -54,7 +54,7 @@ static void F(factor)(const cubed_block_call *call, work *s, int64_t i)
         F(qr)(s->m, s->n, s->a, s->tau, s->v, s->w);
 }
 
-/* What is on and above the diagonal of a; it is no more below it. */
+/* Stores the part of a on and above the diagonal. Destroys the part below. */
 static void F(store_r)(const cubed_block *r, const work *s, int64_t i)
 {
     T *a = s->a;

@@ -1,6 +1,6 @@
-/* Householder's reflectors H = 1 - tau v v^H with v[0] = 1, as LAPACK has them. */
+/* Householder reflectors H = 1 - tau v v^H with v[0] = 1, with the conventions of LAPACK. */
 
-/* Without overflow or loss of small elements: scaled by a power of 2. */
+/* Norm without overflow or loss of small elements: scales by a power of 2. */
 static inline double F(norm)(int64_t n, const T *x)
 {
     double sum = 0, scale;
@@ -16,8 +16,8 @@ static inline double F(norm)(int64_t n, const T *x)
     return ldexp(sqrt(sum), e);
 }
 
-/* Turns x (n >= 1) into v so that H^H x = (beta, 0, ..., 0) with beta real. Numbers that have lost digits
- * as they are so small are made larger first: H is orthogonal all the same. */
+/* Replaces x (n >= 1) by v so that H^H x = (beta, 0, ..., 0) with real beta. Very small numbers, which have lost digits,
+ * are scaled up first; H is still orthogonal. */
 static inline T F(reflect)(int64_t n, T *x, double *beta)
 {
     T alpha = x[0];
@@ -38,7 +38,7 @@ static inline T F(reflect)(int64_t n, T *x, double *beta)
     return F(make)((reflected - F(real)(alpha)) / reflected, -F(imag)(alpha) / reflected);
 }
 
-/* a = (1 - tau v v^H) a for the m x n matrix whose rows are `ld` apart; w: n numbers. */
+/* a = (1 - tau v v^H) a for an m x n matrix with rows `ld` apart; w has room for n numbers. */
 static inline void F(reflect_rows)(int64_t m, int64_t n, T tau, const T *v, T *a, int64_t ld, T *w)
 {
     if (F(real)(tau) == 0 && F(imag)(tau) == 0) return;
@@ -57,8 +57,8 @@ static inline void F(reflect_columns)(int64_t m, int64_t n, T tau, const T *v, T
     }
 }
 
-/* Reflectors that are kept in the columns of `a` from row k + below on, k the column: q (m x n) becomes the
- * first n columns of their product, unless cancel (may be NULL) is set. v: m numbers, w: n. */
+/* Forms the first n columns of the product of reflectors, q (m x n), unless cancel (may be NULL) is set. Reflector k is
+ * stored in column k of `a` from row k + below on. v has room for m numbers, w for n. */
 static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64_t below,
                              const T *tau, int64_t count, T *q, T *v, T *w,
                              const cubed_cancel *cancel)
@@ -70,12 +70,12 @@ static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64
         int64_t top = k + below;
         v[0] = F(make)(1, 0);
         for (int64_t i = top + 1; i < m; i++) v[i - top] = a[i * ld + k];
-        /* Rows above and columns left of `top` are still those of 1. */
+        /* Rows above and columns to the left of `top` are still those of the identity. */
         F(reflect_rows)(m - top, n - top, tau[k], v, q + top * n + top, n, w);
     }
 }
 
-/* Takes x[] from column k of `a`, from row `top` on, and reflects it; what is left of v is put back. */
+/* Reflects column k of `a` from row `top` on in place: stores beta and the rest of v. */
 static inline T F(reflect_column)(T *a, int64_t m, int64_t ld, int64_t top, int64_t k, T *v,
                                   double *beta)
 {

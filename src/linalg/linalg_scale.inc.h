@@ -1,4 +1,4 @@
-/* Scales n numbers so that the largest one is around 1, by a power of 2 whose exponent is returned. */
+/* Scales n numbers by a power of 2 so that the largest magnitude is near 1. Returns the exponent. */
 static inline int F(scale_to_one)(int64_t n, T *a)
 {
     double most = F(largest)(n, a), scale;

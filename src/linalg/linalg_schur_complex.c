@@ -1,12 +1,12 @@
-/* Complex matrices: QR iterations with single shifts. */
+/* QR iterations with single shifts for complex matrices. */
 #include "linalg/linalg_schur.h"
 
-/* Per eigenvalue; three or so are ordinary. */
+/* Maximum steps per eigenvalue; about three are typical. */
 #define MOST_STEPS 60
 
 static double size(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 
-/* Of the rotation (c s; -conj(s) c) that takes (f, g) to (r, 0). */
+/* Gets the rotation (c s; -conj(s) c) that maps (f, g) to (r, 0), and returns r. */
 static cb_complex rotation(cb_complex f, cb_complex g, double *c, cb_complex *s)
 {
     double of_f = abs_z(f), of_g = abs_z(g), r = cb_hypot(of_f, of_g);
@@ -19,7 +19,7 @@ static cb_complex rotation(cb_complex f, cb_complex g, double *c, cb_complex *s)
     return scaled_z(r, unit);
 }
 
-/* Numbers of x and y, `step` apart, become c x + s y and c y - conj(s) x. */
+/* Replaces n numbers x and y, `step` apart, by c x + s y and c y - conj(s) x. */
 static void rotate(int64_t n, int64_t step, cb_complex *x, cb_complex *y, double c, cb_complex s)
 {
     for (int64_t i = 0; i < n * step; i += step) {
@@ -29,7 +29,7 @@ static void rotate(int64_t n, int64_t step, cb_complex *x, cb_complex *y, double
     }
 }
 
-/* The eigenvalue of the last block of 2 x 2 that is nearer to its last element. */
+/* Eigenvalue of the last 2 x 2 block that is closer to its last element. */
 static cb_complex wilkinson(const cb_complex *h, int64_t n, int64_t last)
 {
     const cb_complex *up = h + (last - 1) * n + last - 1, *low = up + n;
@@ -46,7 +46,7 @@ static cb_complex wilkinson(const cb_complex *h, int64_t n, int64_t last)
     return size(sum) == 0 ? low[1] : sub_z(low[1], div_z(bc, sum));
 }
 
-/* One step on rows first..last; with vectors on all of h. */
+/* One step on rows first..last; with vectors it applies to all of h. */
 static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_t last,
                  cb_complex shift)
 {
@@ -89,10 +89,10 @@ bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
             steps = 0;
             continue;
         }
-        steps++; /* for this one */
+        steps++; /* steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         cb_complex shift = wilkinson(h, n, last);
-        if (steps % 10 == 0) /* it goes in circles */
+        if (steps % 10 == 0) /* exceptional shift: no progress */
             shift = add_z(make_z(1.5 * size(h[last * n + last - 1]), 0), h[last * (n + 1)]);
         step(n, h, zt, first, last, shift);
     }

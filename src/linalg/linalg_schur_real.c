@@ -1,8 +1,8 @@
-/* Real matrices: Francis's QR iterations with double shifts (Golub and Van Loan, "Matrix Computations", 7.5),
- * in real numbers throughout: conjugate eigenvalues are conjugate to the last bit. */
+/* Francis's QR iterations with double shifts for real matrices (Golub and Van Loan, "Matrix Computations", 7.5). Uses real
+ * numbers only, so conjugate eigenvalues are exactly conjugate. */
 #include "linalg/linalg_schur.h"
 
-/* Per eigenvalue; two or so are ordinary. */
+/* Maximum steps per eigenvalue; about two are typical. */
 #define MOST_STEPS 60
 
 typedef struct schur {
@@ -12,7 +12,7 @@ typedef struct schur {
 
 /* --- Iteration --------------------------------------------------------------------------------------- */
 
-/* Reflects rows k.., columns k.. and vectors k.. of which x[0..count-1] is to become (beta, 0, ...). */
+/* Applies to rows, columns and vectors from k on the reflection that maps x[0..count-1] to (beta, 0, ...). */
 static double reflect(const schur *m, int64_t k, int64_t count, const double *x, int64_t left,
                       int64_t top, int64_t bottom, int64_t right)
 {
@@ -40,7 +40,7 @@ static double reflect(const schur *m, int64_t k, int64_t count, const double *x,
     return beta;
 }
 
-/* One double step on rows first..last (three at least) with shifts of that sum and product. */
+/* One double step on rows first..last (at least three) with shifts of this sum and product. */
 static void step(const schur *m, int64_t first, int64_t last, double sum, double product)
 {
     int64_t n = m->n, top = m->zt ? 0 : first, right = m->zt ? n : last + 1;
@@ -60,13 +60,13 @@ static void step(const schur *m, int64_t first, int64_t last, double sum, double
     }
 }
 
-/* Sum and product of the shifts of a step. */
+/* Chooses sum and product of the shifts of a step. */
 static void choose_shifts(const schur *m, int64_t first, int64_t last, int64_t steps, double *sum,
                           double *product)
 {
     const int64_t n = m->n;
     const double *end = m->h + last * (n + 1);
-    if (steps % 10 == 0) { /* it goes in circles: others, near an end of the block */
+    if (steps % 10 == 0) { /* no progress: exceptional shifts, near one end of the block */
         const double *at = steps % 20 == 0 ? end : m->h + (first + 2) * (n + 1);
         double w = fabs(at[-1]) + fabs(at[-n - 2]);
         double middle = 0.75 * w + (at == end ? end[0] : at[-2 * (n + 1)]);
@@ -78,7 +78,7 @@ static void choose_shifts(const schur *m, int64_t first, int64_t last, int64_t s
     *sum = end[0] + end[-n - 1];
     *product = end[0] * end[-n - 1] - end[-1] * end[-n];
     if (square < 0) return;
-    /* Two real ones converge less surely than twice the one nearer to the last element. */
+    /* Two real shifts converge less reliably than twice the one closer to the last element. */
     double near = end[0] + half - copysign(sqrt(square), half);
     *sum = 2 * near;
     *product = near * near;
@@ -105,7 +105,7 @@ static void rotate(const schur *m, int64_t k, double c, double s)
     }
 }
 
-/* The eigenvalues of the block of 2 x 2 at k, which becomes triangular if they are real. */
+/* Computes the eigenvalues of the 2 x 2 block at k, and makes it triangular if they are real. */
 static void split_pair(const schur *m, int64_t k, cb_complex *values)
 {
     double *up = m->h + k * (m->n + 1), *low = up + m->n;
@@ -153,7 +153,7 @@ bool cb_schur_d(int64_t n, double *h,
             steps = 0;
             continue;
         }
-        steps++; /* for this one */
+        steps++; /* steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         double sum, product;
         choose_shifts(&m, first, last, steps, &sum, &product);
@@ -164,7 +164,7 @@ bool cb_schur_d(int64_t n, double *h,
 
 /* --- Eigenvectors ------------------------------------------------------------------------------------ */
 
-/* Sum of row i of t behind column `from` times y. */
+/* Sum of the elements of row i of t after column `from` times y. */
 static cb_complex row_times(const double *t, int64_t n, int64_t i, int64_t from, int64_t k,
                             const cb_complex *y)
 {
@@ -180,7 +180,7 @@ static cb_complex at_least(cb_complex x, double least)
     return size(x) < least ? make_z(least, 0) : x;
 }
 
-/* Rows i - 1 and i, a block: (t - value) y is to be 0 there, too. */
+/* Solves (t - value) y = 0 in rows i - 1 and i, a 2 x 2 block. */
 static void solve_pair(const double *t, int64_t n, int64_t i, int64_t k, cb_complex value,
                        double least, cb_complex *y)
 {

@@ -4,10 +4,10 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Six or so are ordinary; halving a bracket takes more. */
+/* Maximum steps; about six are typical, and bisection needs more. */
 #define MOST_STEPS 100
 
-/* Sums of z^2 / (gap - y) and of its derivative, over poles up to the root's own and over those behind it. */
+/* Sums of z^2 / (gap - y) and of its derivative, over the poles up to the root's own and over later ones. */
 typedef struct sums {
     double below, above, slope_below, slope_above;
 } sums;
@@ -46,7 +46,7 @@ static sums add_all(int64_t n, int64_t i, const double *squares, const double *g
     return f;
 }
 
-/* The root of c + s / (p - x) + t / (q - x) between the poles p and q. */
+/* Root of c + s / (p - x) + t / (q - x) between the poles p and q. */
 static double between_poles(double c, double s, double t, double p, double q)
 {
     double a = c * (p + q) + s + t, b = c * p * q + s * q + t * p;
@@ -60,10 +60,10 @@ static void make_gaps(int64_t n, const double *d, int64_t origin, double *gaps)
     for (int64_t j = 0; j < n; j++) gaps[j] = (d[j] - d[origin]) * (d[j] + d[origin]);
 }
 
-/* Root i lies between poles i and i + 1; the last one within the sum of squares of pole n - 1. What is looked
- * for is its distance from the nearer pole, which becomes the origin. Steps are those of two poles whose
- * values and slopes are those of the sums (R. Li, "Solving secular equations stably and efficiently", LAPACK
- * working note 89, 1993), halvings where they would leave the bracket. */
+/* Finds root i, which is between poles i and i + 1; the last one is within the sum of squares of pole n - 1. Solves for its
+ * distance from the nearer pole, which becomes the origin. Each step solves an equation with two poles that has the same
+ * values and slopes (R. Li, "Solving secular equations stably and efficiently", LAPACK working note 89, 1993), or bisects
+ * if the result would leave the bracket. */
 static double solve_one(int64_t n, int64_t i, const double *d, const double *squares, double sum,
                         double *gaps)
 {
@@ -72,7 +72,7 @@ static double solve_one(int64_t n, int64_t i, const double *d, const double *squ
     double wide = i + 1 < n ? gaps[i + 1] : sum, next = i + 1 < n ? squares[i + 1] : 0;
     double half = wide / 2;
     sums f = add_all(n, i, squares, gaps, half);
-    /* Far poles are there as they are half way. */
+    /* Poles other than the two neighbours, evaluated in the middle. */
     double rest = 1 + f.below + f.above + squares[i] / half - next / half;
     double lo = 0, hi = half, p = 0, q = wide, y;
     if (1 + f.below + f.above < 0) {
@@ -112,7 +112,7 @@ static double solve_one(int64_t n, int64_t i, const double *d, const double *squ
     return sqrt(d[origin] * d[origin] + y);
 }
 
-/* Squares of what z would have to be: the products over i of gaps[i][j] by those of the poles. */
+/* Squares of the exact z: the products over i of gaps[i][j], divided by differences of poles. */
 static void exact_squares(int64_t n, const double *d, const double *gaps, double *product)
 {
     for (int64_t j = 0; j < n; j++) product[j] = -gaps[(n - 1) * n + j];

@@ -1,5 +1,5 @@
-/* What the functions of linear algebra share. Matrices are the last two axes of blocks, in C order, and
- * are computed with in double precision: single precision is rounded once, on its way out. */
+/* Common parts of linear algebra functions. Matrices are the last two axes of blocks in C order. Computations use double
+ * precision; single-precision results are rounded once when stored. */
 #ifndef CB_LINALG_H
 #define CB_LINALG_H
 
@@ -13,7 +13,7 @@
 #include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
-/* Far below what counts beside numbers around 1, which matrices are scaled to. */
+/* Negligible relative to numbers near 1, which matrices are scaled to. */
 #define CB_TINY 0x1p-966
 
 typedef struct cb_complex {
@@ -24,24 +24,24 @@ typedef struct cb_complex {
 
 static inline int64_t cb_rows(const cubed_block *x) { return x->shape[x->ndim - 2]; }
 static inline int64_t cb_columns(const cubed_block *x) { return x->shape[x->ndim - 1]; }
-/* How many there are, if the last `core` axes are of one. */
+/* Number of matrices or vectors in a block, whose last `core` axes belong to one of them. */
 int64_t cb_linalg_count(const cubed_block *x, int core);
 static inline bool cb_is_complex(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
 }
 
-/* Number i of those of n elements each, from and to double precision. */
+/* Load and store item i of n elements, converting to and from double precision. */
 void cb_linalg_load(const cubed_block *x, int64_t i, int64_t n, void *to);
 void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *from);
 
-/* Types of operands beside the first input's; bits are numbers of operands, outputs behind inputs. */
+/* Types of operands that differ from the first input's. Bits are numbers of operands, inputs first, then outputs. */
 typedef struct cb_linalg_types {
-    uint32_t real, complex; /* of the same precision */
+    uint32_t real, complex; /* with the same precision */
 } cb_linalg_types;
 
-/* Checks the number of operands and of parameters, types, and that axes in front of the last core[operand]
- * ones agree; an input may have extent 1 there. */
+/* Checks the number of operands and the size of parameters, types, and that the axes before the last core[operand] ones
+ * agree. Inputs may have extent 1 there. */
 CUBED_MUST_CHECK cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout,
                                               size_t params_size, const int *core,
                                               cb_linalg_types types, cubed_error *err);
@@ -49,12 +49,12 @@ CUBED_MUST_CHECK cubed_status cb_linalg_shape(const cubed_block *x, int64_t rows
                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err);
 
-/* Iterations came to no end, or to numbers that are not finite, if the run was not cancelled. */
+/* Reports that iterations did not converge, or gave numbers that are not finite. */
 CUBED_MUST_CHECK cubed_status cb_linalg_no_convergence(cubed_error *err);
 
 /* --- Scratch ---------------------------------------------------------------------------------------- */
 
-/* The same function counts the bytes (at: NULL) and gives them out. */
+/* Allocates scratch. With at = NULL the same calls only count bytes. */
 typedef struct cb_room {
     char *at;
     size_t used;
@@ -69,8 +69,8 @@ static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
 
 /* --- Numbers ---------------------------------------------------------------------------------------- */
 
-/* By the names of their types: those of doubles end in _d, those of complex numbers in _z. */
-enum { parts_d = 1, parts_z = 2 }; /* doubles each */
+/* Names end with _d for doubles and with _z for complex numbers. */
+enum { parts_d = 1, parts_z = 2 }; /* number of doubles */
 
 static inline double real_d(double x) { return x; }
 static inline double imag_d(double x) { return 0 * x; }
@@ -82,7 +82,7 @@ static inline double mul_d(double x, double y) { return x * y; }
 static inline double scaled_d(double a, double x) { return a * x; }
 static inline double div_d(double x, double y) { return x / y; }
 static inline double abs_d(double x) { return fabs(x); }
-/* What pivots are chosen by, as LAPACK does. */
+/* Size by which pivots are chosen, as in LAPACK. */
 static inline double size_d(double x) { return fabs(x); }
 
 static inline double real_z(cb_complex x) { return x.re; }
@@ -102,7 +102,7 @@ static inline cb_complex mul_z(cb_complex x, cb_complex y)
     return make_z(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
 }
 static inline cb_complex scaled_z(double a, cb_complex x) { return make_z(a * x.re, a * x.im); }
-/* R. L. Smith, Algorithm 116, CACM 1962: no overflow on the way. */
+/* R. L. Smith, Algorithm 116, CACM 1962: no intermediate overflow. */
 static inline cb_complex div_z(cb_complex x, cb_complex y)
 {
     if (fabs(y.re) >= fabs(y.im)) {
@@ -117,20 +117,21 @@ static inline double size_z(cb_complex x) { return fabs(x.re) + fabs(x.im); }
 
 /* --- Products --------------------------------------------------------------------------------------- */
 
-/* Up to so many rows and columns factors are made one row after another. */
+/* Factors of up to this many rows or columns are computed without recursion. */
 #define CB_LINALG_BASE 16
 
-/* Products of matrices of T, and scratch for the largest of them. */
+/* Functions for products of matrices of T, and scratch for the largest of them. */
 typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;
     void *scratch;
-    const cubed_cancel *cancel; /* of the call: products that are not made yet stay as they are */
+    /* of the call; after cancellation, remaining products are skipped */
+    const cubed_cancel *cancel;
 } cb_products;
 
 static inline bool cb_is_cancelled(const cb_products *p) { return cubed_cancel_is_set(p->cancel); }
 
-/* Of matrices of the type of the call's, of up to n rows and columns. */
+/* Functions for matrices with the call's type, up to n x n. */
 static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_call *call,
                                          int64_t n, cb_room *room)
 {
@@ -143,8 +144,8 @@ static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_
 
 /* --- Templates -------------------------------------------------------------------------------------- */
 
-/* Files *.inc.h are included once with T = double and once with T = cb_complex, and make functions whose
- * names end as those above: F(axpy) is axpy_d or axpy_z. */
+/* Files *.inc.h are included with T = double and with T = cb_complex. They define functions with the suffixes above:
+ * F(axpy) is axpy_d or axpy_z. */
 #define CB_LINALG_JOIN(a, b)  a##_##b
 #define CB_LINALG_PASTE(a, b) CB_LINALG_JOIN(a, b)
 #define F(name)               CB_LINALG_PASTE(name, TAG)

@@ -1,5 +1,5 @@
-/* Singular values: svd and svdvals. Reflectors make a bidiagonal matrix (Golub and Kahan, 1965), which is divided
- * for vectors; values alone are found by QR iterations. */
+/* Singular values: svd and svdvals. Reflectors reduce to a bidiagonal matrix (Golub and Kahan, 1965). Vectors are found by
+ * divide and conquer, values alone by QR iterations. */
 #include "base/error.h"
 #include "linalg/linalg_divide.h"
 #include "linalg/linalg_functions.h"
@@ -9,10 +9,11 @@
 
 typedef struct work {
     bool wide, vectors;
-    int64_t m, n;    /* of the matrix that is decomposed, the adjoint of a wide one: m >= n */
-    int64_t columns; /* left singular vectors: m or n */
+    /* size of the decomposed matrix, which is the adjoint if the input is wide: m >= n */
+    int64_t m, n;
+    int64_t columns; /* number of left singular vectors: m or n */
     void *a;         /* m x n; m x columns */
-    /* m x columns, and n x n with vectors, where the division had its scratch. */
+    /* m x columns, and n x n with vectors; reuse the scratch of divide and conquer. */
     void *out_left, *out_right;
     void *tau_q, *tau_p, *v, *w;
     /* m and n x 2 columns of a block, (V X) and (Y U) of a -= V Y^H + X U^H, and (Y U)^H. */

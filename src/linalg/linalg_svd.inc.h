@@ -1,6 +1,6 @@
 #include "linalg/linalg_bidiagonal.inc.h"
 
-/* In a, or its adjoint if it is wide. */
+/* Loads the matrix, or its adjoint if it is wide, to a. */
 static void F(load)(const cubed_block *x, int64_t i, const work *s, T *a)
 {
     T *as_is = s->wide ? s->out_left : a;
@@ -9,8 +9,8 @@ static void F(load)(const cubed_block *x, int64_t i, const work *s, T *a)
     F(conj_transposed)(s->n, s->m, as_is, s->m, a);
 }
 
-/* Rows of real vectors, in descending order of their values, become the first columns of an m x n matrix; those
- * behind them are columns of 1. */
+/* Copies rows of real vectors, in descending order of their values, to the first columns of an m x n matrix. The remaining
+ * columns are those of the identity. */
 static void F(take_vectors)(const cb_divide *w, const double *rows, int64_t stride, int64_t m,
                             int64_t n, T *to)
 {
@@ -35,7 +35,7 @@ static void F(store_adjoint)(const cubed_block *x, int64_t i, int64_t m, int64_t
     cb_linalg_store(x, i, m * n, room);
 }
 
-/* a = u s vh; wide: a^H = u s vh, a = v s u^H. */
+/* Stores the vectors: a = u s vh; if wide, a^H = u s vh, so a = v s u^H. */
 static void F(store_vectors)(const cubed_block_call *call, work *s, int64_t i)
 {
     const cubed_block *u = &call->out[0], *vh = &call->out[2];

@@ -1,11 +1,11 @@
-/* What linalg_triangle.inc.h works on. */
+/* Arguments of linalg_triangle.inc.h. */
 #ifndef CB_LINALG_TRIANGLE_H
 #define CB_LINALG_TRIANGLE_H
 
 #include "linalg/linalg_shared.h"
 
-/* a (rows x columns, rows >= columns, `ld` apart) and room for CB_LINALG_BASE of its columns, where they lie
- * together while they are factored (NULL: they stay where they are). */
+/* a (rows x columns, rows >= columns, `ld` apart), and room for CB_LINALG_BASE of its columns, which are copied there to be
+ * contiguous while they are factored (NULL: factored in place). */
 typedef struct cb_lu {
     void *a;
     int64_t rows, columns, ld;
@@ -14,8 +14,8 @@ typedef struct cb_lu {
     const cb_products *products;
 } cb_lu;
 
-/* Rows of matrices are `ld` apart. Room for a quarter of the factor, and for CB_LINALG_BASE columns of what is
- * solved for it. */
+/* Rows of matrices are `ld` apart. `spare` has room for a quarter of the factor, and for CB_LINALG_BASE columns of a
+ * right-hand side. */
 typedef struct cb_cholesky {
     int64_t ld;
     void *spare;

@@ -1,5 +1,5 @@
-/* Triangular factors, T by T; see linalg_shared.h. Matrices are halved, so that nearly all work is products of
- * matrices (Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997). */
+/* Triangular factors for type T; see linalg_shared.h. Matrices are halved recursively, so that nearly all work is products
+ * of matrices (Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997). */
 
 /* b (n x m) = inverse of a, unit lower triangular, times b. */
 static void F(solve_unit_lower)(const cb_products *p, int64_t n, int64_t m, const T *a, int64_t lda,
@@ -37,7 +37,7 @@ static void F(solve_upper)(const cb_products *p, int64_t n, int64_t m, const T *
     }
 }
 
-/* Columns `lo` to `hi` from row `lo` on, which are in `panel`, its rows `ld` apart. */
+/* Factors columns `lo` to `hi` - 1 from row `lo` on, which are in `panel` with rows `ld` apart. */
 static int64_t F(lu_panel)(T *panel, int64_t ld, int64_t rows, int64_t lo, int64_t hi,
                            int64_t *pivot)
 {
@@ -95,11 +95,11 @@ static int64_t F(lu_columns)(const cb_lu *f, int64_t lo, int64_t hi)
     return singular;
 }
 
-/* Rows of `a` are eliminated from those below: L without its diagonal of ones, and U. Row k was swapped with
- * row pivot[k]. Returns the first k without a pivot; the number of rows if there is none. */
+/* Factors a in place into L, without its unit diagonal, and U. Row k was swapped with row pivot[k]. Returns the first
+ * column without a pivot, or the number of rows if there is none. */
 static int64_t F(lu)(const cb_lu *f) { return F(lu_columns)(f, 0, f->columns); }
 
-/* x (m x n) = x times the inverse of l^H, l lower triangular. */
+/* x (m x n) = x times the inverse of l^H, for lower triangular l. */
 static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *l, T *x)
 {
     int64_t half = n / 2, ld = w->ld;
@@ -111,7 +111,7 @@ static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *
         F(solve_right)(w, m, n - half, l + half * ld + half, x + half);
         return;
     }
-    if (m > 1) { /* x^H in rows of m */
+    if (m > 1) { /* work on x^H, whose rows have m elements */
         T *rows = w->spare;
         F(conj_transposed)(m, n, x, ld, rows);
         for (int64_t i = 0; i < n; i++) {
@@ -131,8 +131,8 @@ static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *
     }
 }
 
-/* The lower triangular factor of `a` (n x n), of which the lower triangle is read, in its place. false: it is
- * not positive definite. */
+/* Computes the lower triangular factor of `a` (n x n) in place, reading only the lower triangle. Returns false if the
+ * matrix is not positive definite. */
 static bool F(cholesky)(const cb_cholesky *w, T *a, int64_t n)
 {
     enum { ROWS = 128 };
@@ -142,7 +142,8 @@ static bool F(cholesky)(const cb_cholesky *w, T *a, int64_t n)
         if (!F(cholesky)(w, a, half)) return false;
         F(solve_right)(w, rest, half, a, below);
         F(conj_transposed)(rest, half, below, ld, w->spare);
-        for (int64_t i = 0; i < rest; i += ROWS) { /* what is above the diagonal has no meaning */
+        /* elements above the diagonal become undefined */
+        for (int64_t i = 0; i < rest; i += ROWS) {
             int64_t end = cb_min_i64(i + ROWS, rest);
             F(subtract_product)
             (w->products, end - i, end, half, below + i * ld, ld, w->spare, rest, right + i * ld,

@@ -1,8 +1,8 @@
-/* Reduction of Hermitian matrices to tridiagonal ones, in panels of columns: half of the work is products of
- * matrices (Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue
- * computations", 1989). */
+/* Reduction of Hermitian matrices to tridiagonal form in panels of columns: half of the work is products of matrices
+ * (Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue computations",
+ * 1989). */
 
-/* w = a v of the Hermitian matrix (m x m) with the lower triangle of `a`. */
+/* w = a v for the Hermitian matrix (m x m) given by the lower triangle of `a`. */
 static void F(hermitian_times)(const cb_products *p, int64_t m, const T *a, int64_t ld, const T *v,
                                T *w)
 {
@@ -21,8 +21,8 @@ static void F(hermitian_times)(const cb_products *p, int64_t m, const T *a, int6
     }
 }
 
-/* What the panel's columns k0 to k - 1 take from a, V W^H + W V^H, is not taken from column k yet. V and W lie
- * beside each other in rows of 2 b. */
+/* Gets column k with the pending update of the panel's columns k0 to k - 1, V W^H + W V^H, subtracted. V and W are stored
+ * side by side in rows of 2 b. */
 static void F(take_column)(const work *s, const T *a, int64_t b, int64_t k, int64_t done, T *column)
 {
     const int64_t n = s->n;
@@ -35,7 +35,7 @@ static void F(take_column)(const work *s, const T *a, int64_t b, int64_t k, int6
     F(add_times)(&s->products, n - k, done, w, 2 * b, x, column);
 }
 
-/* w = (a - V W^H - W V^H) v of the rows and columns behind k */
+/* w = (a - V W^H - W V^H) v for the rows and columns after k */
 static void F(take_product)(const work *s, const T *a, int64_t b, int64_t k, int64_t done,
                             const T *v, T *w)
 {
@@ -53,7 +53,7 @@ static void F(take_product)(const work *s, const T *a, int64_t b, int64_t k, int
     F(add_times)(&s->products, m, done, of_w, 2 * b, y, w);
 }
 
-/* Columns k0 to k0 + b - 1. */
+/* Reduces columns k0 to k0 + b - 1. */
 static void F(reduce_panel)(const work *s, T *a, int64_t k0, int64_t b)
 {
     const int64_t n = s->n;
@@ -67,7 +67,7 @@ static void F(reduce_panel)(const work *s, T *a, int64_t k0, int64_t b)
         tau[k] = F(reflect)(m, v, &s->e[k]);
         for (int64_t i = 1; i < m; i++) a[(k + 1 + i) * n + k] = v[i];
         F(take_product)(s, a, b, k, done, v, w);
-        /* w loses half of its part along v */
+        /* subtract half of w's component along v */
         for (int64_t i = 0; i < m; i++) w[i] = F(mul)(tau[k], w[i]);
         F(axpy)(m, F(scaled)(-0.5, F(mul)(tau[k], F(dot_conj)(m, w, v))), v, w);
         for (int64_t i = 0; i < m; i++) {
@@ -78,7 +78,7 @@ static void F(reduce_panel)(const work *s, T *a, int64_t k0, int64_t b)
     }
 }
 
-/* a -= V W^H + W V^H for rows and columns from `top` on; what is above the diagonal has no meaning. */
+/* a -= V W^H + W V^H for rows and columns from `top` on. Elements above the diagonal become undefined. */
 static void F(update_rest)(const work *s, T *a, int64_t top, int64_t b)
 {
     enum { ROWS = 128 };
@@ -95,8 +95,8 @@ static void F(update_rest)(const work *s, T *a, int64_t top, int64_t b)
     }
 }
 
-/* The Hermitian matrix with the lower triangle of `a` becomes a real tridiagonal one (d, e); reflectors stay
- * in the columns below it. */
+/* Reduces the Hermitian matrix given by the lower triangle of `a` to a real tridiagonal one (d, e). Reflectors are stored
+ * in the columns below the subdiagonal. */
 static void F(tridiagonalize)(const work *s, T *a)
 {
     const int64_t n = s->n;

@@ -1,4 +1,4 @@
-/* Loops over contiguous elements. The order of sums is fixed. */
+/* Loops over contiguous elements. The order of summation is fixed. */
 
 /* y += a x */
 static inline void F(axpy)(int64_t n, T a, const T *x, T *y)
@@ -45,7 +45,7 @@ static inline void F(swap)(int64_t n, T *x, T *y)
     }
 }
 
-/* The largest part, whatever its sign; NaN does not count. */
+/* Largest magnitude of a real or imaginary part; NaN is ignored. */
 static inline double F(largest)(int64_t n, const T *x)
 {
     double most = 0;

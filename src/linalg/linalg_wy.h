@@ -1,21 +1,21 @@
-/* Reflectors that are applied together: their product is 1 - V T V^H (Schreiber and Van Loan, "A
- * storage-efficient WY representation", SISSC 1989). */
+/* Blocks of reflectors, whose product is 1 - V T V^H (Schreiber and Van Loan, "A storage-efficient WY representation",
+ * SISSC 1989). */
 #ifndef CB_LINALG_WY_H
 #define CB_LINALG_WY_H
 
 #include "linalg/linalg_shared.h"
 
-/* So many at once. */
+/* Reflectors per block. */
 #define CB_WY_BLOCK 32
 
-/* V (m x b), V^H, T (b x b), T^H and two products with them (b x n). */
+/* V (m x b), V^H, T (b x b), T^H and two intermediate products (b x n). */
 typedef struct cb_wy {
     int64_t m, b;
     void *v, *v_h, *t, *t_h, *x, *y;
     const cb_products *products;
 } cb_wy;
 
-/* For reflectors of m numbers, of which `at_once` are applied together, on n columns. */
+/* Allocates memory for reflectors of m numbers, `at_once` per block, applied to n columns. */
 static inline cb_wy cb_wy_make(int64_t m, int64_t n, int64_t at_once, size_t size,
                                const cb_products *products, cb_room *room)
 {

@@ -1,6 +1,6 @@
-/* Many reflectors at once, T by T; see linalg_wy.h. */
+/* Blocks of reflectors for type T; see linalg_wy.h. */
 
-/* Of w->v, whose m x b elements are there. */
+/* Completes a block after w->v (m x b) was set. */
 static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
 {
     T *t = w->t, *inner = w->x;
@@ -10,7 +10,7 @@ static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
     F(product)(w->products, CB_GEMM_SET, b, b, m, w->v_h, m, w->v, b, inner, b);
     for (int64_t j = 0; j < b; j++) {
         for (int64_t i = 0; i < b; i++) {
-            T sum = F(make)(0, 0); /* of row i of T with V^H v[j] */
+            T sum = F(make)(0, 0); /* row i of T times V^H v[j] */
             for (int64_t l = i; l < j; l++)
                 sum = F(add)(sum, F(mul)(t[i * b + l], inner[l * b + j]));
             t[i * b + j] = i < j    ? F(scaled)(-1, F(mul)(tau[j], sum))
@@ -21,7 +21,7 @@ static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
     F(conj_transposed)(b, b, t, b, w->t_h);
 }
 
-/* b reflectors that are kept in columns of `a` (m rows), the first one from its first row on. */
+/* Makes a block of b reflectors stored in the columns of `a` (m rows), the first one from the first row on. */
 static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld,
                                  const T *tau)
 {
@@ -32,7 +32,7 @@ static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int
     F(wy_complete)(w, m, b, tau);
 }
 
-/* The same, kept in rows. */
+/* Like wy_columns, for reflectors stored in rows. */
 static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld, const T *tau)
 {
     T *v = w->v;
@@ -42,7 +42,7 @@ static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_
     F(wy_complete)(w, m, b, tau);
 }
 
-/* c (w->m x n) becomes their product, or its adjoint, times c. */
+/* c (w->m x n) = the block's product, or its adjoint, times c. */
 static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, int64_t ld)
 {
     F(product)(w->products, CB_GEMM_SET, w->b, n, w->m, w->v_h, w->m, c, ld, w->x, n);
@@ -51,8 +51,8 @@ static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, in
     F(product)(w->products, CB_GEMM_SUBTRACT, w->m, n, w->b, w->v, w->b, w->y, n, c, ld);
 }
 
-/* c (m x n) becomes the product of `count` reflectors times c. They are kept in the columns of `a`, or its rows,
- * number k from row (column) k + below on. */
+/* c (m x n) = the product of `count` reflectors times c. Reflector k is stored in column k of `a` (or row k), from row (or
+ * column) k + below on. */
 static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, const T *a, int64_t ld,
                                   bool in_rows, int64_t below, const T *tau, int64_t count, T *c,
                                   int64_t ldc)
