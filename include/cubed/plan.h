@@ -260,7 +260,7 @@ CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
 CUBED_API cubed_validator cubed_plan_get_validator(const cubed_plan *plan, int i, const char **url);
 
 typedef struct cubed_stage_info {
-    const char *name; /* description for people: "mean(multiply) -> uu" */
+    const char *name; /* description for people: "mean(u*v) -> uv" */
     int64_t num_tasks;
     unsigned coop; /* number of workers that perform a task together: 1, or see share_tasks */
     uint64_t projected_mem; /* projection of the largest task, for each of these workers */

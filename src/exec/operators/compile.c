@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "exec/plan/lower.h"
 #include "exec/plan/operator.h"
+#include "exec/plan/title.h"
 #include "plan/reduction.h"
 
 typedef struct collect {
@@ -63,16 +64,37 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
     return CUBED_OK;
 }
 
-/* "sum(multiply), divide -> uu" */
+/* The most outputs that a name lists. */
+enum { NAMED_OUTPUTS = 4 };
+
+/* What each output is, but once if it is the same of all: those of one call. */
+static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
+{
+    size_t before = 0;
+    for (int o = 0; o < s->nouts && o < NAMED_OUTPUTS; o++) {
+        const size_t end = text->size;
+        if (o) cb_buf_puts(text, ", ");
+        const size_t start = text->size;
+        cb_title_put(p, s->outs[o].node, text);
+        if (text->failed) return;
+        if (o && strcmp(text->data + before, text->data + start) == 0)
+            text->size = end;
+        else
+            before = start;
+    }
+    if (s->nouts > NAMED_OUTPUTS) cb_buf_puts(text, ", ...");
+}
+
+/* "mean(u*u), mean(u*v) -> uu, uv" */
 static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     cb_buf text;
     cb_buf_init(&text, &p->ctx->alloc);
-    s->op->describe(p, s, &text);
+    put_titles(p, s, &text);
     cb_buf_puts(&text, " -> ");
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
-        if (o == 4) {
+        if (o == NAMED_OUTPUTS) {
             cb_buf_puts(&text, ", ...");
             break;
         }

@@ -107,13 +107,6 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_set_tasks(s, err);
 }
 
-static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    const cubed_block_fn *fn = s->call->fn;
-    (void)p;
-    cb_buf_puts(text, fn->title ? fn->title(s->call->op->params) : fn->name);
-}
-
 /* Outputs of one call share all inputs. The key is the last input because thousands of products may share another one.
  * Outputs of calls without inputs share key 0. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
@@ -284,7 +277,6 @@ _Static_assert(sizeof(cb_operands) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 const cb_operator cb_operator_call = {
     .name = "call",
     .compile = compile,
-    .describe = describe,
     .prepare = cb_operands_prepare,
     .frame = frame,
     .reads = cb_operands_read,

@@ -480,7 +480,6 @@ static cubed_status scatter(const cb_task *t, int64_t task, cubed_error *err)
 const cb_operator cb_operator_copy = {
     .name = "copy",
     .compile = cb_stage_compile_tail,
-    .describe = cb_stage_describe_tail,
     .prepare = prepare,
     .frame = gather_frame,
     .reads = cb_stage_read_tail,
@@ -498,7 +497,6 @@ const cb_operator cb_operator_copy = {
 const cb_operator cb_operator_scatter = {
     .name = "scatter",
     .compile = cb_stage_compile_tail,
-    .describe = cb_stage_describe_tail,
     .prepare = prepare,
     .frame = scatter_frame,
     .reads = cb_stage_read_tail,

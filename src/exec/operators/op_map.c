@@ -42,7 +42,6 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 const cb_operator cb_operator_map = {
     .name = "map",
     .compile = cb_stage_compile_tail,
-    .describe = cb_stage_describe_tail,
     .prepare = cb_stage_prepare_tail,
     .frame = frame,
     .reads = cb_stage_read_tail,

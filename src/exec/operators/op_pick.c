@@ -28,12 +28,6 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_set_tasks(s, err);
 }
 
-static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    (void)p;
-    cb_buf_puts(text, s->call->fn->name);
-}
-
 static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
 {
     cb_operands *x = out;
@@ -122,7 +116,6 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 const cb_operator cb_operator_pick = {
     .name = "pick",
     .compile = compile,
-    .describe = describe,
     .prepare = cb_operands_prepare,
     .frame = frame,
     .reads = cb_operands_read,

@@ -196,33 +196,6 @@ static cubed_status compile_merge_partial(cubed_plan *p, cb_stage *s, cb_zone *s
     return cb_stage_set_tasks(s, err);
 }
 
-/* "sum(multiply), divide" */
-static void describe_as(const cubed_plan *p, const cb_stage *s, const char *how, cb_buf *text)
-{
-    const cb_stage_reduce *r = s->reduce;
-    for (int k = 0; k < r->n && k < 3; k++)
-        cb_buf_printf(text, "%s%s%s", k ? ", " : "", how, cb_reduction_name(r->list[k].kind));
-    if (r->body.nbranches && r->body.branches[0].ninstrs) {
-        cb_buf_puts(text, "(");
-        cb_describe_program(p, &r->body, text);
-        cb_buf_puts(text, ")");
-    }
-    if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
-        cb_buf_puts(text, ", ");
-        cb_describe_program(p, &s->tail, text);
-    }
-}
-
-static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    describe_as(p, s, "", text);
-}
-
-static void describe_merge(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    describe_as(p, s, "merge ", text);
-}
-
 /* --- What is read --------------------------------------------------------------------------------- */
 
 static void prepare_body(const cubed_plan *p, cb_stage *s)
@@ -508,7 +481,6 @@ static int merge_key(const cubed_plan *p, const cb_stage *s)
 const cb_operator cb_operator_reduce = {
     .name = "reduce",
     .compile = compile,
-    .describe = describe,
     .prepare = prepare,
     .frame = frame,
     .reads = reads,
@@ -523,7 +495,6 @@ const cb_operator cb_operator_reduce = {
 const cb_operator cb_operator_partial = {
     .name = "partial",
     .compile = compile_partial,
-    .describe = describe,
     .prepare = prepare_body,
     .frame = frame_partial,
     .reads = reads_partial,
@@ -537,7 +508,6 @@ const cb_operator cb_operator_partial = {
 const cb_operator cb_operator_merge_partial = {
     .name = "merge_partial",
     .compile = compile_merge_partial,
-    .describe = describe_merge,
     .prepare = prepare_states,
     .frame = frame_partial,
     .reads = reads_merge,
@@ -552,7 +522,6 @@ const cb_operator cb_operator_merge_partial = {
 const cb_operator cb_operator_merge = {
     .name = "merge",
     .compile = compile_merge,
-    .describe = describe_merge,
     .prepare = prepare_merge,
     .frame = frame,
     .reads = reads_merge,

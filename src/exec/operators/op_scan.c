@@ -16,14 +16,6 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_lower_tail(p, s, scratch, err);
 }
 
-static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    cb_buf_printf(text, "cumulative %s", cb_reduction_name(p->ir.nodes[s->outs[0].node].reduction));
-    if (!s->tail.nbranches || !s->tail.branches[0].ninstrs) return;
-    cb_buf_puts(text, ", ");
-    cb_describe_program(p, &s->tail, text);
-}
-
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -131,7 +123,6 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 const cb_operator cb_operator_scan = {
     .name = "scan",
     .compile = compile,
-    .describe = describe,
     .prepare = cb_stage_prepare_tail,
     .frame = frame,
     .reads = cb_stage_read_tail,

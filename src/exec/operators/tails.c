@@ -12,16 +12,6 @@ cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
     return cb_stage_lower_tail(p, s, scratch, err);
 }
 
-void cb_stage_describe_tail(const cubed_plan *p, const cb_stage *s, cb_buf *text)
-{
-    if (s->tail.nbranches && s->tail.branches[0].ninstrs)
-        cb_describe_program(p, &s->tail, text);
-    else
-        cb_buf_puts(text, s->tail.nbranches > 1  ? "concat"
-                          : cb_stage_reshapes(s) ? "reshape"
-                                                 : "copy");
-}
-
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s)
 {
     cb_blocks kept[CUBED_MAX_NDIM + 1];

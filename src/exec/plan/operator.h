@@ -30,8 +30,6 @@ typedef struct cb_operator {
     /* From outs[] with their nodes, and `reduce` with what they reduce, to the domain, tasks and programs. */
     CUBED_MUST_CHECK cubed_status (*compile)(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                              cubed_error *err);
-    /* Describes in words what the stage computes. */
-    void (*describe)(const cubed_plan *p, const cb_stage *s, cb_buf *text);
     /* Sets how each load reads, which the frame depends on, and adds what all tasks read to the stage's counts.
      * May change to another row that makes the same results. */
     void (*prepare)(const cubed_plan *p, cb_stage *s);
@@ -93,11 +91,9 @@ CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const 
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
-/* `compile` and `describe` of stages whose only program is a tail; `prepare` and `reads` of these and of stages that have a
- * body beside it. */
+/* `compile` of stages whose only program is a tail; `prepare` and `reads` of these and of stages that have a body beside it. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                     cubed_error *err);
-void cb_stage_describe_tail(const cubed_plan *p, const cb_stage *s, cb_buf *text);
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s,
                                                  const cb_box *kept, cb_chunks_fn fn, void *ctx,
@@ -110,7 +106,5 @@ CUBED_MUST_CHECK cubed_status cb_program_visit(const cubed_plan *p, const cb_pro
 CUBED_MUST_CHECK cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s,
                                                   const cb_box *kept, int64_t step, bool *there,
                                                   cb_chunks_fn fn, void *ctx, cubed_error *err);
-/* "multiply, add", of the first branch. */
-void cb_describe_program(const cubed_plan *p, const cb_program *prog, cb_buf *text);
 
 #endif

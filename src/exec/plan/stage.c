@@ -117,43 +117,6 @@ cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Operation i of an instruction, as it was written. */
-static const char *name_operation(const cb_instr *in, int op, int i)
-{
-    if (op == CB_SUPER_CAST) return cubed_dtype_name((cubed_dtype)in->to);
-    return cubed_op_name(in->quotients >> i & 1 ? CUBED_OP_DIVIDE : (cubed_op)op);
-}
-
-static void describe_super(const cb_instr *in, const cb_super *row, cb_buf *text)
-{
-    for (int i = 0; i < row->n; i++) {
-        if (i > 0) cb_buf_puts(text, ", ");
-        cb_buf_puts(text, name_operation(in, row->op[i], i));
-    }
-}
-
-void cb_describe_program(const cubed_plan *plan, const cb_program *p, cb_buf *text)
-{
-    const cb_kernels *k = &plan->ctx->kernels;
-    int shown = 0;
-    for (int b = 0; b < p->nbranches && b < 1; b++) {
-        for (int i = 0; i < p->branches[b].ninstrs; i++) {
-            const cb_instr *in = &p->branches[b].instrs[i];
-            if (++shown > 4) {
-                cb_buf_puts(text, ", ...");
-                return;
-            }
-            if (shown > 1) cb_buf_puts(text, ", ");
-            if (in->kind == CB_INSTR_CAST)
-                cb_buf_puts(text, cubed_dtype_name((cubed_dtype)in->to));
-            else if (in->kind == CB_INSTR_SUPER)
-                describe_super(in, &k->super[in->op], text);
-            else
-                cb_buf_puts(text, name_operation(in, in->op, 0));
-        }
-    }
-}
-
 cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     const int nreductions = s->reduce ? s->reduce->n : 0;

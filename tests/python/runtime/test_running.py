@@ -138,7 +138,7 @@ def test_plan_is_shown_and_drawn_without_running(tmp_path):
             svg,
         )
     )
-    assert "sum(square)" in result.out or "sum(multiply)" in result.out
+    assert "sum(x*x) -> uu" in result.out
     assert "memory per worker: projected" in result.out
     assert svg.read_text().count("<svg") == 1
     assert not out.exists()
