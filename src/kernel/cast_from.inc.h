@@ -1,4 +1,4 @@
-/* Casts from one type to all. Takes F, F_TAG, F_DT, F_KIND and undefines them. */
+/* Casts from one type to all types. Parameters: F, F_TAG, F_DT, F_KIND; all are undefined at the end. */
 #define FROM_FN(to) CB_PASTE(CB_PASTE(CB_PASTE(cast, F_TAG), to), k)
 #define T           uint8_t
 #define T_TAG       b1

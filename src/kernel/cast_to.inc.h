@@ -1,5 +1,5 @@
-/* One cast. Takes T, T_TAG, T_KIND (as F_KIND; 4 is uint64, which holds what int64 does not) beside
- * what cast_from.inc.h has, and undefines them. */
+/* One cast. Parameters, in addition to those of cast_from.inc.h: T, T_TAG, T_KIND (like F_KIND; 4 is uint64, which can
+ * represent numbers that int64 cannot); all are undefined at the end. */
 #if F_KIND == 3
 #define RE(x) ((x).re)
 #else

@@ -1,8 +1,8 @@
-/* Kernels of one complex type. Takes REAL, T, TAG, DT, M(f) (the C library's name for the
- * precision) and MAKE(re, im). */
+/* Kernels of one complex type. Parameters: REAL, T, TAG, DT, M(f) (the C library's name for the precision) and MAKE(re,
+ * im). */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* Products by the textbook formula, as NumPy: C's own recovers infinities at a great cost. */
+/* Multiplies by the textbook formula, like NumPy: C's own multiplication recovers infinities at a high cost. */
 static inline T FN(mul1)(T x, T y)
 {
     REAL a = M(creal)(x), b = M(cimag)(x), c = M(creal)(y), d = M(cimag)(y);
@@ -22,8 +22,8 @@ static inline T FN(div1)(T x, T y)
     return MAKE((a * r + b) * s, (b * r - a) * s);
 }
 
-/* As NumPy: small whole exponents by squaring, so that (1+2j)**2 is exact and x**1 is x; powers of
- * zero are 0 where the exponent's real part is positive, 1 for exponent 0, otherwise undefined. */
+/* Like NumPy: small integer exponents by squaring, so that (1+2j)**2 is exact and x**1 is x. Powers of zero are 0 if the
+ * exponent's real part is positive, 1 for exponent 0, otherwise undefined. */
 static inline T FN(pow1)(T x, T y)
 {
     REAL e = M(creal)(y);
@@ -44,15 +44,15 @@ static inline T FN(pow1)(T x, T y)
     return M(cpow)(x, y);
 }
 
-/* log2 and log10: the parts of log, scaled. */
+/* log2 and log10: scales the parts of log. */
 static inline T FN(scaled_log)(T x, REAL unit)
 {
     T l = M(clog)(x);
     return MAKE(M(creal)(l) / unit, M(cimag)(l) / unit);
 }
 
-/* The Array API standard has +-1 with a zero of the imaginary part's sign for infinite real parts, where
- * C has the sign of sin(2b). */
+/* For infinite real parts the Array API standard requires +-1 with a zero that has the imaginary part's sign; C uses the
+ * sign of sin(2b). */
 static inline T FN(tanh1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -60,8 +60,8 @@ static inline T FN(tanh1)(T x)
     return M(ctanh)(x);
 }
 
-/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i: exact for small arguments. The
- * Array API standard wants +0 of -0 + 0i. */
+/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i, exact for small arguments. The Array API standard
+ * requires +0 for -0 + 0i. */
 static inline T FN(expm11)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -71,7 +71,7 @@ static inline T FN(expm11)(T x)
     return MAKE(M(expm1)(a) * M(cos)(b) - 2 * h * h, M(exp)(a) * M(sin)(b));
 }
 
-/* log(1 + a + bi): |1 + a + bi|^2 - 1 is formed without the 1 where that counts. */
+/* log(1 + a + bi): for small arguments, |1 + a + bi|^2 - 1 is computed without adding the 1. */
 static inline T FN(log1p1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
@@ -80,8 +80,8 @@ static inline T FN(log1p1)(T x)
     return M(clog)(MAKE(1 + a, b));
 }
 
-/* Of one infinite part its direction, as NumPy; of two there is none: NaN. Halves have a length where
- * the number's own is beyond the type. */
+/* If one part is infinite, returns its direction, like NumPy; if both are, NaN. Halves the number if its length
+ * overflows. */
 static inline T FN(sign1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);

@@ -1,11 +1,11 @@
-/* Picking the elements that a mask says. */
+/* Selects elements by a mask. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernel/kernel.h"
 
-/* Every element is copied to where the next one belongs, which moves on if it was picked: nothing to
- * predict. While no more elements are looked at than there is room for, none is copied too far. */
+/* Copies every element to the next free place, which advances only if the element is selected, so there are no branches to
+ * predict. The number of elements read is limited by the room, so no copy is out of bounds. */
 static inline __attribute__((always_inline)) int64_t pick(size_t size, const char *x,
                                                           const uint8_t *mask, int64_t n, char *dst)
 {

@@ -1,4 +1,4 @@
-/* Copying boxes between strided buffers. */
+/* Copies boxes between strided buffers. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -10,8 +10,8 @@ typedef struct copy_axis {
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
-/* Orders the axes by the destination, fastest last, drops those of extent 1 and joins neighbours
- * that both sides lay out as one. -1 if the box is empty. */
+/* Orders the axes by the destination, fastest last, drops axes of extent 1, and joins adjacent axes that are contiguous on
+ * both sides. Returns the number of axes, or -1 if the box is empty. */
 static int collapse(int ndim, const int64_t *shape, const int64_t *ds, const int64_t *ss,
                     copy_axis *out)
 {
@@ -33,8 +33,7 @@ static int collapse(int ndim, const int64_t *shape, const int64_t *ds, const int
     return joined;
 }
 
-/* n copies of one element, contiguous: what is there already is copied on, a whole number of
- * elements and at most about a page at a time. */
+/* Stores n contiguous copies of an element: doubles the part already stored, up to about a page at a time. */
 static void fill_line(char *d, const char *value, size_t n, size_t size)
 {
     size_t all = n * size, most = size < 4096 ? 4096 / size * size : size;
@@ -78,8 +77,8 @@ static void copy_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n,
     }
 }
 
-/* Two axes in tiles of 32 x 32, so that lines of both sides stay in the cache until all of them is
- * used. The destination's faster axis is inside. */
+/* Copies two axes in tiles of 32 x 32, so that cache lines of both sides are used fully. The destination's faster axis is
+ * the inner loop. */
 enum { TILE = 32 };
 static void copy_plane(char *d, const char *s, const copy_axis *outer, const copy_axis *inner,
                        size_t size)
@@ -114,8 +113,8 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
         memcpy(d, s, size);
         return;
     }
-    /* The innermost loop is the destination's fastest axis; the axis on which the source is fastest
-     * is tiled with it, unless the innermost repeats one element of the source. */
+    /* The innermost loop is the destination's fastest axis. It is tiled with the source's fastest axis, unless the
+     * innermost loop repeats one element of the source. */
     int in = m - 1, fast = in;
     for (int k = 0; k < in; k++) {
         if (a[k].ss != 0 && magnitude(a[k].ss) < magnitude(a[fast].ss)) fast = k;

@@ -1,4 +1,4 @@
-/* Which instruction set: asked of the processor, or named by the caller. */
+/* Selects the instruction set: detected, or named by the caller. */
 #include <string.h>
 
 #include "kernel/kernel.h"

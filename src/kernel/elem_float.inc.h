@@ -1,5 +1,4 @@
-/* What only floats do. Takes T, TAG, DT, FABS, SQRT and M(f), the C library's name for the
- * precision. */
+/* Operations of floats only. Parameters: T, TAG, DT, FABS, SQRT and M(f), the C library's name for the precision. */
 #define FN(name)   CB_PASTE(name, TAG)
 #define R          T
 #define NAME       divide
@@ -14,7 +13,7 @@
 #define NAME    sqrt
 #define EXPR(x) SQRT(x)
 #include "kernel/loop1.inc.h"
-/* Of NaN NaN, of -0 +0. */
+/* NaN for NaN, +0 for -0. */
 #define NAME    sign
 #define EXPR(x) ((x) > 0 ? 1 : (x) < 0 ? -1 : (x) == 0 ? 0 : (x))
 #include "kernel/loop1.inc.h"
@@ -30,13 +29,13 @@
 #define NAME    trunc
 #define EXPR(x) M(trunc)(x)
 #include "kernel/loop1.inc.h"
-/* Halves go to the even neighbour: the default rounding. */
+/* Rounds halves to even: the default rounding mode. */
 #define NAME    round
 #define EXPR(x) M(rint)(x)
 #include "kernel/loop1.inc.h"
 
-/* Python's float_divmod: the quotient that goes with the remainder below, so that a rounded division
- * never lands above its floor; with infinities floor(x / y), which the Array API standard prefers. */
+/* Like Python's float_divmod: the quotient that matches the remainder below, so that a rounded division is never above its
+ * floor. With infinities floor(x / y), which the Array API standard requires. */
 static inline T FN(remainder1)(T x, T y)
 {
     T r = M(fmod)(x, y);

@@ -1,7 +1,7 @@
-/* What only integers do their own way. Takes T, TAG, DT, W and IS_SIGNED (0 or 1). */
+/* Operations that are specific to integers. Parameters: T, TAG, DT, W and IS_SIGNED (0 or 1). */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* By squaring, wrapping. A negative exponent gives what the reciprocal truncates to: 1, -1 or 0. */
+/* Power by squaring, wrapping. A negative exponent gives the truncated reciprocal: 1, -1 or 0. */
 static T FN(ipow)(T base, T exponent)
 {
 #if IS_SIGNED
@@ -19,8 +19,8 @@ static T FN(ipow)(T base, T exponent)
     return (T)r;
 }
 
-/* Towards minus infinity; division by 0 gives 0, and the smallest number by -1 itself (wrapping), as
- * in NumPy. */
+/* Rounds towards minus infinity. Division by 0 gives 0; the smallest number divided by -1 gives itself (wrapping), as in
+ * NumPy. */
 static inline T FN(floor_divide1)(T x, T y)
 {
     if (y == 0) return 0;
@@ -32,7 +32,7 @@ static inline T FN(floor_divide1)(T x, T y)
 #endif
 }
 
-/* With the sign of the divisor. */
+/* Has the sign of the divisor. */
 static inline T FN(remainder1)(T x, T y)
 {
     if (y == 0) return 0;
@@ -45,7 +45,7 @@ static inline T FN(remainder1)(T x, T y)
 #endif
 }
 
-/* Shifts by the width or more move everything out; so do negative ones. */
+/* Shifts by at least the width, and by negative numbers, shift out all bits. */
 static inline T FN(left1)(T x, T y) { return (uint64_t)y < 8 * sizeof(T) ? (T)((W)x << y) : 0; }
 static inline T FN(right1)(T x, T y)
 {
@@ -61,7 +61,7 @@ static inline T FN(right1)(T x, T y)
 #define NAME       floor_divide
 #define EXPR(x, y) FN(floor_divide1)((x), (y))
 #include "kernel/loop2.inc.h"
-/* Towards zero; of 0 it is 0, as quotients by 0 are. */
+/* Rounds towards zero; the reciprocal of 0 is 0, like quotients by 0. */
 #define NAME reciprocal
 #if IS_SIGNED
 #define EXPR(x) ((x) == 1 || (x) == -1 ? (x) : 0)

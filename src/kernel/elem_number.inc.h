@@ -1,6 +1,6 @@
-/* Arithmetic of integers and floats. Takes T, TAG, DT and W, the type that is calculated in: T
- * itself for floats; for integers an unsigned type of at least 32 bits, so that results wrap (a
- * product of two uint16 would overflow the int that they promote to). */
+/* Arithmetic of integers and floats. Parameters: T, TAG, DT and W, the type of intermediate results: T itself for floats;
+ * for integers an unsigned type of at least 32 bits, so that results wrap (a product of two uint16 would overflow the int
+ * that they promote to). */
 #define FN(name) CB_PASTE(name, TAG)
 #define R        T
 
@@ -16,7 +16,7 @@
 #define NAME    square
 #define EXPR(x) ((W)(x) * (W)(x))
 #include "kernel/loop1.inc.h"
-/* Also conj and real. */
+/* Also used for conj and real. */
 #define NAME    positive
 #define EXPR(x) (x)
 #include "kernel/loop1.inc.h"

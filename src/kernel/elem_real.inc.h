@@ -1,4 +1,4 @@
-/* Kernels that bool, integers and floats share, and where(). Takes T, TAG, DT (the cubed_dtype). */
+/* Kernels common to bool, integers and floats, and where(). Parameters: T, TAG, DT (the cubed_dtype). */
 #define FN(name) CB_PASTE(name, TAG)
 
 #define R          uint8_t
@@ -32,8 +32,7 @@
 #include "kernel/loop1.inc.h"
 #undef R
 #define R T
-/* NaN wins, as NumPy: a NaN x is returned because of the second test, a NaN y because x < y is
- * false. */
+/* NaN wins, as in NumPy: the second test returns a NaN x; for a NaN y, x < y is false. */
 #define NAME       minimum
 #define EXPR(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
 #include "kernel/loop2.inc.h"

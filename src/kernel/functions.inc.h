@@ -1,5 +1,5 @@
-/* The functions of one float type. Takes what sleef1.inc.h takes, TAG and DT, and WIDE: a type with
- * more digits, with its functions W(f). */
+/* Functions of one float type. Parameters: those of sleef1.inc.h, TAG and DT, and WIDE, a type with more digits, with its
+ * functions W(f). */
 #define FN(name) CB_PASTE(name, TAG)
 
 /* Neither infinite, nor NaN, nor small. */
@@ -25,7 +25,7 @@ static inline bool FN(is_plain)(T r)
 #include "kernel/sleef1.inc.h"
 #define NAME cosh
 #include "kernel/sleef1.inc.h"
-/* glibc's is wrong by more than a unit for small numbers; the next term of the series is not seen. */
+/* glibc's tanh is wrong by more than one unit for small numbers; further terms of the series are negligible. */
 static inline T FN(tanh1)(T x)
 {
     if (x == 0 || !(M(fabs)(x) < (T)0x1p-20)) return M(tanh)(x);
@@ -49,7 +49,7 @@ static inline T FN(tanh1)(T x)
 #define NAME log10
 #include "kernel/sleef1.inc.h"
 
-/* log(exp(x) + exp(y)) without overflow: only the difference of the operands goes through exp. */
+/* log(exp(x) + exp(y)) without overflow: applies exp only to the difference of the operands. */
 static inline T FN(logaddexp1)(T x, T y)
 {
     if (x == y) return (T)((WIDE)x + W(log)(2));
@@ -60,7 +60,7 @@ static inline T FN(logaddexp1)(T x, T y)
 
 #define R    T
 #define NAME atan2
-/* In the wider type for both: C libraries have other bits of atan2f, and it takes longer. */
+/* In double for both types: C libraries differ in the bits of atan2f, which is also slower. */
 #define EXPR(x, y) atan2((double)(x), (double)(y))
 #include "kernel/loop2.inc.h"
 #define NAME       hypot

@@ -1,5 +1,4 @@
-/* Transcendental functions of floats, but for exp, log and pow (math.isa.c), and what else the C
- * library has. */
+/* Transcendental functions of floats, except exp, log and pow (math.isa.c), and other functions of the C library. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

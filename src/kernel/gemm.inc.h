@@ -1,14 +1,13 @@
-/* One product of matrices. Takes T (of elements), TAG, ADD, SUBTRACT and MULTIPLY_ADD(sum, a, b), which work
- * on T and on vectors of it, and COMPLEX; undefines T and TAG.
+/* Product of matrices. Parameters: T (element type), TAG, ADD, SUBTRACT and MULTIPLY_ADD(sum, a, b), which work on T and on
+ * vectors of T, and COMPLEX; T and TAG are undefined at the end.
  *
- * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed so that the innermost loop reads both in
- * order, and stay in the caches while they are used; a tile of MR x NR sums stays in registers (Goto and
- * van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008). A matrix of complex
- * numbers is one of twice as many real columns; `b` has a second row for each of its rows, with what
- * imaginary parts are multiplied by. */
+ * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed so that the innermost loop reads both in order and they
+ * stay in the caches while they are used. A tile of MR x NR sums stays in registers (Goto and van de Geijn, "Anatomy of
+ * high-performance matrix multiplication", TOMS 2008). A complex matrix is treated as real with twice as many columns; each
+ * row of `b` has a second row with the factors of imaginary parts. */
 #define FN(name) CB_PASTE(name, TAG)
 #define V        FN(vector)
-/* Vectors at any address, over elements of any type. */
+/* Unaligned vectors that may alias elements of any type. */
 typedef T V __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 enum { FN(NR) = NV * (int)(VECTOR_BYTES / sizeof(T)), FN(NC) = NC_BYTES / (int)sizeof(T) };
 #define NR FN(NR)
@@ -43,7 +42,7 @@ static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc
     }
 }
 
-/* Columns of MR rows of `a`, one after another; rows that are not there are 0. */
+/* Packs columns of MR rows of `a` one after another, padded with zero rows. */
 static void FN(pack_a)(int64_t m, int64_t k, const T *a, int64_t lda, T *to)
 {
     for (int64_t i = 0; i < m; i += MR) {
@@ -53,7 +52,7 @@ static void FN(pack_a)(int64_t m, int64_t k, const T *a, int64_t lda, T *to)
     }
 }
 
-/* Rows of NR columns of `b`, one after another; columns that are not there are 0. */
+/* Packs rows of NR columns of `b` one after another, padded with zero columns. */
 static void FN(pack_b)(int64_t k, int64_t n, const T *b, int64_t ldb, T *to)
 {
     for (int64_t j = 0; j < n; j += NR) {
@@ -77,7 +76,7 @@ static void FN(pack_b)(int64_t k, int64_t n, const T *b, int64_t ldb, T *to)
     }
 }
 
-/* A block of c from a block of `a` and a panel of `b`. */
+/* Computes a block of c from a block of `a` and a panel of `b`. */
 static void FN(block)(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc,
                       cb_gemm_mode mode)
 {
@@ -103,7 +102,7 @@ static void FN(block)(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T
 
 static void FN(gemm)(const cb_gemm *g)
 {
-    enum { PARTS = COMPLEX ? 2 : 1 }; /* real numbers in an element */
+    enum { PARTS = COMPLEX ? 2 : 1 }; /* real numbers per element */
     const T *a = g->a, *b = g->b;
     T *c = g->c, *packed_a = g->scratch, *packed_b;
     int64_t m = g->m, n = g->n * PARTS, k = g->k * PARTS;

@@ -1,10 +1,10 @@
-/* Products of matrices. This file is compiled with contraction: sums of products are fused where the
- * instruction set can. */
+/* Products of matrices. This file is compiled with contraction: sums of products are fused if the instruction set has such
+ * instructions. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
 
-/* Sums in registers: MR rows of NV vectors, with one vector of each kind of operand to spare. */
+/* Sums in registers: MR rows of NV vectors, leaving one vector for each kind of operand. */
 #if CB_ISA_LEVEL == 4
 #define VECTOR_BYTES 64
 #define MR           8
@@ -18,7 +18,7 @@
 #define MR           4
 #define NV           2
 #endif
-/* A multiple of every MR; and the order of sums, so the same for all. */
+/* A multiple of every MR. KC determines the order of sums, so it is the same for all levels. */
 #define MC       CB_GEMM_MC
 #define KC       CB_GEMM_KC
 #define NC_BYTES CB_GEMM_NC_BYTES

@@ -1,4 +1,4 @@
-/* What the planes of a reduction by group are. */
+/* Number of planes of a reduction by group. */
 #include "kernel/group.h"
 
 int cb_group_planes(cb_group_kind kind, cb_group_variant variant)

@@ -1,8 +1,8 @@
-/* Reductions by group of one type and variant. Takes T (of elements), S (of sums), TAG, SKIP, COUNTS (0 or
- * 1), SUMS (whether the type has sums) and IS_MISSING(x); undefines TAG, SKIP and COUNTS. */
+/* Reductions by group of one type and variant. Parameters: T (element type), S (type of sums), TAG, SKIP, COUNTS (0 or 1),
+ * SUMS (whether the type has sums) and IS_MISSING(x); TAG, SKIP and COUNTS are undefined at the end. */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* State i takes in x, which stands at `position`. The kind is a constant where this is inlined. */
+/* Reduces x, at `position`, into state i. Inlined with a constant kind. */
 static inline __attribute__((always_inline)) void FN(step)(cb_group_kind kind, void *restrict a,
                                                            void *restrict b, void *restrict c,
                                                            int64_t i, T x, int64_t position)

@@ -1,6 +1,5 @@
-/* Names and pragmas for files that are compiled once per instruction set (*.isa.c).
- * CB_ISA is a token and CB_ISA_LEVEL a number: base 0, what any compiler makes of C; neon 1, of AArch64;
- * v2, v3 and v4 2 to 4, of x86-64. */
+/* Names and pragmas for files that are compiled once per instruction set (*.isa.c). CB_ISA is a token and CB_ISA_LEVEL a
+ * number: base is 0, plain C for any compiler; neon is 1, for AArch64; v2, v3 and v4 are 2 to 4, for x86-64. */
 #ifndef CB_KERNEL_ISA_H
 #define CB_KERNEL_ISA_H
 
@@ -18,15 +17,15 @@
 /* cb_fill_elem -> cb_fill_elem_v3 */
 #define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
 
-/* dst may be exactly an input, which carries nothing from one element to the next. */
+/* dst may be exactly an input; loop iterations are independent. */
 #if defined(__clang__)
 #define CB_IVDEP _Pragma("clang loop vectorize(enable) interleave(enable)")
 #else
 #define CB_IVDEP _Pragma("GCC ivdep")
 #endif
 
-/* A product that is rounded. GCC 12 makes fused operations of a * c - b * d beside a * d + b * c,
- * the parts of a complex product, although -ffp-contract=off forbids them. */
+/* A product rounded separately. GCC 12 would fuse a * c - b * d next to a * d + b * c, the parts of a complex product,
+ * although -ffp-contract=off forbids it. */
 #if defined(__has_builtin) && !defined(__clang__)
 #if __has_builtin(__builtin_assoc_barrier)
 #define CB_ROUNDED(product) __builtin_assoc_barrier(product)
@@ -36,7 +35,7 @@
 #define CB_ROUNDED(product) (product)
 #endif
 
-/* The table of elementwise functions that a file fills (stream.isa.c: another one). */
+/* Table of elementwise functions that a file fills (stream.isa.c fills another one). */
 #ifndef CB_ELEM
 #define CB_ELEM elem
 #endif

@@ -1,5 +1,5 @@
-/* One unary kernel. Takes NAME, EXPR(x), T (operand), R (result), FN; undefines NAME, EXPR. stream.isa.c
- * tells of CB_LINE. */
+/* One unary kernel. Parameters: NAME, EXPR(x), T (operand), R (result), FN; NAME and EXPR are undefined at the end. For
+ * CB_LINE see stream.isa.c. */
 static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     R *d = dst;

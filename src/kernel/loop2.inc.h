@@ -1,5 +1,5 @@
-/* One binary kernel. Takes NAME, EXPR(x, y), T (operands), R (result), FN; undefines NAME, EXPR. stream.isa.c
- * tells of CB_LINE. */
+/* One binary kernel. Parameters: NAME, EXPR(x, y), T (operands), R (result), FN; NAME and EXPR are undefined at the end.
+ * For CB_LINE see stream.isa.c. */
 static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     R *d = dst;

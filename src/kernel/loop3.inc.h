@@ -1,6 +1,5 @@
-/* One ternary kernel. Takes NAME, EXPR(x, y, z), T (operands and result), X if the first operand is of another type
- * than T, FN; undefines NAME and EXPR. stream.isa.c
- * tells of CB_LINE. */
+/* One ternary kernel. Parameters: NAME, EXPR(x, y, z), T (operands and result), X if the first operand has another type,
+ * FN; NAME and EXPR are undefined at the end. For CB_LINE see stream.isa.c. */
 #ifdef X
 #define X_TYPE X
 #else

@@ -1,5 +1,5 @@
-/* exp, log, pow of one float type. Takes T, TAG, N (lanes), CALL(f), VLOAD, VSTORE, and
- * POW, the C library's. */
+/* exp, log, pow of one float type. Parameters: T, TAG, N (lanes), CALL(f), VLOAD, VSTORE, and POW, the C library's
+ * function. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(exp)(void *dst, const void *a, const void *b, const void *c, size_t n)
@@ -34,8 +34,8 @@ static void FN(log)(void *dst, const void *a, const void *b, const void *c, size
     }
 }
 
-/* Near the top of the range SLEEF overflows too early: the largest number to the power of 1 is
- * infinite. Infinite lanes are therefore asked of the C library. */
+/* SLEEF overflows too early near the top of the range: it returns infinity even for the largest number to the power of 1.
+ * So infinite lanes are recomputed by the C library. */
 static void FN(pow)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     T *d = dst;

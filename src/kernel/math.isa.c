@@ -1,6 +1,6 @@
-/* exp, log and pow of floats by SLEEF: at most 1 ULP ("u10"), in its versions that give the same
- * bits for every vector width ("finz" with FMA, "cinz" without). A last partial vector is padded,
- * so that a value does not depend on its place. At the base: the C library. */
+/* exp, log and pow of floats by SLEEF: at most 1 ULP ("u10"), in the versions that give the same bits for every vector
+ * width ("finz" with FMA, "cinz" without). A partial last vector is padded, so that a value does not depend on its
+ * position. The base level uses the C library. */
 #include <math.h>
 #include <string.h>
 

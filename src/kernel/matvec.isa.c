@@ -1,6 +1,6 @@
-/* Products of matrices and vectors. Rows are summed in 8 lanes, columns one row after another, and every product
- * is fused with its sum where there is an instruction for it, so that vectors of any length give the same bits.
- * Where instructions are not named this file is compiled with contraction, as gemm.isa.c is. */
+/* Products of matrices and vectors. Rows are summed in 8 lanes, columns one row after another, and every product is fused
+ * with its sum if there is an instruction for it, so that vectors of any length give the same bits. Unless intrinsics are
+ * used, this file is compiled with contraction, like gemm.isa.c. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
@@ -64,7 +64,7 @@ static inline double add_lanes(lanes r)
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-/* Of numbers with two parts, those of each. */
+/* Exchanges the parts of complex numbers. */
 static inline lanes swap_parts(lanes r)
 {
 #pragma GCC unroll 4
@@ -81,7 +81,7 @@ static inline lanes negate_imaginary(lanes r)
     return r;
 }
 
-/* Calls are inlined, so that what does not depend on data is decided when they are compiled. */
+/* Inlined with constant arguments, so that branches that do not depend on data are removed. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- Real numbers ------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ INLINE void real_columns(int rows, bool sums, bool adds, const double *a, int64_
     if (adds) store(q, of_q);
 }
 
-/* Rows from number i on. */
+/* Processes rows from number i on. */
 INLINE void real_rows(int rows, bool sums, bool adds, const cb_matvec *g, int64_t i)
 {
     const int64_t n = g->n, lda = g->lda;
@@ -160,7 +160,7 @@ INLINE void complex_columns(bool sums, bool adds, const double *a, const double 
     }
 }
 
-/* n doubles, two for each number. */
+/* n doubles, two per number. */
 INLINE void complex_row(bool sums, bool adds, int64_t n, const double *a, const double *x,
                         double *p, const double *y, double *q)
 {

@@ -1,4 +1,4 @@
-/* Filling, gathering, and storing past the caches. */
+/* Fills, gathers, and stores past the caches. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
@@ -7,8 +7,7 @@
 #include <immintrin.h>
 #endif
 
-/* The value is read before the loop: dst is of no type, so for all the compiler knows a store might
- * change it. */
+/* The value is read before the loop, because the compiler must assume that a store to dst may change it. */
 static void splat(void *dst, const void *value, size_t size, size_t n)
 {
     char *d = dst;
@@ -33,7 +32,7 @@ static void splat(void *dst, const void *value, size_t size, size_t n)
         memcpy(v8, value, 16);
         for (size_t i = 0; i < n; i++) memcpy(d + 16 * i, v8, 16);
         return;
-    default: /* texts */
+    default: /* strings */
         for (size_t i = 0; i < n; i++) memcpy(d + size * i, value, size);
         return;
     }

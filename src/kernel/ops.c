@@ -103,7 +103,7 @@ bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype)
 {
     if (!cb_op_accepts(op, dtype)) return false;
     cubed_kind kind = cubed_dtype_kind(dtype);
-    /* Integers are made float64 before such operations. */
+    /* The operands of such operations are converted to float64 if they are integers. */
     if (cb_op_rule(op) == CB_RESULT_FLOAT) return kind >= CUBED_KIND_FLOAT;
     return !cb_op_takes_index(op) || dtype == CUBED_INT64;
 }
@@ -126,7 +126,7 @@ bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype)
     }
 }
 
-/* Number of a cast from or to half precision; -1 if there is none. */
+/* Index of a cast from or to half precision; -1 if there is none. */
 static int half_cast(cubed_dtype from, cubed_dtype to)
 {
     if (to == CUBED_FLOAT32 && from == CUBED_FLOAT16) return CB_HALF_TO_FLOAT32;

@@ -1,6 +1,5 @@
-/* Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
- * A block of four words is a function of a counter of 256 bits and a key of 128; the first word of
- * each is the lowest. */
+/* Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11. A block of four words is
+ * a function of a 256-bit counter and a 128-bit key, both with the lowest word first. */
 #ifndef CB_KERNEL_PHILOX_H
 #define CB_KERNEL_PHILOX_H
 
@@ -26,8 +25,8 @@ static inline void cb_philox(const uint64_t counter[4], const uint64_t key[2], u
     out[3] = c3;
 }
 
-/* The four words of counter {counter, 0, 0, 0} under key {key, 0}. NumPy's Philox(key=key) adds one
- * to its counter before it draws: its first block is ours of counter 1. */
+/* Four words for counter {counter, 0, 0, 0} and key {key, 0}. NumPy's Philox(key=key) increments its counter before it
+ * draws: its first block is ours of counter 1. */
 static inline void cb_philox4x64(uint64_t counter, uint64_t key, uint64_t out[4])
 {
     cb_philox((const uint64_t[4]){counter, 0, 0, 0}, (const uint64_t[2]){key, 0}, out);

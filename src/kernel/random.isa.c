@@ -1,14 +1,13 @@
-/* Random numbers as functions of a position and a key. Each takes the same words for an element
- * whatever vector it is in, and uses nothing but IEEE operations: the same bits everywhere. */
+/* Random numbers as functions of a position and a key. Each element uses the same words in any vector, and only IEEE
+ * operations are used, so the bits are the same everywhere. */
 #include "kernel/kernel_isa.h"
 #include "kernel/philox.h"
 #include "kernel/random_math.h"
 
-/* Second words of the keys of seeds, which keep the streams of the functions apart; that of
- * random_uniform is 0. */
+/* Second words of keys, which separate the streams of different functions; random_uniform uses 0. */
 enum { NORMAL_STREAM = 1, EXPONENTIAL_STREAM = 2, INTEGERS_STREAM = 3 };
 
-/* The block that was drawn last: neighbours share it. */
+/* The last block drawn: adjacent elements share it. */
 typedef struct drawn {
     bool any;
     uint64_t counter, key[2], word[4];
@@ -26,10 +25,9 @@ static inline const uint64_t *draw(drawn *d, uint64_t counter, uint64_t key0, ui
     return d->word;
 }
 
-/* --- As NumPy's Generator(Philox(key)).random() for each block ---------------------------------- */
+/* --- Like NumPy's Generator(Philox(key)).random() for each block ------------------------------------ */
 
-/* a: block << 32 | position in it; b, c: low and high word of block 0's key. NumPy's counter is 1
- * before the first word. */
+/* a: block << 32 | position in it; b, c: low and high word of block 0's key. NumPy's counter is 1 for the first words. */
 static inline const uint64_t *draw_block(drawn *d, uint64_t index, uint64_t low, uint64_t high,
                                          int per_counter)
 {
@@ -49,7 +47,7 @@ static void random_blocks(void *dst, const void *a, const void *b, const void *c
     }
 }
 
-/* Two numbers of a word, that of its low half first. */
+/* Two numbers per word, the low half first. */
 static void random_blocks_f32(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *low = b, *high = c;
@@ -63,9 +61,9 @@ static void random_blocks_f32(void *dst, const void *a, const void *b, const voi
     }
 }
 
-/* --- Distributions: one word for each element --------------------------------------------------- */
+/* --- Distributions: one word per element ----------------------------------------------------------- */
 
-/* a: element index, b: seed. The lowest bit is the sign, the others half the probability beyond. */
+/* a: element index, b: seed. The lowest bit is the sign; the others are half of the tail probability. */
 static void random_normal(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *seed = b;
@@ -93,8 +91,8 @@ static void random_exponential(void *dst, const void *a, const void *b, const vo
     }
 }
 
-/* a: element index, b: seed, c: how many values, 0 for 2**64. floor(c * u) for a fraction u of 128
- * bits: no value is likelier than another by more than one part in 2**64. */
+/* a: element index, b: seed, c: number of values, 0 for 2**64. floor(c * u) for a 128-bit fraction u: probabilities of
+ * values differ by at most one part in 2**64. */
 static void random_integers(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *seed = b, *count = c;

@@ -1,6 +1,6 @@
-/* One reduction with a single plane of state. Takes T, TAG, START(T), JOIN(state, x), and V where values
- * are of a type that T has all values of; undefines T, TAG and V. AT_ONCE: how many lanes a loop holds, as
- * compilers make the most of. */
+/* One reduction with a single plane of state. Parameters: T, TAG, START(T), JOIN(state, x), V if values have a narrower
+ * type that T includes, and AT_ONCE, the number of lanes per loop, chosen for compilers; T, TAG and V are undefined at the
+ * end. */
 #define FN(name) CB_PASTE(name, TAG)
 #ifndef V
 #define V T

@@ -21,13 +21,13 @@ typedef struct {
 #define T   uint64_t
 #define TAG sum_u8
 #include "kernel/reduction.inc.h"
-/* -0.0 is the neutral element: a sum of negative zeros stays one. */
+/* -0.0 is the neutral element, so that a sum of negative zeros is a negative zero. */
 #undef START
 #define START(T) (-0.0)
 #define T        double
 #define TAG      sum_f8
 #include "kernel/reduction.inc.h"
-/* What is converted first waits longer for its turn. */
+/* Converted values have a longer latency. */
 #undef AT_ONCE
 #define AT_ONCE 16
 #define T       double
@@ -91,7 +91,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 
 #undef AT_ONCE
 #define AT_ONCE CB_LANES
-/* NaN wins: a NaN state is never less, a NaN element fails b == b. */
+/* NaN wins: a NaN state is never greater than an element, and a NaN element fails b == b. */
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #define START(T)   1
 #define T          uint8_t
@@ -150,7 +150,7 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
-/* NaN wins: a NaN state is never greater, a NaN element fails b == b. */
+/* NaN wins: a NaN state is never less than an element, and a NaN element fails b == b. */
 #define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define START(T)   0
 #define T          uint8_t
@@ -237,7 +237,7 @@ static void rows_m2(void *const *s, const void *x, size_t n, int64_t count)
     }
 }
 
-/* Chan, Golub, LeVeque 1983. An empty side leaves the other's bits as they are. */
+/* Chan, Golub, LeVeque 1983. If one side is empty, the other's bits are unchanged. */
 static void merge_m2(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
 {
     double *m2 = s[0], *mean = s[1];
@@ -263,7 +263,7 @@ static inline double lanes_sum(const double lane[8])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* The mean of a run and its M2, each in the order of lanes. */
+/* Mean of a run and its M2, each in the order of lanes. */
 static inline void lanes_m2(const double *v, size_t n, double *m2, double *mean)
 {
     double lane[8] = {0}, m;
@@ -310,11 +310,9 @@ static void runs_m2(void *const *s, const void *x, size_t r, size_t n, int64_t c
     merge_m2(s, t, n, count, (int64_t)r);
 }
 
-/* --- The same of what is not NaN: s[2] is how many that are. ---
- *
- * Without any NaN the bits are those of the plain variance. */
+/* --- Variance of values other than NaN: s[2] is their number. Without NaN the bits equal the plain variance. --- */
 
-/* A value, or nothing where it is NaN. */
+/* The value, or 0 if it is NaN. */
 static inline double number(double v) { return v == v ? v : 0; }
 static inline double is_number(double v) { return v == v ? 1.0 : 0.0; }
 static inline double square_off(double v, double mean)

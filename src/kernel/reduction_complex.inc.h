@@ -1,6 +1,6 @@
-/* The smallest and the largest of complex numbers, which are compared by their real parts, then by their
- * imaginary ones. Takes C, the type, REAL, that of its parts, and the tags MIN and MAX; undefines them. Both
- * parts of a NaN are NaN, so that the result does not depend on the order of several. */
+/* Minimum and maximum of complex numbers, compared by real part, then by imaginary part. Parameters: C, the type, REAL,
+ * that of its parts, and the tags MIN and MAX; all are undefined at the end. Both parts of a NaN result are NaN, so that it
+ * does not depend on the order of several NaN. */
 #define FN(name) CB_PASTE(name, MIN)
 
 static inline C FN(join_numbers)(C a, C b, bool largest)

@@ -1,7 +1,6 @@
-/* The position of the first of the extreme values: included with T, TAG, MORE(a, b): whether a number is more
- * extreme than another; IS_NAN(a), NOT_A_NUMBER; LEAST: what no number is less extreme than; FAR: behind every
- * position. s[0] is the position, in T; s[1] the value. Which of two states wins does not depend on the order
- * of the reductions. */
+/* Position of the first extreme value. Parameters: T, TAG, MORE(a, b): whether a is more extreme than b; IS_NAN(a),
+ * NOT_A_NUMBER; LEAST: the least extreme number; FAR: after every position. s[0] is the position, in T; s[1] the value. The
+ * choice between two states does not depend on the order of reductions. */
 #define FN(name)     CB_PASTE(name, TAG)
 #define BEFORE(a, b) (MORE(a, b) | (IS_NAN(a) & !IS_NAN(b)))
 #define SAME(a, b)   (((a) == (b)) | (IS_NAN(a) & IS_NAN(b)))
@@ -40,7 +39,7 @@ static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int6
     for (size_t i = 0; i < n; i++) FN(join)(&at[i], &best[i], place[i], v[i]);
 }
 
-/* In loops of their own: with NaN in the comparison compilers make no vectors of them. */
+/* In a separate loop: compilers do not vectorise the comparison with NaN in it. */
 static inline T FN(extreme)(const T *v, size_t n)
 {
     T lane[8];
@@ -56,7 +55,7 @@ static inline T FN(extreme)(const T *v, size_t n)
     return nans ? NOT_A_NUMBER : lane[0];
 }
 
-/* Most runs do not change the state: where their extreme is need not be known. */
+/* Most runs do not change the state, so the position of their extreme is not needed. */
 static void FN(run)(void *const *s, const void *x, size_t n, int64_t position)
 {
     T *at = s[0], *best = s[1];

@@ -1,5 +1,5 @@
-/* argmin and argmax in one pass. Values are widened to 8 bytes, so that a position has the type of
- * its value and both go through the same masks. */
+/* argmin and argmax in one pass. Values are widened to 8 bytes, so that positions and values have the same size and can use
+ * the same masks. */
 #include <math.h>
 
 #include "kernel/kernel_isa.h"

@@ -1,5 +1,5 @@
-/* Sums of products, bit for bit those of multiplying and summing. Takes V, the type of the values, and TAG;
- * undefines them. States and lanes are of float64. */
+/* Sums of products, bit for bit like multiplying and then summing. Parameters: V, the type of the values, and TAG; both are
+ * undefined at the end. States and lanes are float64. */
 #define FN(name)   CB_PASTE(name, TAG)
 #define PRODUCT(i) ((V)(v[i] * w[i]))
 

@@ -1,7 +1,7 @@
-/* Reductions of windows: loops over states of adjacent positions.
+/* Reductions over windows: loops over states of adjacent positions.
  *
- * A state is one element of each plane; planes are `plane` doubles apart. The first plane counts what is not NaN. Joining
- * is associative but for rounding, and a state that counts nothing changes nothing. */
+ * A state is one element of each plane; planes are `plane` doubles apart. The first plane counts the values other than NaN.
+ * Joining is associative except for rounding. Joining with a state of count 0 has no effect. */
 #ifndef CB_KERNEL_ROLLING_H
 #define CB_KERNEL_ROLLING_H
 
@@ -11,7 +11,7 @@ typedef enum cb_rolling_kind {
     CB_ROLLING_COUNT,
     CB_ROLLING_SUM,  /* count, sum */
     CB_ROLLING_PROD, /* count, product */
-    CB_ROLLING_MIN,  /* count, least; infinity of nothing */
+    CB_ROLLING_MIN,  /* count, minimum; infinity if the count is 0 */
     CB_ROLLING_MAX,
     CB_ROLLING_M2, /* count, mean, sum of squared deviations from it */
     CB_ROLLING_KINDS
@@ -19,11 +19,11 @@ typedef enum cb_rolling_kind {
 
 typedef struct cb_rolling_fns {
     int planes;
-    /* The states of n elements. */
+    /* Make states of n elements. */
     void (*take_f4)(double *to, size_t plane, const void *x, size_t n);
     void (*take_f8)(double *to, size_t plane, const void *x, size_t n);
-    /* to = a joined with b, whose elements come behind a's. `to` may be a or b. M2: Chan, Golub and LeVeque, "Updating
-     * formulae and a pairwise algorithm for computing sample variances" (1979). */
+    /* Joins a and b, whose elements follow those of a, into `to`, which may be a or b. M2: Chan, Golub and LeVeque,
+     * "Updating formulae and a pairwise algorithm for computing sample variances" (1979). */
     void (*join)(double *to, const double *a, const double *b, size_t plane, size_t n);
 } cb_rolling_fns;
 

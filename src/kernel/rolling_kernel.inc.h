@@ -1,4 +1,4 @@
-/* States of the elements of one type. Takes T and TAG; undefines them. */
+/* States of elements of one type. Parameters: T and TAG; both are undefined at the end. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(take_count)(double *to, size_t plane, const void *elements, size_t n)

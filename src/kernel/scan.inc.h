@@ -1,5 +1,5 @@
-/* One running total. Takes T (of elements), C (of the carry), TAG, JOIN(carry, element) and OF(carry);
- * undefines T, C and TAG. */
+/* One running total. Parameters: T (element type), C (type of the carry), TAG, JOIN(carry, element) and OF(carry); T, C and
+ * TAG are undefined at the end. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(scan_line)(char *data, int64_t stride, int64_t n, void *carry)

@@ -8,7 +8,7 @@ typedef struct {
     double re, im;
 } complex128;
 
-/* Integers wrap: -fwrapv. Floats are carried as float64 and rounded where they are stored. */
+/* Integers wrap: -fwrapv. Totals of floats are carried as float64 and rounded when stored. */
 #define JOIN(a, b) ((a) + (b))
 #define OF(c)      (c)
 #define T          int64_t
@@ -38,7 +38,7 @@ typedef struct {
 #define TAG prod_f8
 #include "kernel/scan.inc.h"
 #undef JOIN
-/* Of floats a NaN stays. */
+/* For floats a NaN stays. */
 #define JOIN(a, b) ((b) > (a) ? (b) : (a))
 #define T          int64_t
 #define C          int64_t
@@ -141,14 +141,14 @@ static inline complex64 narrow(complex128 c) { return (complex64){(float)c.re, (
 #undef JOIN
 #undef OF
 
-/* A complex number is missing if a part of it is. */
+/* A complex number is missing if one of its parts is. */
 static inline complex128 keep(complex128 a, double re, double im)
 {
     return re != re || im != im ? a : (complex128){re, im};
 }
 
 #define OF(c) (c)
-/* Times as integers: NaT is the least one. */
+/* Times as integers: NaT is the minimum. */
 #define JOIN(a, b) ((b) == INT64_MIN ? (a) : (b))
 #define T          int64_t
 #define C          int64_t

@@ -1,10 +1,10 @@
-/* One unary function of floats. Takes NAME, T, FN, M(f), the C library's name for the precision, and
- * above the base N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) where the C library's function does not do;
- * undefines NAME and SCALAR.
+/* One unary function of floats. Parameters: NAME, T, FN, M(f), the C library's name for the precision; above the base also
+ * N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) if the C library's function is unsuitable; NAME and SCALAR are
+ * undefined at the end.
  *
- * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p) and loses the smallest numbers
- * (tan, asinh, log1p) and a little of the small ones (tanh): lanes with a result that is infinite, NaN
- * or small are asked of the C library, which has C99's special values, too. */
+ * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p), loses the smallest numbers (tan, asinh, log1p) and
+ * accuracy for small ones (tanh). So lanes with an infinite, NaN or small result are recomputed by the C library, which
+ * also has C99's special values. */
 #ifndef SCALAR
 #define SCALAR(x) M(NAME)(x)
 #endif

@@ -1,17 +1,16 @@
-/* Sorting unsigned keys with vectors. Takes K, an unsigned type, BITS, its bits, and the operations on vectors
- * that sort.isa.c has for that width; undefines K and BITS.
+/* Sorts unsigned keys with vectors. Parameters: K, an unsigned type, BITS, its width, and the vector operations of
+ * sort.isa.c for that width; K and BITS are undefined at the end.
  *
- * Quicksort: keys less than a pivot are packed where they are, the others beside them and then behind them
- * (Bramas, A novel hybrid quicksort algorithm vectorized using AVX-512, 2017; Blacher, Giesen, Sanders,
- * Wassenberg, Vectorized and performance-portable quicksort, 2022). What fits into registers is sorted by
- * bitonic networks (Batcher 1968). */
+ * Quicksort: keys less than a pivot are packed in place, the others in `spare` and then after them (Bramas, A novel hybrid
+ * quicksort algorithm vectorized using AVX-512, 2017; Blacher, Giesen, Sanders, Wassenberg, Vectorized and
+ * performance-portable quicksort, 2022). Keys that fit in registers are sorted by bitonic networks (Batcher 1968). */
 #define FN(name) CB_JOIN(name, BITS)
 #define LANES    (512 / BITS)
-/* Keys that are sorted in registers. */
+/* Maximum number of keys that are sorted in registers. */
 #define FEW (REGISTERS * LANES)
 
-/* Of all vectors one step after another: a step waits for the one before it, vectors do not wait for each
- * other. Loops over distances are written out, as GCC unrolls no others. */
+/* Performs each step for all vectors before the next step: steps depend on each other, vectors do not. Loops over distances
+ * are written out, because GCC does not unroll others. */
 static inline ALWAYS void FN(exchange_all)(V *v, int n, int x)
 {
     UNROLL for (int i = 0; i < n; i++) v[i] = FN(exchange)(v[i], x);
@@ -25,7 +24,7 @@ static inline ALWAYS void FN(merge_lanes)(V *v, int n)
     FN(exchange_all)(v, n, 1);
 }
 
-/* Mirrored groups are compared first, then their halves. */
+/* Compares mirrored groups first, then their halves. */
 static inline ALWAYS void FN(sort_lanes)(V *v, int n)
 {
     FN(exchange_all)(v, n, 1);
@@ -52,7 +51,7 @@ static inline ALWAYS void FN(compare)(V *v, int n, int distance)
     }
 }
 
-/* Sorted sequences of `half` vectors become ones of twice as many. */
+/* Merges sorted sequences of `half` vectors into sequences of twice the length. */
 static inline ALWAYS void FN(merge_all)(V *v, int vectors, int half)
 {
     UNROLL for (int at = 0; at < vectors; at += 2 * half)
@@ -72,7 +71,7 @@ static inline ALWAYS void FN(merge_all)(V *v, int vectors, int half)
     FN(merge_lanes)(v, vectors);
 }
 
-/* n keys in so many vectors. Those that fill them up are greater than none. */
+/* Sorts n keys in the given number of vectors. Padding is not less than any key. */
 static inline ALWAYS void FN(sort_in)(K *keys, int64_t n, int vectors)
 {
     V v[REGISTERS];
@@ -107,7 +106,7 @@ static void FN(sort_few)(K *keys, int64_t n)
         FN(sort_16)(keys, n);
 }
 
-/* The middle of a sample from all over the keys. */
+/* Median of a sample from all parts of the keys. */
 static K FN(pivot)(const K *keys, int64_t n)
 {
     K sample[64];
@@ -117,8 +116,8 @@ static K FN(pivot)(const K *keys, int64_t n)
     return sample[count / 2];
 }
 
-/* Moves keys that are less than the pivot (`or_equal`: not greater) to the front; how many they are. What is
- * written behind either kind is overwritten by the next ones, and was read before. */
+/* Moves keys less than the pivot (`or_equal`: not greater) to the front, and returns their number. Stores beyond the end of
+ * either group only overwrite keys that were read before, and are overwritten by the next ones. */
 static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equal, K *spare)
 {
     const V p = FN(splat)(pivot);
@@ -144,15 +143,15 @@ static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equ
     return low;
 }
 
-/* Recurses into the smaller side, so at most log2(n) deep. False where pivots were bad so often that the time
- * would be: keys are in any order then. */
+/* Recurses into the smaller side, so the recursion depth is at most log2(n). Returns false, with keys in any order, if
+ * pivots were bad so often that it would take too long. */
 static bool FN(quicksort)(K *keys, int64_t n, K *spare, int tries)
 {
     while (n > FEW) {
         if (tries-- == 0) return false;
         const K pivot = FN(pivot)(keys, n);
         int64_t low = FN(divide)(keys, n, pivot, false, spare);
-        if (low == 0) { /* the least: all that equal it are in their place */
+        if (low == 0) { /* the pivot is the minimum: all keys equal to it are in place */
             low = FN(divide)(keys, n, pivot, true, spare);
         } else if (low < n - low) {
             if (!FN(quicksort)(keys, low, spare, tries)) return false;

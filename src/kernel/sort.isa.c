@@ -1,4 +1,4 @@
-/* Sorting keys, where the instruction set packs what a mask picks. */
+/* Sorts keys if the instruction set can pack the elements selected by a mask. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
@@ -16,7 +16,7 @@
 #endif
 #define V         __m512i
 #define REGISTERS 16
-/* A pivot is worth a larger sample. */
+/* From this number of keys on, a larger sample for the pivot pays. */
 #define MANY 1024
 
 static inline V load64(const uint64_t *p) { return _mm512_loadu_si512(p); }
@@ -40,11 +40,11 @@ static inline mask64 greater64(V a, V b) { return _mm512_cmpgt_epu64_mask(a, b);
 static inline mask32 greater32(V a, V b) { return _mm512_cmpgt_epu32_mask(a, b); }
 static inline mask64 not_less64(V a, V b) { return _mm512_cmpge_epu64_mask(a, b); }
 static inline mask32 not_less32(V a, V b) { return _mm512_cmpge_epu32_mask(a, b); }
-/* In a register: stores of what is packed are slow on some processors. */
+/* Packs in a register, because compressing stores are slow on some processors. */
 static inline V pack64(V v, mask64 m) { return _mm512_maskz_compress_epi64(m, v); }
 static inline V pack32(V v, mask32 m) { return _mm512_maskz_compress_epi32(m, v); }
 
-/* The first n lanes. */
+/* Mask of the first n lanes. */
 static inline uint32_t first_lanes(int64_t n, int64_t lanes)
 {
     return n <= 0 ? 0 : (uint32_t)(UINT64_C(1) << (n < lanes ? n : lanes)) - 1;
@@ -66,7 +66,7 @@ static inline void store_some32(uint32_t *p, int64_t n, V v)
     _mm512_mask_storeu_epi32(p, (__mmask16)first_lanes(n, 16), v);
 }
 
-/* Lane i becomes lane i ^ x, a constant. */
+/* Exchanges lanes i and i ^ x; x is a constant. */
 static inline ALWAYS V swap64(V v, int x)
 {
     if (x == 1) return _mm512_shuffle_epi32(v, (_MM_PERM_ENUM)0x4e);
@@ -89,7 +89,7 @@ static inline ALWAYS V swap32(V v, int x)
 static inline ALWAYS V mirror64(V v) { return swap64(v, 7); }
 static inline ALWAYS V mirror32(V v) { return swap32(v, 15); }
 
-/* Lanes that have the highest bit of x: they take the greater key of lanes i and i ^ x. */
+/* Lanes with the highest bit of x set, which receive the greater key of lanes i and i ^ x. */
 static inline ALWAYS uint32_t upper_lanes(int x)
 {
     return x >= 8 ? 0xff00 : x >= 4 ? 0xf0f0 : x >= 2 ? 0xcccc : 0xaaaa;

@@ -1,5 +1,5 @@
-/* The last operation of what is written past the caches: arithmetic of float32 and float64 and superinstructions, from
- * registers to memory without a buffer in between, in lines of the cache. */
+/* Final operations that store past the caches: arithmetic of float32 and float64 and superinstructions, which store whole
+ * cache lines directly from registers. */
 #include "kernel/kernel_isa.h"
 
 #if CB_ISA_LEVEL >= 2

@@ -1,4 +1,4 @@
-/* The rows of the superinstruction table: every inner operation with every outer one, and longer ones. */
+/* Size of the superinstruction table: every inner operation with every outer one, and longer combinations. */
 #ifndef CB_KERNEL_SUPER_H
 #define CB_KERNEL_SUPER_H
 
@@ -7,7 +7,7 @@
 #define CB_SUPER_INNERS 6
 #define CB_SUPER_OUTERS 12
 #define CB_SUPER_CHAINS 6
-/* Of the small integers that are unpacked, and rows for each. */
+/* Number of small integer types that are unpacked, and rows for each. */
 #define CB_SUPER_PACKED  4
 #define CB_SUPER_UNPACKS 6
 

@@ -1,4 +1,4 @@
-/* All superinstructions of float32 and float64, and their lists, of which super.c has the rows. */
+/* All superinstructions of float32 and float64, and lists of them in the order of super.c. */
 #define T    float
 #define TAG  f4
 #define FABS fabsf

@@ -1,5 +1,5 @@
-/* Superinstructions of three operations, and those that unpack integers, of one type. Takes T, TAG, SQRT; the order
- * is that of super.c. */
+/* Superinstructions of three operations, and those that unpack integers, for one type, in the order of super.c. Parameters:
+ * T, TAG, SQRT. */
 #define FN(name) CB_PASTE(CB_PASTE(chain, name), TAG)
 
 #define NAME          square_add0_sqrt
@@ -54,7 +54,7 @@
 #include "kernel/loop3.inc.h"
 #undef X
 
-/* An integer is no NaN: products and sums of it are the same in any order. */
+/* Integers are never NaN, so products and sums of them do not depend on the order of operands. */
 static const cb_elem_fn FN(all)[CB_SUPER_ROWS - CB_SUPER_PAIRS] = {
     FN(square_add0_sqrt),
     FN(square_add1_sqrt),

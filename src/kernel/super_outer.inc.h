@@ -1,5 +1,5 @@
-/* Superinstructions over one inner operation. Takes T, TAG, INNER(x, y), IN (its name), FABS, SQRT
- * and a place for FN; the row order is that of super_rows.inc.h. */
+/* Superinstructions with one inner operation, in the order of super_rows.inc.h. Parameters: T, TAG, INNER(x, y), IN (its
+ * name), FABS, SQRT; defines FN. */
 #define FN(name) CB_PASTE(CB_PASTE(IN, name), TAG)
 
 #define NAME          add0

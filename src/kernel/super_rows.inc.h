@@ -1,4 +1,4 @@
-/* Rows of the superinstruction table for one inner operation. Takes INNER, its NAME in ops.def. */
+/* Rows of the superinstruction table for one inner operation. Parameter: INNER, its NAME in ops.def. */
 /* clang-format off: one row per line, in the order of super_outer.inc.h. */
 {2, {CUBED_OP_PASTE(INNER), CUBED_OP_ADD}, {0}, 0, 0},
     {2, {CUBED_OP_PASTE(INNER), CUBED_OP_ADD}, {1}, 0, 0},

@@ -1,4 +1,4 @@
-/* All superinstructions of one type. Takes T, TAG, FABS, SQRT. */
+/* All superinstructions of one type. Parameters: T, TAG, FABS, SQRT. */
 #define IN          add
 #define INNER(x, y) ((x) + (y))
 #include "kernel/super_outer.inc.h"

@@ -1,4 +1,4 @@
-/* Rows of the superinstruction table that unpack integers: in the order of super_chain.inc.h. Takes FROM, a type. */
+/* Rows of the superinstruction table that unpack integers, in the order of super_chain.inc.h. Parameter: FROM, a type. */
 /* clang-format off: one row per line. */
 {2, {CB_SUPER_CAST, CUBED_OP_MULTIPLY}, {0}, 0, FROM},
     {2, {CB_SUPER_CAST, CUBED_OP_MULTIPLY}, {1}, 0, FROM},
