@@ -1,4 +1,5 @@
-/* Which allowance to advise: one with which a plan was made, and not one just beyond which plans move far less. */
+/* Finds how much memory to advise: an amount with which a plan was made, and such that slightly more would not move far
+ * less data. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,25 +12,26 @@
 #include "opt/plan_request.h"
 #include "opt/rechunk_tile.h"
 
-/* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
+/* Maximum number of plans to find enough memory. With more memory tasks may be larger, so the memory that one refusal
+ * requests may be refused again. */
 #define TRIALS 12
-/* Plans to find a smaller allowance than the first that is enough. */
+/* Number of plans to find less memory than the first sufficient amount. */
 #define BISECTIONS 6
-/* Processor time after which nothing more is compared. */
+/* Processor time after which comparisons end. */
 #define SEARCH_NS ((int64_t)200000000)
 /* Bytes that take as long as a request. */
 #define REQUEST_BYTES (CUBED_ASSUMED_LATENCY * CUBED_ASSUMED_BANDWIDTH)
-/* Times the least product of memory and cost that the knee may have. */
+/* Factor by which the product of memory and cost at the knee may exceed the minimum. */
 #define NEAR 1.5
-/* Times that a plan on a cliff moves as much as the one with somewhat more memory. */
+/* A plan is on a cliff if it moves at least this many times the data of a plan with slightly more memory. */
 #define CLIFF 10.0
-/* Plans that move less are not compared: a tenth of a second. */
+/* Plans with a lower cost are not compared: a tenth of a second. */
 #define SMALL_COST (CUBED_ASSUMED_BANDWIDTH / 10)
 
 /* --- One plan -------------------------------------------------------------------------------------------- */
 
 typedef struct moved {
-    uint64_t bytes, requests; /* read and written */
+    uint64_t bytes, requests; /* sum of reading and writing */
 } moved;
 
 static double cost_of(moved m) { return (double)m.bytes + REQUEST_BYTES * (double)m.requests; }
@@ -43,7 +45,7 @@ static moved moved_by(const cubed_plan *p)
     return m;
 }
 
-/* What a plan of the same stages would move that reads each chunk of their inputs once. */
+/* Data that a plan with the same stages would move if it read each chunk of their inputs once. */
 static moved moved_once(const cubed_plan *p)
 {
     moved m = {0, 0};
@@ -60,8 +62,7 @@ static moved moved_once(const cubed_plan *p)
     return m;
 }
 
-/* Whether arrays were made for the memory that was allowed: merges of sorted runs have parts of up to an eighth of it,
- * and longer ones if more is allowed. */
+/* Whether arrays depend on the allowed memory: merges of sorted runs have parts of up to an eighth of it. */
 static bool is_cut_for_memory(const cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -74,30 +75,30 @@ static bool is_cut_for_memory(const cubed_plan *p)
 }
 
 typedef struct search {
-    cb_request
-        *q; /* of each plan, with `options` and `targets` of this structure until the search ends */
+    /* by plan; `options` and `targets` point into this structure until the search ends */
+    cb_request *q;
     int nplans;
     cubed_plan_options options;
     const cubed_plan_options *given_options;
-    cubed_target *targets; /* of all plans */
+    cubed_target *targets; /* targets of all plans */
     const cubed_target *given;
     cubed_array **arrays;
     int ntargets;
-    uint64_t have;    /* memory of the machine; UINT64_MAX: not known */
-    unsigned workers; /* that were asked for */
+    uint64_t have;    /* memory of the machine; UINT64_MAX: unknown */
+    unsigned workers; /* requested number of workers */
     bool shared;      /* workers on other machines: their number does not change */
     int64_t started;  /* ns */
 } search;
 
 typedef struct trial {
     cubed_status st;
-    uint64_t enough; /* what a refusal asks for; 0: unknown */
+    uint64_t enough; /* memory that a refusal requests; 0: unknown */
     unsigned workers;
     bool grows;
     moved moved;
 } trial;
 
-/* Has the requests of all plans use these targets and options. */
+/* Makes the requests of all plans use these targets and options. */
 static void point(search *s, const cubed_target *targets, const cubed_plan_options *options)
 {
     for (int i = 0; i < s->nplans; i++) {
@@ -107,7 +108,7 @@ static void point(search *s, const cubed_target *targets, const cubed_plan_optio
     }
 }
 
-/* End the search in any case. */
+/* Starts a search, which the caller must end in any case. */
 static bool start(cb_request *q, int n, search *s)
 {
     const cubed_plan_options *given = q->options;
@@ -149,7 +150,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* Arrays that cannot be made again are planned as they are. */
+    /* Arrays that cannot be made again are planned unchanged. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;
@@ -182,8 +183,8 @@ static trial try_with(search *s, uint64_t allowed)
 
 /* --- Advice ---------------------------------------------------------------------------------------------- */
 
-/* What to try, having tried `tried`. A plan that is refused may keep so much of itself that more memory, which lets it
- * take larger pieces, is less than what it asks for. */
+/* Memory for the next trial after `tried`. A refused plan may hold so much metadata that more memory, which allows larger
+ * pieces, is less than it requests. */
 static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
 {
     if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
@@ -191,7 +192,7 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
                                        : UINT64_MAX;
 }
 
-/* The first allowance that is enough, 0 if none was found. *refused: the largest one that is not. */
+/* Finds the first sufficient amount of memory; 0 if none. *refused is the largest insufficient one. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;
@@ -212,11 +213,11 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
     return enough;
 }
 
-/* Arrays that are made for less memory may need less: a smaller allowance, which is enough, too. */
+/* Arrays made for less memory may need less: finds a smaller amount that is still sufficient. */
 static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
 {
     for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {
-        /* No less than half: plans get larger as tasks get smaller, and take longer to make. */
+        /* At least half: with smaller tasks plans get larger and take longer to make. */
         const uint64_t guess =
             cb_max_size((uint64_t)sqrt((double)refused * (double)enough), enough / 2);
         if (refused == 0 || enough - refused <= enough / 16 || guess <= refused || guess >= enough)
@@ -232,11 +233,11 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
     return enough;
 }
 
-/* The smallest of some allowances from `enough` on where memory times what is moved is about the least: where that falls
- * with more memory, more memory pays. */
+/* Finds the smallest of several amounts from `enough` on for which memory times data moved is near the minimum: if that
+ * product falls with more memory, more memory pays. */
 static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
 {
-    /* The largest difference first, as time may end. */
+    /* Largest differences first, because the time may run out. */
     static const double factors[] = {2, 1.25, 4, 1.1, 1.5};
     enum { N = sizeof factors / sizeof *factors };
     trial t[N];
@@ -308,7 +309,7 @@ void cb_opt_advise(cb_request *q, int n, cubed_error *err)
     end(&s);
 }
 
-/* --- Plans that are not refused -------------------------------------------------------------------------- */
+/* --- Accepted plans ----------------------------------------------------------------------------------- */
 
 void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
 {

@@ -1,11 +1,10 @@
-/* Functions on whole blocks: blocks that fit, and how inputs get into them.
+/* Blocks of block functions, and how their inputs are read.
  *
- * An operation chooses its blocks when it is written, without knowing the memory. Where a task would not
- * fit and the function does not mind, its blocks are cut finer; users see the chunks that were promised
- * through a copy.
+ * An operation chooses its blocks when it is created, without knowing the memory. If a task would not fit and the function
+ * is divisible, its blocks are divided; users see the promised chunks through a copy.
  *
- * An input is gathered from the chunks that its blocks touch. Where that would decode the same chunks, or
- * compute the same values, again and again it is written once in blocks that are read as they are. */
+ * An input is gathered from the chunks that its blocks touch. If that would decode the same chunks or compute the same
+ * values repeatedly, the input is written once in blocks that are read directly. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,12 +14,12 @@
 #include "opt/opt.h"
 #include "plan/context.h"
 
-/* Bytes that a detour saves at least, of those that are read directly. */
+/* Minimum saving of a detour as a fraction of the bytes read directly. */
 #define WORTH 0.2
-/* What a task should have of its inputs at a time where there is a choice. */
+/* Preferred size of the inputs of one call. */
 #define PIECE_BYTES ((size_t)2 << 20)
 
-/* The stage that makes one output alone. */
+/* Makes a stage with a single output. */
 static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_error *err)
 {
     memset(s, 0, sizeof *s);
@@ -33,10 +32,10 @@ static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_err
     return CUBED_OK;
 }
 
-/* The first nodes of calls: lists of those with the same last input, which few calls have in common. */
+/* The first nodes of calls, in lists by the call's last input, which few calls share. */
 typedef struct calls {
-    int *head; /* by the input's number; -1: the list is empty */
-    int *next; /* by the node's number; -1: the list ends */
+    int *head; /* by the input's number; -1: empty */
+    int *next; /* by the node's number; -1: end */
 } calls;
 
 static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_error *err)
@@ -49,11 +48,12 @@ static cubed_status new_calls(const cb_ir *ir, cb_zone *zone, calls *c, cubed_er
     return CUBED_OK;
 }
 
-/* The first node of the same call; its decisions are for all. Nodes are asked for in their order. */
+/* Returns the first node of the same call, whose decisions apply to all its nodes. Must be called for nodes in ascending
+ * order. */
 static int first_of_call(const cb_ir *ir, calls *c, int node)
 {
     const cb_node *n = &ir->nodes[node];
-    int last = ir->nnodes; /* the list of calls without inputs */
+    int last = ir->nnodes; /* list of calls without inputs */
     for (int k = 0; k < n->ninputs; k++) last = k == 0 || n->inputs[k] > last ? n->inputs[k] : last;
     for (int i = c->head[last]; i >= 0; i = c->next[i]) {
         if (cb_ir_same_call(ir, i, node)) return i;
@@ -63,9 +63,10 @@ static int first_of_call(const cb_ir *ir, calls *c, int node)
     return node;
 }
 
-/* --- Finer blocks --------------------------------------------------------------------------------- */
+/* --- Smaller blocks ----------------------------------------------------------------------------------- */
 
-/* Extent along a symbol and of its blocks; false if operands differ in them, or nothing is to be cut. */
+/* Gets the extent along a symbol and that of its blocks. Returns false if operands differ in them, or it cannot be
+ * divided. */
 static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, int64_t *chunk)
 {
     *extent = *chunk = 1;
@@ -74,7 +75,7 @@ static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, i
             const cb_block_operand *x = i < op->nin ? &op->in[i] : &op->out[i - op->nin];
             for (int d = 0; d < x->blocks.ndim; d++) {
                 const cb_axis *a = &x->blocks.axis[d];
-                /* An input of extent 1 is given to all blocks; an output is cut with the others. */
+                /* An input of extent 1 is passed to all blocks; an output is divided with the others. */
                 if (x->symbol[d] != symbol || (a->extent <= 1 && i < op->nin)) continue;
                 if (pass == 0) *extent = cb_max_i64(*extent, a->extent);
                 if (pass == 0) *chunk = cb_max_i64(*chunk, cb_min_i64(a->extent, a->chunk));
@@ -105,7 +106,7 @@ static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbo
     return finer;
 }
 
-/* Whether a target may have other chunks than those promised: other nodes would see them. */
+/* Whether a target may have other chunks than promised: not if other nodes read it. */
 static bool may_change(const cb_ir *ir, int node)
 {
     if (!ir->nodes[node].any_chunks) return false;
@@ -117,7 +118,7 @@ static bool may_change(const cb_ir *ir, int node)
     return true;
 }
 
-/* The node with another operation. One that gets a copy for a target is none itself. */
+/* Replaces the operation of a node. If the node gets a copy for a target, the node itself is no longer a target. */
 static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
                                   const cb_blockwise *op, cubed_error *err)
 {
@@ -131,8 +132,8 @@ static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
     return n->url ? cb_plan_target(p, node, err) : CUBED_OK;
 }
 
-/* Of the operations that cut blocks along one symbol into `parts` the one that needs least; NULL if none
- * needs less than `least`. */
+/* Among the operations that divide blocks into `parts` along one symbol, finds the one that needs the least memory; NULL if
+ * none needs less than now. */
 static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                               int64_t parts, const cb_blockwise **best, cubed_error *err)
 {
@@ -154,7 +155,7 @@ static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const
     return CUBED_OK;
 }
 
-/* --- Inputs that are stored in blocks -------------------------------------------------------------- */
+/* --- Inputs stored in blocks -------------------------------------------------------------------------- */
 
 static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
 {
@@ -164,7 +165,7 @@ static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Bytes of the arrays that a program reads, each once. */
+/* Total size of the arrays that a program reads, each counted once. */
 static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
 {
     uint64_t bytes = 0;
@@ -191,7 +192,7 @@ static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
     return detour < (1 - WORTH) * direct;
 }
 
-/* Bytes of what a task has at a time of blocks that are read as they are, and of what the function takes. */
+/* Memory of a call if its blocks are read directly: blocks, and memory of the function. */
 static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = input_bytes(p, s);
@@ -201,13 +202,13 @@ static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether blocks would fit that are read as they are, with as much left for the stages that store them. */
+/* Whether blocks that are read directly would fit, leaving as much memory for the stages that store them. */
 static bool fits_when_stored(const cubed_plan *p, const cb_stage *s)
 {
     return block_bytes(p, s) <= (p->allowed_mem - p->reserved_mem) / 2;
 }
 
-/* Whether an input is written once in blocks that are read as they are: where that moves less, or the chunks that it is
+/* Whether to write an input once in blocks that are read directly: if that moves less data, or the chunks that it would be
  * gathered from do not fit. */
 static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
 {
@@ -219,7 +220,7 @@ static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
     return cb_grid_equal(&storable, &x->blocks);
 }
 
-/* Bytes that a run keeps of inputs that are stored in blocks. */
+/* Bytes of metadata that a run keeps for inputs stored in blocks. */
 static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -231,14 +232,14 @@ static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
     return cb_plan_counted_metadata(bytes, p->reserved_mem);
 }
 
-/* What may be kept of them. */
+/* Limit of this metadata. */
 static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->reserved_mem) / 8; }
 
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
-/* Cuts blocks along the first axis of the results that can be cut into the pieces wanted, or the fewer ones,
- * if not much more is read: *done. Of encoded chunks every piece reads a little too much, so that few may do
- * where many do not. */
+/* Divides blocks along the first axis of the results for which that is possible, into pieces[0] or the fewer pieces[1]
+ * pieces, unless much more would be read. Sets *done. With encoded chunks each piece reads slightly too much, so fewer
+ * pieces may be acceptable if many are not. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                const int64_t pieces[2], uint64_t most_read, bool *done,
                                cubed_error *err)
@@ -262,7 +263,7 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
     return set_operation(p, node, was, s->call->op, err);
 }
 
-/* Where there are fewer tasks than workers. Small pieces are still in the cache when the function is called. */
+/* Makes more tasks if there are fewer than workers. Small pieces are still in the cache when the function is called. */
 static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                   cubed_error *err)
 {
@@ -276,8 +277,7 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
     return try_pieces(p, node, was, s, pieces, s->bytes_read / 8 * 9, &done, err);
 }
 
-/* Results in memory have no chunks: their blocks are made small enough to stay in the cache, if no more is
- * read for that. */
+/* Results in memory have no chunks: makes their blocks small enough for the cache, if that does not read more. */
 static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                  cubed_error *err)
 {
@@ -294,9 +294,9 @@ static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, co
 
 /* --- Longer blocks -------------------------------------------------------------------------------- */
 
-/* Has tasks take longer blocks along what is contracted, which no output shows, where a run would keep more than an
- * eighth of the memory of the chunks of stored inputs: they grow with those, and tasks with the blocks. Half of the
- * memory is left to the stages that store them. */
+/* Lets tasks use longer blocks along contracted axes, which no output shows, if a run would keep metadata of more than an
+ * eighth of the memory for the chunks of stored inputs: metadata grows with the number of chunks, tasks with the size of
+ * blocks. Half of the memory is left for the stages that store them. */
 static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, cb_stage *s,
                                   cubed_error *err)
 {
@@ -325,15 +325,16 @@ static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, c
     return CUBED_OK;
 }
 
-/* Cuts blocks in two along whichever symbol saves most until a task fits; in more where that alone saves
- * nothing, as blocks that are chunks are read with less than parts of chunks. Where nothing helps the
- * refusal is written when all is planned. */
+/* Halves blocks along the symbol that saves the most until a task fits. Divides into more parts if halving alone saves
+ * nothing, because blocks that are chunks need less memory to read than parts of chunks. If nothing helps, the error is
+ * reported after planning. */
 static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     const cb_node was = p->ir.nodes[node];
     const cubed_block_fn *fn;
     void *fn_ctx;
-    const cb_blockwise *stored = NULL; /* whose blocks would fit if they were read as they are */
+    /* operation whose blocks would fit if they were read directly */
+    const cb_blockwise *stored = NULL;
     cb_stage s;
     if (cb_node_is(&was, CB_KIND_CALL)) {
         CB_TRY(cb_context_find_block_fn(p->ctx, was.block->function, &fn, &fn_ctx, err));
@@ -367,12 +368,12 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 }
 
 typedef struct rewrite {
-    const cb_node *was; /* the nodes before their blocks were cut */
-    int *made;          /* new numbers of nodes by their old ones */
+    const cb_node *was; /* nodes before their blocks were divided */
+    int *made;          /* new node numbers by old ones */
     calls calls;
 } rewrite;
 
-/* A node whose chunks are others than those promised gets a copy with those behind it. */
+/* Adds a copy after a node whose chunks differ from those promised. */
 static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                              cubed_error *err)
 {
@@ -411,7 +412,7 @@ static bool has_blocks(const cb_ir *ir)
     return false;
 }
 
-/* Nothing stays of the trials but the operation that is chosen. Places of targets are kept where they are made. */
+/* Frees everything of the trials except the chosen operation. Locations of targets are kept. */
 static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     cb_node *const n = &p->ir.nodes[node];
@@ -500,7 +501,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
     int first = n->block ? first_of_call(&p->ir, &r->calls, i) : i;
     if (first != i) {
         node.inputs = to->nodes[r->made[first]].inputs;
-    } else if (n->block) { /* nothing stays of the stage that is asked */
+    } else if (n->block) { /* frees the stage of the trial */
         CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
         cubed_status st = store_inputs(p, to, i, &node, err);
         cb_zone_free(p->ir.zone);

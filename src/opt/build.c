@@ -20,7 +20,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     p->machine_workers = o->other_machines ? o->machine_workers : 0;
     p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
     p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
-    /* A default must not be refused: a small machine gives what it has, less a tenth. */
+    /* The default must not be refused: on a small machine it is the machine's memory less a tenth. */
     const unsigned share = cb_machine_workers(p);
     if (!o->allowed_mem && have > 0 && cb_sat_mul(p->allowed_mem, share) > have)
         p->allowed_mem = have / 10 * 9 / share;
@@ -75,7 +75,7 @@ static cubed_status set_groups(cubed_plan *p, const cb_request *q, cubed_error *
     return CUBED_OK;
 }
 
-/* Gives functions on blocks the parameters that the caller has for them. */
+/* Replaces parameters of block functions by those that the caller provides. */
 static cubed_status set_params(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
     for (int i = 0; o->params && i < p->ir.nnodes; i++) {
@@ -132,12 +132,12 @@ static cubed_status build(cubed_plan *p, cb_request *q, bool through_copies, cub
     return cb_plan_finish(p, err);
 }
 
-/* What tasks leave to others: libraries of another stage, and the plan itself. */
+/* Memory not available to tasks: for libraries in other stages, and for the plan itself. */
 typedef struct plan_room {
     uint64_t library, metadata;
 } plan_room;
 
-/* *room: what is left; then what is taken. */
+/* *room: memory to leave; on return, memory that is needed. */
 static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room, cubed_plan **out,
                              cubed_error *err)
 {
@@ -155,8 +155,8 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
     return st;
 }
 
-/* A worker has one arena for all stages. Where each of them fits, but not the largest arena beside what
- * libraries take in another stage, or beside the plan, arenas are planned again for what is left. */
+/* A worker has one arena for all stages. If each stage fits, but the largest arena does not fit together with libraries of
+ * another stage or with the plan, plans again with arenas that leave enough memory. */
 static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **out, cubed_error *err)
 {
     plan_room room = {0, 0};
@@ -168,8 +168,8 @@ static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **ou
     return CUBED_OK;
 }
 
-/* Where a reshape is of a copy, which was put there without knowing the memory that is allowed: the plan
- * without the copy, if it fits and moves less. */
+/* If a reshape is applied to a copy, which was added without knowing the memory: uses the plan without the copy, if it fits
+ * and moves less. */
 static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;

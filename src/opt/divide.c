@@ -1,24 +1,22 @@
-/* Stages that would read more arrays than fit.
- *
- * A task holds a chunk of every array that its stage reads. Where those are too many for the allowed
- * memory, or for one program, a node half way down the expression is stored, and both halves are
- * looked at again. The extra array is written and read once. */
+/* Divides stages that read more arrays than fit. A task holds a chunk of every array that its stage reads. If those exceed
+ * the memory or the limits of a program, a node halfway down the expression is stored, and both halves are checked again.
+ * The additional array is written and read once. */
 
 #include "base/error.h"
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* More halvings than any plan that can be compiled takes. */
+/* More divisions than any plan that can be compiled needs. */
 enum { MAX_DIVISIONS = 4096 };
 
 typedef struct weights {
     const cubed_plan *p;
-    double *bytes; /* of the chunks that are read below a node, each time that it is met */
-    int *seen;     /* which search met the node */
+    double *bytes; /* total size of chunks read below a node, counted for each path */
+    int *seen;     /* last search that visited the node */
     int search;
 } weights;
 
-/* Whether a node is computed where it is used, so that it may be stored instead. */
+/* Whether a node is computed where it is used, so it could be stored instead. */
 static bool is_virtual(const cb_node *n) { return !n->stored && !cb_node_is_source(n); }
 
 static bool is_step(const cb_node *n)
@@ -26,7 +24,7 @@ static bool is_step(const cb_node *n)
     return cb_node_is(n, CB_KIND_ELEMENTWISE) || n->kind == CB_NODE_CONCAT;
 }
 
-/* Inputs come before users: one pass adds up. */
+/* Inputs precede users, so one pass is sufficient. */
 static void weigh(weights *w)
 {
     for (int i = 0; i < w->p->ir.nnodes; i++) {
@@ -41,7 +39,7 @@ static void weigh(weights *w)
     }
 }
 
-/* The virtual node below `node` whose weight is nearest to half of the root's. */
+/* Finds the virtual node below `node` whose weight is nearest to half of the root's. */
 static void find_half(weights *w, int node, double half, int *best)
 {
     const cb_node *n = &w->p->ir.nodes[node];
@@ -54,10 +52,11 @@ static void find_half(weights *w, int node, double half, int *best)
         double now = *best < 0                ? 0
                      : w->bytes[*best] > half ? w->bytes[*best] - half
                                               : half - w->bytes[*best];
-        /* Something has to be left on both sides. */
+        /* Both sides must read something. */
         bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
         if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
-        find_half(w, below, half, best); /* virtual chains are at most CB_MAX_DEPTH long */
+        /* recursion depth: virtual chains have at most CB_MAX_DEPTH nodes */
+        find_half(w, below, half, best);
     }
 }
 
@@ -83,8 +82,7 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     return st;
 }
 
-/* Whether the stage that would make this node alone cannot be. It is compiled in a zone of its own: nothing of
- * it stays. */
+/* Whether the stage of only this node would be too large. Compiles it in a temporary zone. */
 static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_zone *const zone = p->ir.zone;
@@ -114,12 +112,12 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
             weigh(&w);
             w.search++;
             find_half(&w, i, w.bytes[i] / 2, &half);
-            if (half < 0) continue; /* the refusal is written when all is planned */
+            if (half < 0) continue; /* reported after planning */
             cb_node_store(&p->ir.nodes[half], CB_WHY_MEMORY);
             divisions++;
             changed = true;
         }
-        /* What is stored now may be read by reductions that belonged to another stage. */
+        /* Newly stored nodes may be read by reductions that belonged to another stage. */
         if (changed) CB_TRY(cb_opt_fuse(p, err));
     }
     return CUBED_OK;

@@ -7,19 +7,19 @@
 #include "base/text.h"
 #include "opt/opt.h"
 
-/* Graph nodes in the order of their numbers, inputs before users. */
+/* Numbers graph nodes, inputs before users. */
 typedef struct numbering {
     const cubed_allocator *alloc;
     cubed_array **order;
     size_t count, room;
-    /* Open addressing from a node to its number; grows by doubling. */
+    /* Hash table from nodes to numbers, with open addressing; doubles when full. */
     struct {
         const cubed_array *key;
         int number;
     } * slot;
-    /* The same from what a Zarr array is read from: 1 + the number of the first one that is; 0: no slot's. */
+    /* Hash table of Zarr sources: 1 + the number of the first node that reads the source; 0: free. */
     int *source;
-    size_t cap, used; /* slots */
+    size_t cap, used; /* size of both tables */
 } numbering;
 
 static void free_numbering(const numbering *m)
@@ -31,14 +31,14 @@ static void free_numbering(const numbering *m)
 
 static const char *place_of(const cb_node *n) { return n->place ? n->place : n->url; }
 
-/* Whether two arrays that were opened are one, which has not been written anew in between. */
+/* Whether two opened arrays are the same source, not rewritten in between. */
 static bool same_source(const cb_node *a, const cb_node *b)
 {
     return strcmp(place_of(a), place_of(b)) == 0 && cb_text_equal(a->version, b->version) &&
            a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid);
 }
 
-/* The slot of the source that is this one, or an empty one. */
+/* Returns the slot of this source, or a free one. */
 static size_t find_source(const numbering *m, const cb_node *n)
 {
     size_t i = (size_t)XXH3_64bits(place_of(n), strlen(place_of(n))) & (m->cap - 1);
@@ -76,7 +76,7 @@ static bool widen_slots(numbering *m)
     return true;
 }
 
-/* Gives the next number to a node that has none; to a Zarr array that was opened before, that of the first one. */
+/* Assigns the next number to a node without one; a Zarr source that was opened before gets the number of the first node. */
 static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
 {
     int number = (int)m->count;
@@ -107,13 +107,13 @@ static int number_of(const numbering *m, const cubed_array *key)
     return m->slot[i].key ? m->slot[i].number : -1;
 }
 
-/* What is still to be done: a node, and how many of its inputs are numbered. */
+/* Stack entry: a node, and how many of its inputs are numbered. */
 typedef struct frame {
     cubed_array *x;
     int next;
 } frame;
 
-/* The plan reads the memory as long as it lives. */
+/* The plan may read this memory as long as it exists. */
 static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
 {
     if (!cb_zone_grow(p->zone, &p->owned, p->nowned, &p->owned_cap, sizeof *p->owned))
@@ -122,7 +122,7 @@ static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Of an array, beside itself: the object of Python that has it, and what allocators add. */
+/* Memory of an array's Python object and overhead of allocators. */
 #define ARRAY_OBJECT_BYTES 512
 
 static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, cubed_error *err)
@@ -136,16 +136,16 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
     n.array = x;
-    n.attrs = NULL; /* only targets carry them */
+    n.attrs = NULL; /* only targets need them */
     n.has_fill = n.fill_is_missing = false;
     n.dim_names = NULL;
-    /* What is made takes no more than its elements; how a source is stored is not ours to say. */
+    /* Results are stored without padding. The storage of a source is given. */
     const cb_grid trimmed = cb_grid_trimmed(n.grid);
     if (!cb_node_is_source(&n)) n.grid = &trimmed;
     return cb_ir_add(&p->ir, &n, &index, err);
 }
 
-/* All that have numbers, and room for `more`. */
+/* Adds all numbered nodes, reserving room for `more`. */
 static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed_error *err)
 {
     CB_TRY(cb_ir_reserve(&p->ir, (int)m->count + more, err));
@@ -153,7 +153,7 @@ static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed
     return CUBED_OK;
 }
 
-/* Depth first with a stack of its own: chains may be longer than the thread's stack. */
+/* Depth-first with an explicit stack, because chains may exceed the thread's stack. */
 static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
 {
     const cubed_allocator *a = m->alloc;
@@ -184,8 +184,8 @@ out:
     return st;
 }
 
-/* Shards that are an array's own chunks along an axis, each of whole chunks of that length: the last one is stored longer
- * if it has to be. */
+/* Makes shards from an array's irregular chunks along an axis. Each consists of whole inner chunks of length `chunk`; the
+ * last shard is padded if necessary. */
 static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int d, int64_t chunk,
                                 cb_axis *out, cubed_error *err)
 {
@@ -207,7 +207,7 @@ static cubed_status list_shards(cb_zone *zone, const cubed_array *x, int i, int 
     return CUBED_OK;
 }
 
-/* Shards are the chunks that tasks write: `grid` becomes theirs, `chunk` is the shape of those within them. */
+/* Makes shards the chunks that tasks write: sets `grid` to the shards. `chunk` is the shape of the inner chunks. */
 static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, const int64_t *chunk,
                                 cb_grid *grid, const char **codecs, cubed_error *err)
 {
@@ -239,8 +239,8 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, con
     return CUBED_OK;
 }
 
-/* The chunks of an irregular axis from `first` on that hold the elements of *out: each as it is stored there, also if they
- * happen to be alike. */
+/* Gets the part of an irregular axis that starts at chunk `first` and contains the elements of *out. It stays irregular,
+ * with the stored chunks, even if they happen to be equal. */
 static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first, cb_axis *out,
                                  cubed_error *err)
 {
@@ -257,7 +257,7 @@ static cubed_status part_of_list(cb_zone *zone, const cb_axis *a, int64_t first,
     return CUBED_OK;
 }
 
-/* Where in an array that exists a result is: chunks are that one's. */
+/* Finds the region of an existing array for a result, and uses that array's chunks. */
 static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
                                 cb_grid *grid, int64_t *first_chunk, int64_t *part,
                                 cubed_error *err)
@@ -303,8 +303,8 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     return st;
 }
 
-/* An array's own chunks, where they have different lengths: in a store only those that somebody gave, as a grid
- * of equal chunks is read by everybody. */
+/* Keeps an array's irregular chunks. In a store only those that the user specified are kept, because all readers support
+ * regular grids. */
 static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {
@@ -314,7 +314,7 @@ static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
     }
 }
 
-/* How many nodes and targets read each node. */
+/* Counts the nodes and targets that read each node. */
 static cubed_status count_uses(const cubed_plan *p, const numbering *m, const cubed_target *targets,
                                int **out, cubed_error *err)
 {
@@ -328,7 +328,7 @@ static cubed_status count_uses(const cubed_plan *p, const numbering *m, const cu
     return CUBED_OK;
 }
 
-/* Attributes and fill value of a result, in its format. */
+/* Sets attributes and fill value of a result in its format. */
 static cubed_status keep_missing(cubed_plan *p, const cubed_array *x, int format, cb_node *n,
                                  cubed_error *err)
 {
@@ -344,7 +344,7 @@ static cubed_status keep_missing(cubed_plan *p, const cubed_array *x, int format
     return CUBED_OK;
 }
 
-/* `uses`: how many read its array, with itself. */
+/* `uses`: number of readers of its array, including this target. */
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
                                int uses, cubed_error *err)
 {
@@ -374,8 +374,8 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     else if (!t->chunks)
         keep_irregular(x, !t->url, &grid);
     cb_node *made = &p->ir.nodes[input];
-    /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
-     * in memory, so what others read is not made there. */
+    /* Nodes that store themselves write directly to the target if its chunks are the same. Tasks cannot wait for chunks of
+     * results in memory, so these are only written directly if nothing else reads them. */
     bool direct = !t->region && cb_node_stores_itself(made) && !made->is_target &&
                   cb_grid_equal(made->grid, n.grid) && (t->url || uses == 1);
     if (direct) {

@@ -1,8 +1,6 @@
-/* Which nodes are stored.
- *
- * Elementwise operations, views and concatenations are always recomputed by their users: they move
- * no data of their own. A reduction can be part of a stage if its result lies in memory as the stage's
- * output does and all reductions of the stage share one domain; any other reduction is stored. */
+/* Decides which nodes are stored. Elementwise operations, views and concatenations are recomputed by their users, because
+ * they move no data. A reduction can be part of a stage if its result has the layout of the stage's output and all
+ * reductions of the stage have the same domain; any other reduction is stored. */
 #include <string.h>
 
 #include "base/error.h"
@@ -20,7 +18,7 @@ void cb_opt_store_all(cubed_plan *p)
 typedef struct finder {
     cubed_plan *p;
     int root;
-    int primary; /* the stage's first reduction, -1: none yet */
+    int primary; /* the stage's first reduction; -1: none yet */
     int axis[CUBED_MAX_NDIM];
     bool changed;
 } finder;
@@ -31,7 +29,7 @@ static void store(finder *f, int node, cb_why why)
     f->changed = true;
 }
 
-/* A reduction met in a tail: part of the stage, or stored. */
+/* Handles a reduction in a tail: makes it part of the stage, or stores it. */
 static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     finder *f = ctx;
@@ -40,7 +38,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (cb_node_leaves_states(n)) return CUBED_OK;
-    /* Their tasks go along axes block by block. */
+    /* Tasks of these nodes proceed block by block along axes. */
     if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
@@ -62,7 +60,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     return CUBED_OK;
 }
 
-/* A reduction met in a body has to be there before. */
+/* A reduction in a body must be computed before. */
 static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     (void)map;
@@ -90,14 +88,13 @@ static cubed_status fuse_root(cubed_plan *p, int root, bool *changed, cubed_erro
 {
     finder f = {.p = p, .root = root, .primary = -1};
     CB_TRY(cb_stage_find_reductions(&p->ir, root, in_tail, &f, err));
-    /* Those that are left belong to the stage; what they reduce may hold reductions, too. */
+    /* The remaining reductions belong to the stage. Their bodies may contain further reductions. */
     CB_TRY(cb_stage_find_reductions(&p->ir, root, look_into_body, &f, err));
     *changed = f.changed;
     return CUBED_OK;
 }
 
-/* The compiler goes down virtual nodes by recursion, and programs have a length: long chains are
- * cut. */
+/* Stores nodes of long chains: the compiler recurses over virtual nodes, and programs have a maximum length. */
 static void cut_chains(cubed_plan *p, int *depth)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -117,7 +114,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        /* Texts have no registers: views of what is reshaped are copies. */
+        /* Strings have no registers: a reshape of strings is copied. */
         bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
         if (cb_node_stores_itself(n) || text)
             cb_node_store(n, text ? CB_WHY_TEXT : n->block ? CB_WHY_BLOCKS : CB_WHY_SCAN);
@@ -126,7 +123,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     bool again = true;
     while (again) {
         again = false;
-        /* From the last to the first: users decide before what they use. */
+        /* From last to first: users decide before their inputs. */
         for (int i = p->ir.nnodes - 1; i >= 0; i--) {
             bool changed = false;
             if (!p->ir.nodes[i].stored) continue;

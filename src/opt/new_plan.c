@@ -1,4 +1,4 @@
-/* Plans as programs ask for them: made, checked for what the run copies, or refused with advice. */
+/* Creates plans: checks arrays that the run copies, and adds advice to refusals. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct_size.h"

@@ -1,104 +1,101 @@
-/* From what the user wrote to a plan: one file per decision.
+/* The steps of the optimiser: one file per decision.
  *
- *   flatten.c   the graph behind the targets becomes a list of nodes
- *   sink.c      reshapes go below elementwise operations, to what is stored
- *   fuse.c      which nodes are stored; everything else is virtual
- *   divide.c    stages that would read more than fits become several
- *   block_inputs.c  functions on whole blocks: blocks that fit, and inputs that are rechunked for them
- *   split.c     reductions with few tasks become partial reductions and a merge
- *   siblings.c  stored nodes become stages; those that read the same inputs share one
- *   tile.c      how many output chunks a task makes
- *   split_output.c   reductions of fewer tasks than workers are made piece by piece
- *   passes.c    copies whose grids fit badly go through intermediates, which
- *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks;
- *               rechunk_judge.c says what they cost where something is computed
- *   advice.c    which allowance a refusal advises, and whether somewhat more memory would spare much (plan_request.h)
+ *   flatten.c   converts the graph of the targets to a list of nodes
+ *   sink.c      moves reshapes below elementwise operations, to stored arrays
+ *   fuse.c      decides which nodes are stored; all others are virtual
+ *   divide.c    divides stages that would read more than fits
+ *   block_inputs.c  chooses blocks of block functions that fit, and rechunks inputs for them
+ *   split.c     divides reductions with few tasks into partial reductions and a merge
+ *   siblings.c  groups stored nodes into stages; nodes that read the same inputs share a stage
+ *   tile.c      decides how many output chunks a task makes
+ *   split_output.c   divides the outputs of reductions with fewer tasks than workers
+ *   passes.c    adds intermediates to copies between grids that do not fit each other;
+ *               rechunk.c finds them, and rechunk_tile.c the tiles of their tasks;
+ *               rechunk_judge.c determines costs if something is computed
+ *   advice.c    finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
  *   build.c     the order of all steps
  *   new_plan.c  cubed_plan_new and cubed_plan_check
  *
- * Each works on a plan under construction, which nobody else sees. */
+ * Each step works on a plan under construction, which no other thread accesses. */
 #ifndef CB_OPT_OPT_H
 #define CB_OPT_OPT_H
 
 #include "exec/plan/operator.h"
 #include "plan/graph.h"
 
-/* Nodes below the targets, and one COPY node per target. Sets p->targets. */
+/* Adds the nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
-/* Puts reshapes directly on arrays that have chunks. `through_copies`: those of what was copied into
- * other chunks, which takes larger tasks and moves less. */
+/* Moves reshapes directly onto arrays that have chunks. `through_copies`: also below copies to other chunks, which needs
+ * larger tasks and moves less data. */
 CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies,
                                                    cubed_error *err);
-/* Whether that makes a difference. */
+/* Whether `through_copies` makes a difference. */
 bool cb_opt_reshapes_copies(const cubed_plan *p);
-/* Stores every operation's result: the plan as written. */
+/* Stores the result of every operation: the plan without optimisation. */
 void cb_opt_store_all(cubed_plan *p);
-/* Stores what cannot be recomputed inside its users' stages. */
+/* Stores nodes that cannot be recomputed in the stages of their users. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
-/* Cuts blocks of functions finer where a task would not fit; if `spread` also where there are too few tasks.
- * After the storage is open. */
+/* Reduces the blocks of block functions if a task would not fit and, with `spread`, also if there are too few tasks.
+ * Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err);
-/* Stores inputs of functions in their blocks where they would be read too often. After the storage is
- * open. */
+/* Stores inputs of block functions in their blocks if they would be read too often. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
-/* Stores more nodes where a stage would need more than a task may have. After the storage is open. */
+/* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
-/* Splits reductions that would not keep the workers busy. Changes the node list. */
+/* Splits reductions that would not keep all workers busy. Changes the node list. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
-/* Makes the stages: outs and task_chunks. */
+/* Makes the stages: their outputs and task_chunks. */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
                                                  cubed_error *err);
-/* Compiles and projects s, with the task_chunks that read least within `mem` bytes per task. */
+/* Compiles and projects s, with the task_chunks that read the least data within `mem` bytes per task. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
-/* Has several tasks make one output chunk of a reduction where workers would be idle. */
+/* Lets several tasks make one output chunk of a reduction if workers would be idle. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
-/* Puts intermediates in front of stages that would read the same chunks too often, and makes the
- * stages anew where it does. */
+/* Adds intermediates before stages that would read the same chunks too often, and then makes the stages again. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
 
-/* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
- * inputs already renumbered) and says which new node users of i read. Storage that is open stays with the
- * nodes that have a URL, whose order does not change. The list has a zone of its own: what the old one had
- * is gone, and so are the stages. */
+/* Copies the nodes into a new list, in order. `each` adds the replacement of old node i, whose inputs are already
+ * renumbered, and returns the new node for its users. Open storage stays with the nodes that have a URL, whose order does
+ * not change. The new list has its own zone; old data and the stages are freed. */
 typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                              cubed_error *err);
 
-/* Copies what the plan is made of, nodes and the outputs and tasks of stages, into a new zone: what planning
- * left behind is gone. Stages are to be compiled again. */
+/* Copies the contents of the plan, which are nodes and the outputs and tasks of stages, to a new zone, to free temporary
+ * data of planning. Stages must be compiled again. */
 CUBED_MUST_CHECK cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err);
 
-/* Rewrites the nodes of a plan that has stages, and makes the stages anew. All is as before unless
- * every stage fits and `better` says that it is. */
+/* Rewrites the nodes of a plan with stages and makes the stages again. Undoes everything unless every stage fits and
+ * `better` returns true. */
 typedef bool (*cb_better_fn)(const void *ctx, const cubed_plan *now, const cubed_plan *before);
 CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                                  cb_better_fn better, bool *done, cubed_error *err);
 /* Bytes that all stages read and write. */
 uint64_t cb_opt_traffic(const cubed_plan *p);
 
-/* Chunks are grouped into tasks that make so much, where nothing is lost by it. */
+/* Output size up to which chunks are grouped into a task if that has no disadvantage. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
-/* A stage has so many tasks for each worker, if there are as many: that one of them takes longer is no great loss. */
+/* Minimum number of tasks per worker, if possible, so that a slow task delays the stage little. */
 #define CB_OPT_TASKS_PER_WORKER 3
 
-/* Workers that may share a task of a copy. */
+/* Number of workers that may share a task of a copy. */
 static inline unsigned cb_opt_coop(const cubed_plan *p)
 {
     return p->share_tasks ? p->max_workers : 1;
 }
 
-/* Bytes that one task may use. */
+/* Memory in bytes that one task may use. */
 static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
 {
     const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
     return p->allowed_mem > kept ? p->allowed_mem - kept : 0;
 }
 
-/* What a worker needs that runs a stage among others: libraries may have their most in another one. */
+/* Memory that a worker needs for this stage together with others: libraries may need their maximum in another stage. */
 static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
 {
     return cb_sat_add(need.arena, cb_max_size(need.library, p->library_mem));

@@ -1,10 +1,8 @@
-/* Rechunking through intermediates.
- *
- * A stage whose tasks straddle the chunks that they read decodes them again and again. The planner
- * of rechunk.c knows when it is faster to go through intermediates, and their grids. Here they are
- * put in front of the stage's output. What the planner's formulas do not see (a stage may compute, and
- * read several arrays) it asks the projection for (rechunk_judge.c). A way that does not fit beside the
- * other stages is planned again for less memory. */
+/* Rechunks through intermediates. A stage whose tasks cross the borders of the chunks that they read decodes these
+ * repeatedly. The planner in rechunk.c decides whether intermediates are faster, and their grids. This file inserts them
+ * before the stage's output. If the planner's formulas are not exact, because a stage computes or reads several arrays, the
+ * projection is used (rechunk_judge.c). A solution that does not fit together with the other stages is planned again for
+ * less memory. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +13,10 @@
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 
-/* Of the time that a stage takes, for intermediates to be made in front of tasks that were found by trial. */
+/* Intermediates must take at most this fraction of a stage's time if its tasks were found by trial. */
 #define WORTH_A_DETOUR 0.8
 
-/* Bytes of all arrays that the stage loads, each once. */
+/* Total size of the arrays that the stage loads, each counted once. */
 static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -33,15 +31,15 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether an array is seen through a map as it is chunked: cut, turned around, its axes in another order. Then what is
- * seen has a chunk for each that it touches. */
+/* Whether a map preserves an array's chunks: a slice, a flip or a transposition. Then the view has one chunk for each chunk
+ * that it touches. */
 static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *shape)
 {
     uint64_t seen = 0;
     for (int k = 0; k < m->ndim_out; k++) {
         const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
         if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
-        /* Pieces of concatenations begin elsewhere. */
+        /* Parts of concatenations start elsewhere. */
         int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
         if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
         seen |= UINT64_C(1) << m->dim[k].axis;
@@ -57,7 +55,7 @@ static bool keeps_order(const cb_map *m)
     return true;
 }
 
-/* What is seen of a stored array, as it is chunked. */
+/* Grid of the view of a stored array. */
 static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *shape)
 {
     const cb_grid from = cb_grid_evened(p->ir.nodes[l->node].grid);
@@ -71,13 +69,13 @@ static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *s
         const int64_t first = cb_axis_find(a, at);
         seen->first =
             l->map->dim[k].stride > 0 ? cb_axis_hi(a, first) - at : at - cb_axis_lo(a, first) + 1;
-        /* One chunk may be longer than what is seen of it. */
+        /* A chunk may be longer than its part in the view. */
         if (first == cb_axis_count(a) - 1 && l->map->dim[k].stride > 0) seen->first = a->chunk;
     }
     return to;
 }
 
-/* The first stored array that a copy is read from as it is chunked; NULL if there is none. */
+/* Returns the first load of a stored array whose chunks the copy preserves; NULL if none. */
 static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
 {
     const cb_grid *shape = p->ir.nodes[s->outs[0].node].grid;
@@ -92,12 +90,12 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
     return NULL;
 }
 
-/* A way from a stage's array to its output, by tasks of the passes that are decided. */
+/* A plan from a stage's inputs to its output, with the tasks of its passes. */
 typedef struct detour {
     int root;
-    bool copy;       /* nothing is done on the way but copying one array chunk by chunk */
-    cb_judge *judge; /* NULL: the planner's formulas know all */
-    /* 0, or the stage keeps the tasks that it has unless intermediates take less than this. */
+    bool copy;       /* the stage only copies one array chunk by chunk */
+    cb_judge *judge; /* NULL: the planner's formulas are exact */
+    /* If not 0, the stage keeps its tasks unless intermediates take less time than this. */
     double most_seconds;
     cb_rechunk_plan plan;
 } detour;
@@ -136,7 +134,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
-/* What a run keeps, this stage being a pass. A chunk has a bit beside its bytes, in whole words. */
+/* Metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its bytes, rounded up to
+ * words. */
 static cb_rechunk_run kept_by_run(const cubed_plan *p)
 {
     const size_t pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES;
@@ -146,7 +145,7 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Asks the planner for a way to the output of stage `s` in so much memory; *found: whether there is one. */
+/* Asks the planner for passes to the output of stage `s` within `mem` bytes; *found: whether there are any. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)
 {
@@ -175,13 +174,12 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
-    if (st == CUBED_OK || st == CUBED_E_BUDGET)
-        return CUBED_OK; /* refusals are written when all is planned */
+    if (st == CUBED_OK || st == CUBED_E_BUDGET) return CUBED_OK; /* reported after planning */
     if (err) *err = why;
     return st;
 }
 
-/* What a worker takes for the whole plan, as it will be checked. */
+/* Memory of a worker for the whole plan, as it will be checked. */
 static uint64_t whole_need(const cubed_plan *p)
 {
     cb_need most = {0, 0};
@@ -190,7 +188,7 @@ static uint64_t whole_need(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(most.arena, most.library), kept);
 }
 
-/* Passes are planned as they will be, and only have to fit. */
+/* Passes were compared by the planner already: they only have to fit. */
 static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     (void)ctx;
@@ -204,7 +202,7 @@ static size_t most_mem(const cubed_plan *p)
     return mem > p->library_mem ? mem - p->library_mem : 0;
 }
 
-/* The tasks of a stage that goes straight from one grid to the other. All is as before unless they fit. */
+/* Sets the tasks of a stage that copies directly between two grids. Undoes the change if they do not fit. */
 static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *done,
                            cubed_error *err)
 {
@@ -219,7 +217,7 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* A way that there is no room for is planned again for less memory: the next one down the ladder. */
+/* If passes do not fit, plans again for less memory, the next lower rung. */
 static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
     bool found = true, retiled = false;
@@ -236,14 +234,14 @@ static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritte
     return CUBED_OK;
 }
 
-/* Whether the planner knows all that such a stage does: it copies an array, chunk by chunk. */
+/* Whether the stage only copies an array chunk by chunk. */
 static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
 {
     return cb_stage_copied(s) && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
-/* Whether the planner's formulas say what such a copy costs: all of an array of equal chunks is read, which may be
- * turned around. */
+/* Whether the planner's formulas are exact for such a copy: it reads all of an array with regular chunks, possibly flipped
+ * or transposed. */
 static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
 {
     const cb_load *l = source_of(p, s);
@@ -261,7 +259,7 @@ static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
     return (uint64_t)cb_grid_count(&seen);
 }
 
-/* As the planner predicts it. */
+/* Predicted in the same way as in the planner. */
 static double seconds_of(const cb_stage *s)
 {
     return ((double)s->bytes_read + (double)s->bytes_written) / CB_RECHUNK_BANDWIDTH +
@@ -279,8 +277,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         return plan_way(p, stage, &d, rewritten, err);
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
-    /* What is seen through a reshape has no grid that the search could look at: no tasks are better than those that were
-     * found by trial. */
+    /* A view through a reshape has no grid for the search: it cannot find better tasks than trials did. */
     if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * seconds_of(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
@@ -291,7 +288,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 {
-    /* Stages that a detour made are looked at no more: intermediates are planned all at once. */
+    /* Stages of a detour are not checked again, because all intermediates are planned at once. */
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;
@@ -305,13 +302,12 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
-/* --- What is slow ---------------------------------------------------------------------------- */
+/* --- Warnings ----------------------------------------------------------------------------------------- */
 
-/* Who reads an array more often than this should know. */
+/* Users are warned if an array is read more often than this. */
 #define MANY_READS 8.0
 
-/* How often a stage reads what it reads; 0 where that is little beside what it writes, or what functions on blocks are
- * for. */
+/* How often a stage reads its inputs; 0 if that is little relative to its output, or inherent in block functions. */
 static double times_read(const cubed_plan *p, const cb_stage *s)
 {
     const double once = (double)read_once(p, s), read = (double)s->bytes_read;
@@ -319,7 +315,7 @@ static double times_read(const cubed_plan *p, const cb_stage *s)
     return read / once;
 }
 
-/* The memory with which a stage would not read so often; 0: not known. */
+/* Memory with which a stage would not read so often; 0: unknown. */
 static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
 {
     detour d = {.root = s->outs[0].node, .copy = is_plain_copy(p, s)};
@@ -331,11 +327,11 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
             !found || (double)d.plan.pass[0].bytes_read >
                           MANY_READS / 2 * (double)d.plan.pass[d.plan.npasses - 1].bytes_written;
     }
-    /* Some for what the passes keep of the plan itself. */
+    /* Adds a margin for the passes' metadata. */
     return often ? 0 : cb_sat_add(d.plan.need + d.plan.need / 16, p->reserved_mem + p->library_mem);
 }
 
-/* What a plan on a cliff moves beside one with somewhat more memory (advice.c). */
+/* Describes the data that a plan on a cliff moves, compared with a plan with slightly more memory (advice.c). */
 static void say_cliff(const cubed_plan *p, char *text, size_t cap)
 {
     char now[32], then[32];

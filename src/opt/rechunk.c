@@ -5,25 +5,25 @@
 #include "base/error.h"
 #include "opt/rechunk_chain.h"
 
-/* Steps of the ladder of memories: so many to a doubling, from a fraction of what two passes with pieces of
- * CB_RECHUNK_BETA take; below that, where hardly anybody stands, one. */
+/* Rungs of the ladder of memory sizes: STEPS per doubling, starting at a fraction of the memory for two passes with pieces
+ * of CB_RECHUNK_BETA. Below that, where few users are, there is only one. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Steps between two of those, at which only tasks grow. */
+/* Smaller rungs between two of those, at which only tasks grow. */
 #define SMALL_STEPS 4
-/* Memories for so many chunks are steps, too, with so many bytes beside them. */
+/* Memory sizes for up to this many chunks, plus BESIDE bytes, are also rungs. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
-/* Tile searches per step and number of passes, which bounds the time: one takes a few microseconds. They
- * count more with many axes. */
+/* Tile searches per rung and number of passes, which bounds the time: each takes a few microseconds. With many axes a
+ * search counts several times. */
 #define TRIALS 120
-/* Fewer where something is computed: most of that is not on its way to other chunks, only cut. */
+/* Fewer if something is computed: most such stages are only divided, not rechunked. */
 #define COMPUTED_TRIALS 30
-/* Another pass must be better by this, as its files are a nuisance. */
+/* An additional pass must be better by this factor, because its files are a nuisance. */
 #define WORTH_A_PASS 0.98
-/* Sources that would be read so often are not, whatever else it takes. */
+/* Plans that read sources this often are avoided at any cost. */
 #define OFTEN 4
-/* What is computed reads so much more than each chunk once, at most, where its tasks need be no larger. */
+/* Computed stages may read at most this many times the minimum, if their tasks then need not be larger. */
 #define NEARLY_ONCE 1.03
 
 static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char *name,
@@ -100,7 +100,7 @@ static void write_plan(const cb_planner *p, const cb_chain *c, cb_rechunk_plan *
     }
 }
 
-/* --- What plans will be projected to cost --------------------------------------------------------- */
+/* --- Projected costs of plans -------------------------------------------------------------------------- */
 
 static bool same_axes(const cb_grid *a, const cb_grid *b)
 {
@@ -110,7 +110,7 @@ static bool same_axes(const cb_grid *a, const cb_grid *b)
     return true;
 }
 
-/* Whether two chains of as many passes have the same intermediates and tasks. */
+/* Whether two chains of equal length have the same intermediates and tasks. */
 static bool same_chain(const cb_chain *a, const cb_chain *b)
 {
     for (int i = 0; i < a->npasses; i++) {
@@ -123,7 +123,7 @@ static bool same_chain(const cb_chain *a, const cb_chain *b)
     return true;
 }
 
-/* Puts in place of what the formulas say of a chain what the judge does. */
+/* Replaces a chain's estimated costs by the judge's. */
 static void judge(cb_planner *p, cb_chain *c)
 {
     if (!p->in.judge || c->seconds == INFINITY) return;
@@ -140,7 +140,7 @@ static void judge(cb_planner *p, cb_chain *c)
     if (c->need > p->mem) c->seconds = c->score = INFINITY;
 }
 
-/* A pass from the source to the target, judged. */
+/* Finds the best single pass from the source to the target, judged. */
 static void find_direct(cb_planner *p, cb_chain *c)
 {
     cb_chain_direct(p, c);
@@ -150,9 +150,9 @@ static void find_direct(cb_planner *p, cb_chain *c)
     judge(p, c);
 }
 
-/* --- The walk -------------------------------------------------------------------------------- */
+/* --- Climbing the ladder ------------------------------------------------------------------------------ */
 
-/* Whether `c` may follow on `now`. */
+/* Whether `c` may replace `now`. */
 static bool may_follow(const cb_planner *p, const cb_chain *c, const cb_chain *now)
 {
     if (c->seconds == INFINITY || (double)c->requests < cb_chain_floor(p, c)) return false;
@@ -166,7 +166,7 @@ static bool reads_often(const cb_planner *p, const cb_chain *c)
     return (double)c->bytes > least + (OFTEN - 1) * (double)cb_chain_least_bytes(p, 1);
 }
 
-/* The fastest chain that is found to follow on `now`; of no passes if there is none. */
+/* Finds the fastest chain that may replace `now`; npasses is 0 if there is none. */
 static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
 {
     cb_chain c;
@@ -182,7 +182,7 @@ static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
     }
 }
 
-/* Whether `best`, which has as many requests as it shall, is not much slower than a pass with fewer. */
+/* Whether `best`, which has the minimum number of requests, is not much slower than a single pass with fewer. */
 static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
 {
     cb_chain direct;
@@ -194,7 +194,7 @@ static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
     return !follows || best->seconds <= 1.5 * direct.seconds;
 }
 
-/* The chain to stand on with p->mem, coming from `now`. */
+/* Chooses the chain for p->mem, coming from `now`. */
 static void step(cb_planner *p, cb_chain *now)
 {
     static const double floors[] = {1, 0.5, 0.25, 0.125, 0};
@@ -208,8 +208,7 @@ static void step(cb_planner *p, cb_chain *now)
     if (best.npasses) *now = best;
 }
 
-/* What more memory does for the tasks of the chain to stand on, or of a pass from the source to the target: the fastest
- * that may follow. */
+/* Uses more memory for the tasks of the current chain, or for a single pass: chooses the fastest that may replace it. */
 static void small_step(cb_planner *p, cb_chain *now)
 {
     cb_chain direct, again = *now;
@@ -230,7 +229,7 @@ static bool reads_once(const cb_planner *p, const cb_chain *c)
            (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
-/* Where the walk ends. What is computed is not worth larger tasks, of which there are fewer, for the last bytes. */
+/* Whether the climb ends. For computed stages, larger and thus fewer tasks are not worth the last bytes. */
 static bool is_enough(const cb_planner *p, const cb_chain *c)
 {
     if (!p->in.judge) return reads_once(p, c);
@@ -239,8 +238,8 @@ static bool is_enough(const cb_planner *p, const cb_chain *c)
            (double)c->bytes <= NEARLY_ONCE * (double)cb_chain_least_bytes(p, 1);
 }
 
-/* The least memory above `mem` that holds a few chunks of the source or the target, and one: where those are large,
- * there is much between one step and the next. */
+/* Smallest memory above `mem` that holds a few chunks of the source or the target plus one: if chunks are large, much may
+ * change between two rungs. */
 static double next_box(const cb_planner *p, double mem)
 {
     const cb_rechunk_in *in = &p->in;
@@ -256,13 +255,13 @@ static double next_box(const cb_planner *p, double mem)
     return next;
 }
 
-/* `least` is what the foot of the ladder takes. */
+/* Climbs the ladder; `least` is the memory of its lowest rung. */
 static void walk(cb_planner *p, size_t least, cb_chain *now)
 {
     double middles = (double)(cb_chain_least_bytes(p, 2) - cb_chain_least_bytes(p, 1));
     double from = sqrt(middles / 2 * (double)CB_RECHUNK_BETA) / FRACTION;
     p->mem = p->in.mem;
-    find_direct(p, now); /* nothing is better than once */
+    find_direct(p, now); /* nothing is better than reading once */
     if (reads_once(p, now)) return;
     *now = (cb_chain){.npasses = 0};
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {

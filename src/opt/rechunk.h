@@ -1,43 +1,42 @@
-/* Plans how an array goes from one chunk grid to another in bounded memory.
+/* Plans the copy of an array from one chunk grid to another in bounded memory.
  *
- * One pass copies from grid to grid by tasks (rechunk_tile.h). Where memory is short its tasks
- * decode the same source chunks again and again, and it is faster to write an intermediate array
- * with a grid between the two, then read that: 2 copies of the data instead of (1 + a) / 2 for
- * a-reduction reading. What is fast is predicted:
+ * One pass copies from grid to grid by tasks (rechunk_tile.h). If memory is short, its tasks decode the same source chunks
+ * repeatedly. Then it is faster to write and read an intermediate array with a grid between the two: 2 copies of the data
+ * instead of (1 + a) / 2, where a is how often a pass reads the data. Speed is predicted:
  *
  *   seconds = bytes / bandwidth + requests * latency
  *
- * More memory never makes a plan worse, in bytes or in requests. The planner walks up a ladder of memories, whose
- * steps follow from the grids alone, to the memory that it may use. At the foot, where a task just holds a source
- * chunk and a target chunk, it takes the plan that is fastest. At each step it takes the fastest of those that fit
- * and have neither more bytes nor more requests than the plan it stands on, if there is one; on small steps in between
- * only of that plan with larger tasks, and of a single pass. Who may use more walks the same way, and on.
+ * More memory never increases bytes or requests. The planner climbs a ladder of memory sizes, whose rungs depend only on
+ * the grids, up to the available memory. On the lowest rung, where a task can just hold a source chunk and a target chunk,
+ * it chooses the fastest plan. On each further rung it switches to the fastest plan that fits and has neither more bytes
+ * nor more requests than the current plan, if there is one. On smaller rungs in between it considers only the current plan
+ * with larger tasks, and a single pass. With more memory the same climb continues further.
  *
- * So that such a walk is not held up by a plan of many passes with few requests, plans of three passes and more have
- * at least as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.
+ * So that such a climb is not blocked by a plan of many passes with few requests, plans of three or more passes have at
+ * least as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.
  *
- * One intermediate does whenever N <= mem^2 / beta, N being the bytes of the array and beta the
- * smallest piece worth a request (Aggarwal and Vitter, "The input/output complexity of sorting and
- * related problems", CACM 1988); then every byte is read twice and written twice, and no more.
+ * One intermediate is sufficient if N <= mem^2 / beta, where N is the size of the array and beta the smallest piece worth a
+ * request (Aggarwal and Vitter, "The input/output complexity of sorting and related problems", CACM 1988); then every byte
+ * is read twice and written twice.
  *
- * What a run keeps beside tasks grows with the chunks of intermediates, and counts as memory of a plan.
+ * Memory that a run keeps in addition to tasks grows with the chunks of intermediates, and counts as memory of a plan.
  *
- * What the first pass computes, or reads in parts or in chunks of their own lengths, the formulas here only guess. Then
- * somebody is asked who knows (`judge`): the walk compares what plans will be projected to cost, so that more memory
- * does not make that worse.
+ * If the first pass computes something, or reads parts of chunks or irregular chunks, the formulas here are only estimates.
+ * Then `judge` is asked: the climb compares the projected costs of plans, so that more memory does not increase those
+ * either.
  *
- * A pure function, but for the judge: no allocation, no state, and no loop over chunks. */
+ * A pure function, except for the judge: no allocation, no state, and no loop over chunks. */
 #ifndef CB_OPT_RECHUNK_H
 #define CB_OPT_RECHUNK_H
 
 #include "cubed/plan.h"
 #include "opt/rechunk_tile.h"
 
-/* Three intermediates. */
+/* Corresponds to three intermediates. */
 #define CB_RECHUNK_MAX_PASSES 4
 
-/* Bytes that a run keeps: for each chunk of an intermediate, each pass, and for all else; `unreserved` of the sum are
- * not counted. See exec/plan/metadata.c. */
+/* Bytes of metadata that a run keeps: per chunk of an intermediate, per pass, and for everything else. The first
+ * `unreserved` bytes of the total are not counted. See exec/plan/metadata.c. */
 typedef struct cb_rechunk_run {
     size_t chunk, pass;
     uint64_t others, unreserved;
@@ -45,39 +44,40 @@ typedef struct cb_rechunk_run {
 
 struct cb_rechunk_plan;
 
-/* What a plan will be projected to cost. */
+/* Projected cost of a plan. */
 typedef struct cb_rechunk_cost {
-    uint64_t bytes, requests; /* read and written */
-    size_t task_mem;          /* SIZE_MAX: it cannot be made */
+    uint64_t bytes, requests; /* sum of reading and writing */
+    size_t task_mem;          /* SIZE_MAX: the plan is not possible */
 } cb_rechunk_cost;
 
 typedef struct cb_rechunk_in {
-    /* Of the same shape; first chunks may be short. */
+    /* Both have the same shape; first chunks may be short. */
     cb_grid source, target;
-    /* What the first pass reads to compute what it writes. NULL: it copies from the source. */
+    /* Arrays that the first pass reads to compute its output. NULL: it copies from the source. */
     const cb_tile_source *sources;
     int nsources;
     bool copies; /* the only one of these, seen through a map */
     size_t item_size;
-    size_t mem;    /* bytes that one task may use, and what a run keeps */
-    unsigned coop; /* workers that may share one: see cb_tile_in */
-    /* Bytes that reading a source chunk, writing a target chunk, and either with a chunk of an
-     * intermediate take beside the decoded chunk; and what every task uses. */
+    size_t mem;    /* bytes that one task and the run's metadata may use */
+    unsigned coop; /* number of workers that may share a task: see cb_tile_in */
+    /* Additional bytes to read a source chunk, to write a target chunk, and to read or write a chunk of an intermediate;
+     * and a constant for every task. */
     size_t read_extra, write_extra, middle_extra, fixed;
-    size_t part_run, part_extra; /* of the source: see cb_tile_source */
+    size_t part_run, part_extra; /* for the source: see cb_tile_source */
     bool part_whole;
     cb_rechunk_run run;
-    /* NULL: the formulas are exact. Else no plan reads less than `least_bytes` and `least_requests`. */
+    /* NULL: the formulas are exact. Otherwise no plan reads less than `least_bytes` and `least_requests`. */
     void (*judge)(void *ctx, const struct cb_rechunk_plan *plan, cb_rechunk_cost *cost);
     void *judge_ctx;
     uint64_t least_bytes, least_requests;
     /* 0: the constants below. */
-    double bandwidth; /* bytes read or written per second, by all workers together */
-    double latency;   /* seconds that a request adds, divided by those under way at a time */
+    double bandwidth; /* bytes read or written per second by all workers together */
+    /* seconds that a request adds, divided by the number of simultaneous requests */
+    double latency;
     int max_passes;
     int64_t min_tasks; /* see cb_tile_in */
     size_t worth;
-    const cubed_allocator *alloc; /* of what the search remembers; NULL: the C library's */
+    const cubed_allocator *alloc; /* for data of the search; NULL: the C library's */
 } cb_rechunk_in;
 
 #define CB_RECHUNK_BETA      ((size_t)1 << 20)
@@ -85,26 +85,27 @@ typedef struct cb_rechunk_in {
 /* Requests of CB_RECHUNK_BETA bytes spend a tenth of the time that their bytes take. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
-/* Bytes are of decoded chunks as they are stored: whole ones, but for the last ones of intermediates. */
+/* Bytes are those of decoded chunks as stored: whole chunks, except the clipped last chunks of intermediates. */
 typedef struct cb_rechunk_pass {
     cb_grid target;
-    int64_t task_chunks[CUBED_MAX_NDIM]; /* chunks of the target that a task makes */
+    int64_t task_chunks[CUBED_MAX_NDIM]; /* number of target chunks that a task makes, by axis */
     int64_t ntasks;
     unsigned coop;
     uint64_t bytes_read, bytes_written, requests_read, requests_written;
-    size_t task_mem; /* of each worker */
+    size_t task_mem; /* per worker */
 } cb_rechunk_pass;
 
 typedef struct cb_rechunk_plan {
     int npasses;
-    cb_rechunk_pass pass[CB_RECHUNK_MAX_PASSES]; /* each reads what the one before it wrote */
+    /* each pass reads the output of the previous one */
+    cb_rechunk_pass pass[CB_RECHUNK_MAX_PASSES];
     uint64_t bytes_read, bytes_written, requests;
     double seconds;
-    size_t need; /* of the memory */
+    size_t need; /* memory that the plan needs */
 } cb_rechunk_plan;
 
-/* CUBED_E_ARG for grids of different shapes or malformed ones. CUBED_E_BUDGET, with the memory that
- * would do, if a task cannot hold a source chunk and a target chunk. CUBED_E_NOMEM. */
+/* Makes a plan. CUBED_E_ARG if grids are malformed or have different shapes. CUBED_E_BUDGET, with the memory needed, if a
+ * task cannot hold a source chunk and a target chunk. CUBED_E_NOMEM. */
 CUBED_MUST_CHECK cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
                                                    cubed_error *err);
 

@@ -1,15 +1,14 @@
-/* How an intermediate's grid is found.
+/* Finds the grids of intermediates.
  *
- * Let R be a box of whole source chunks and W one of whole target chunks, each as large as memory
- * allows and grown towards the other. A task of the first pass makes R, one of the second W, and
- * every source and target chunk is touched once. Where they intersect is the natural chunk of the
- * intermediate: a task of either pass holds whole ones, if R and W are multiples of it. With k
- * intermediates there are k - 1 boxes between R and W, in geometric progression, and the grids are
- * the intersections of neighbours.
+ * Let R be a box of whole source chunks and W one of whole target chunks, each as large as memory allows and grown towards
+ * the other. A task of the first pass makes R, one of the second makes W, and every source and target chunk is touched
+ * once. Their intersection is the natural chunk of the intermediate: tasks of both passes consist of whole ones if R and W
+ * are multiples of it. With k intermediates there are k - 1 boxes between R and W, in geometric progression, and the grids
+ * are the intersections of adjacent boxes.
  *
- * R and W are seldom multiples of anything common, and small chunks cost requests. So the guess is improved: one
- * axis of one intermediate at a time takes another plausible length, and the tile search says what the
- * passes on both sides then read. */
+ * R and W rarely have a suitable common divisor, and small chunks cost requests. So the guess is improved: one axis of one
+ * intermediate at a time is set to another plausible length, and the tile search determines the cost of the passes on both
+ * sides. */
 #include "opt/rechunk_chain.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@
 #define MAX_MIDDLES (CB_RECHUNK_MAX_PASSES - 1)
 #define MAX_LENGTHS 48
 
-/* --- What a chain costs ---------------------------------------------------------------------- */
+/* --- Costs of a chain --------------------------------------------------------------------------------- */
 
 static double grid_chunks(const cb_grid *g)
 {
@@ -49,7 +48,7 @@ static uint64_t counted(const cb_rechunk_in *in, uint64_t bytes)
     return bytes > in->run.unreserved ? bytes - in->run.unreserved : 0;
 }
 
-/* What a run of the chain keeps beside its tasks. */
+/* Metadata that a run of the chain keeps in addition to its tasks. */
 static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 {
     const cb_rechunk_run *run = &p->in.run;
@@ -63,10 +62,10 @@ static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 
 static double excess(double is, double most) { return is <= most ? 0 : is / most - 1; }
 
-/* Twice as many requests are as bad as so much more time, at least. */
+/* Doubling the requests counts at least like this fraction of additional time. */
 #define A_DOUBLING 0.02
 
-/* Bytes that some padding, or some reading again, adds. */
+/* Factor for additional bytes by padding and repeated reads. */
 #define SLACK 1.05
 
 double cb_chain_floor(const cb_planner *p, const cb_chain *c)
@@ -85,7 +84,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
     c->requests = cost->requests;
     c->need = cb_sat_add(cost->task_mem, run_bytes(p, c));
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
-    /* Where bytes take all the time, requests count all the same. */
+    /* If bytes dominate the time, requests still count. */
     c->score = c->seconds;
     if (c->requests > 0) c->score *= 1 + A_DOUBLING * log2((double)c->requests / cb_chain_ends(p));
     c->score *= 1 + 100 * excess(cb_chain_floor(p, c), (double)c->requests);
@@ -96,7 +95,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
 
 static void does_not_fit(cb_chain *c) { c->seconds = c->score = INFINITY; }
 
-/* What the formulas say of the chain. */
+/* Cost of the chain according to the formulas. */
 static cb_rechunk_cost chain_cost(const cb_planner *p, const cb_chain *c)
 {
     cb_rechunk_cost cost = {0, 0, 0};
@@ -139,7 +138,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
     return predict(p, (double)cb_chain_least_bytes(p, npasses), cb_chain_ends(p));
 }
 
-/* What the tile search is asked for pass i; `source` is for it. */
+/* Arguments of the tile search for pass i; sets `source`. */
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
     size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
@@ -204,13 +203,13 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
-    cb_chain_single(p, out); /* what the least need is of */
+    cb_chain_single(p, out); /* its need is the minimum */
     if (!p->in.judge && out->need > p->mem) does_not_fit(out);
 }
 
-/* --- First guesses --------------------------------------------------------------------------- */
+/* --- Initial guesses ---------------------------------------------------------------------------------- */
 
-/* An axis of a box of whole chunks, at most `most` of them, that makes the axis's tasks equal. */
+/* Length of a box of at most `most` whole chunks along an axis, such that tasks along the axis are equal. */
 static int64_t even_length(const cb_axis *a, double most)
 {
     int64_t n = cb_axis_count(a), k = 1;
@@ -222,8 +221,8 @@ static int64_t even_length(const cb_axis *a, double most)
     return k == n ? a->extent : k * a->chunk;
 }
 
-/* Grows a box of whole chunks of `own` to at most `most` elements, towards the length of a chunk of
- * `other` on each axis. Order 0: first the axis that has farthest to go, 1: the nearest. */
+/* Grows a box of whole chunks of `own` to at most `most` elements, towards the chunk lengths of `other`. Order 0 starts
+ * with the axis that is farthest from its goal, order 1 with the nearest. */
 static void grow(const cb_grid *own, const cb_grid *other, double most, int order, int64_t *box)
 {
     double elements = 1;
@@ -253,7 +252,7 @@ static void grow(const cb_grid *own, const cb_grid *other, double most, int orde
     }
 }
 
-/* What does not fill the last chunk is not stored. */
+/* Intermediates are stored without padding. */
 static cb_axis middle_axis(int64_t extent, int64_t length)
 {
     cb_axis a = cb_axis_regular(extent, length);
@@ -266,7 +265,7 @@ static int64_t round_to(int64_t length, int64_t unit)
     return length <= unit ? unit : (length + unit / 2) / unit * unit;
 }
 
-/* The intermediates of c from boxes of `share` of the memory. */
+/* Guesses the intermediates of c from boxes that use `share` of the memory. */
 static void guess(const cb_planner *p, double share, int order, cb_chain *c)
 {
     const cb_grid *source = &p->in.source, *target = &p->in.target;
@@ -285,7 +284,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
         for (int i = 1; i <= k; i++) {
             double t = (double)i / k;
             int64_t to = w[d];
-            /* Boxes between are multiples of the shorter end, so that they nest in it. */
+            /* Boxes in between are multiples of the shorter end, so that it divides them. */
             if (i < k) {
                 double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
                 to = round_to((int64_t)mean, unit);
@@ -319,8 +318,8 @@ static void add_length(lengths *l, int64_t length, int64_t extent)
     if (l->n < MAX_LENGTHS) l->length[l->n++] = length;
 }
 
-/* Multiples of `unit` near `now`, as they are and so that the last chunk of the axis is not much
- * shorter than the others. */
+/* Adds multiples of `unit` near `now`: rounded ones, and some for which the last chunk of the axis is not much shorter than
+ * the others. */
 static void add_multiples(lengths *l, int64_t unit, int64_t now, int64_t extent)
 {
     static const double factors[] = {1, 0.85, 1.15, 0.7, 1.4, 0.5, 2};
@@ -337,7 +336,7 @@ static void add_multiples(lengths *l, int64_t unit, int64_t now, int64_t extent)
     }
 }
 
-/* The longest few parts of at most `now` into which a length divides. */
+/* Adds the largest few divisors of a length that are at most `now`. */
 static void add_parts(lengths *l, int64_t length, int64_t now, int64_t extent)
 {
     int64_t parts = cb_ceil_div(length, now);
@@ -348,13 +347,13 @@ static void add_parts(lengths *l, int64_t length, int64_t now, int64_t extent)
     }
 }
 
-/* Lengths worth a trial in place of grid i's on axis d. */
+/* Lists lengths to try for grid i on axis d. */
 static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
 {
     const cb_axis *source = &c->grid[0].axis[d], *target = &c->grid[c->npasses].axis[d];
     const cb_axis *before = &c->grid[i - 1].axis[d], *after = &c->grid[i + 1].axis[d];
     int64_t now = c->grid[i].axis[d].chunk, extent = c->grid[i].axis[d].extent;
-    /* Chunks of this length or a part of it never straddle anything. */
+    /* Chunks whose length divides this never cross a border. */
     int64_t common = cb_gcd_i64(cb_gcd_i64(source->chunk, source->first),
                                 cb_gcd_i64(target->chunk, target->first));
     l->n = 0;
@@ -369,7 +368,7 @@ static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
     if (i < c->npasses - 1) add_parts(l, after->chunk, now, extent);
 }
 
-/* Gives intermediate i the length on axis d that is predicted to be fastest. */
+/* Sets the length of intermediate i on axis d to the one predicted to be fastest. */
 static bool improve_axis(cb_planner *p, cb_chain *c, int i, int d)
 {
     lengths l;
@@ -399,7 +398,7 @@ static void improve(cb_planner *p, cb_chain *c, double enough)
     }
 }
 
-/* The better one of the two that are kept stays in front. */
+/* Keeps the two best chains, the better one first. */
 static void keep(cb_chain *first, cb_chain *second, const cb_chain *c)
 {
     if (c->score < first->score) {
@@ -416,7 +415,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* Short pieces are for chains that shall not have few requests. */
+    /* The additional shares make short pieces, for chains that must not have few requests. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

@@ -6,7 +6,7 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* The planner's search looks at so many arrays, those with most bytes. */
+/* Maximum number of arrays in the planner's search: those with the most bytes. */
 #define MAX_SOURCES 8
 
 static cubed_status no_memory(cubed_error *err)
@@ -14,10 +14,10 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
 }
 
-/* --- What no plan reads less than ----------------------------------------------------------------- */
+/* --- Lower bounds of reading -------------------------------------------------------------------------- */
 
-/* Of a load in one branch: the chunks that hold what is seen of the array, and bytes of them or, where they may be read
- * in parts, of what is seen. */
+/* Adds the minimum of a load in one branch: the chunks that contain the view of the array, and their bytes or, if parts may
+ * be read, the bytes of the view. */
 static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                       cb_rechunk_cost *least)
 {
@@ -48,7 +48,7 @@ static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
     least->bytes = cb_sat_add(least->bytes, bytes);
 }
 
-/* Whether each element of the array is seen through the reshape. */
+/* Whether the reshape uses every element of the array. */
 static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
 {
     uint64_t seen = 1, all = 1;
@@ -64,7 +64,7 @@ static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-/* `reshaped`: also of what is seen through a reshape, if it is all of an array; else anything may be seen of it. */
+/* `reshaped`: includes views through a reshape that use the whole array; the elements of other views are unknown. */
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
     cb_rechunk_cost least = {0, 0, 0};
@@ -95,14 +95,14 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
     return s->chunks_read > least.requests || s->bytes_read > least.bytes;
 }
 
-/* --- What the search is guided by ----------------------------------------------------------------- */
+/* --- Sources of the search ---------------------------------------------------------------------------- */
 
 static uint64_t source_bytes(const cb_tile_source *s)
 {
     return cb_tile_grid_bytes(s->grid, s->item_size);
 }
 
-/* Keeps those with most bytes, most first. */
+/* Keeps the sources with the most bytes, largest first. */
 static void add_source(cb_judge *j, const cb_tile_source *s)
 {
     int k = j->nsources < MAX_SOURCES ? j->nsources++ : MAX_SOURCES;
@@ -112,7 +112,7 @@ static void add_source(cb_judge *j, const cb_tile_source *s)
     if (k < MAX_SOURCES) j->sources[k] = *s;
 }
 
-/* Of a stage of one branch; none of what is concatenated or seen through a reshape. */
+/* Finds the sources of a stage with one branch; none for concatenations and reshapes. */
 static cubed_status find_sources(cb_judge *j, cubed_error *err)
 {
     const cb_program *prog = &j->first.tail;
@@ -134,9 +134,9 @@ static cubed_status find_sources(cb_judge *j, cubed_error *err)
     return CUBED_OK;
 }
 
-/* --- The stages of passes ------------------------------------------------------------------------- */
+/* --- Stages of passes --------------------------------------------------------------------------------- */
 
-/* The projection sets flags of loads: these are copies. */
+/* Copies the loads, because the projection modifies their flags. */
 static cubed_status own_loads(cb_judge *j, cubed_error *err)
 {
     cb_program *prog = &j->first.tail;
@@ -157,7 +157,7 @@ static cubed_status own_outs(cb_judge *j, cb_stage *s, cubed_error *err)
     return s->outs ? CUBED_OK : no_memory(err);
 }
 
-/* A stage that copies an array of the root's shape as it is. */
+/* Makes a stage that copies an array with the root's shape. */
 static cubed_status make_copy(cb_judge *j, cubed_error *err)
 {
     const cb_grid *g = j->plan.ir.nodes[j->root].grid;
@@ -212,8 +212,8 @@ void cb_judge_free(cb_judge *j)
     j->zone = NULL;
 }
 
-/* The array that pass k of a plan writes. Two nodes do for all intermediates: none is read by a later pass than the
- * next. */
+/* Node of the array that pass k of a plan writes. Two nodes are enough for all intermediates: each is read only by the next
+ * pass. */
 static int target_of(cb_judge *j, const cb_rechunk_plan *plan, int k)
 {
     if (k == plan->npasses - 1) return j->root;
@@ -249,7 +249,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         cost->requests = cb_sat_add(cost->requests, cb_sat_add(s.chunks_read, s.chunks_written));
         from = to;
     }
-    /* What libraries take in other stages is not in the planner's memory. */
+    /* The planner's memory excludes what libraries need in other stages. */
     const uint64_t known = j->plan.library_mem;
     cost->task_mem = cb_sat_add(most.arena, most.library > known ? most.library - known : 0);
 }
@@ -266,7 +266,7 @@ void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in)
     in->copies = j->first.op->cooperates;
     in->sources = j->sources;
     in->nsources = j->nsources;
-    /* What a program takes beside chunks and tiles is that of the smallest tasks. */
+    /* The memory of a program in addition to chunks and tiles is taken from the smallest tasks. */
     cb_tile_in model = {.out = &in->target,
                         .item_size = in->item_size,
                         .write_extra = in->write_extra,

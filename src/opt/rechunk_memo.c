@@ -1,9 +1,9 @@
 #include "opt/rechunk_memo.h"
 
-/* More than these know little more: a step of the walk asks for some hundred passes, many of them several times. */
+/* More entries help little: a rung needs some hundred passes, many of them repeatedly. */
 #define ENTRIES 1024
 
-/* Lengths of chunks tell grids of one search apart: ends stay the same, and what is between is regular. */
+/* Chunk lengths identify the grids of a search: both ends are fixed, and intermediates are regular. */
 typedef struct entry {
     bool used, first, last;
     size_t mem;

@@ -5,17 +5,16 @@
 
 #include "base/error.h"
 
-/* The search looks at this many axes, of those that matter most, at this many lengths of each, and
- * at the sources with most bytes. The others are not forgotten: what is chosen is measured, and
- * improved, with all of them. */
+/* The search is limited to this many axes, the most important ones, this many lengths per axis, and the sources with the
+ * most bytes. The result is then measured and improved with all of them. */
 #define MAX_AXES    8
 #define MAX_SOURCES 8
 #define MAX_OPTIONS 20
 #define MAX_TRIED   64
-/* Steps of the search, after which the best so far is taken. */
+/* Number of steps after which the best result so far is used. */
 #define MAX_STEPS 3000
 
-/* Costs are sums of products of counts in double precision; closer ones are equal. */
+/* Costs are sums of products of counts in double precision; smaller differences count as equal. */
 #define LESS (1 - 1e-9)
 
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
@@ -35,7 +34,7 @@ uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
 
 /* --- Counting -------------------------------------------------------------------------------- */
 
-/* The axis of source s that follows axis d of the output; -1: none. */
+/* Axis of source s that corresponds to axis d of the output; -1: none. */
 static int source_axis(const cb_tile_in *in, int s, int d)
 {
     const cb_map *m = in->sources[s].map;
@@ -46,7 +45,7 @@ static int source_axis(const cb_tile_in *in, int s, int d)
     return -1;
 }
 
-/* Pairs along axis d of the output. A source that does not have it is read by every task. */
+/* Number of pairs along axis d of the output. A source without this axis is read by every task. */
 static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
 {
     const cb_axis *out = &in->out->axis[d];
@@ -68,7 +67,7 @@ static bool single_chunk(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* The longest task along an axis. */
+/* Length of the longest task along an axis. */
 static int64_t task_length(const cb_axis *a, int64_t per)
 {
     int64_t length;
@@ -77,7 +76,7 @@ static int64_t task_length(const cb_axis *a, int64_t per)
 
 static unsigned coop_of(const cb_tile_in *in) { return in->copy && in->coop > 1 ? in->coop : 1; }
 
-/* Elements along an axis that are held for a task, at least: cooperative tasks hold whole chunks. */
+/* Minimum length along an axis that is held for a task: cooperative tasks hold whole chunks. */
 static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -86,7 +85,7 @@ static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
     return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
 }
 
-/* Chunks of a copy's task that each worker holds. */
+/* Number of chunks of a copy's task that each worker holds. */
 static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
 {
     size_t n = 1;
@@ -95,7 +94,7 @@ static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
     return n / coop_of(in) + (n % coop_of(in) != 0);
 }
 
-/* Source chunks are read straight into the output's. */
+/* Whether source chunks are read directly into the output's chunks. */
 static bool in_place(const cb_tile_in *in, const int64_t *per)
 {
     if (!in->copy || in->nsources != 1 || !single_chunk(in, per)) return false;
@@ -108,7 +107,7 @@ static bool in_place(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Elements along axis d of the part that a task needs of a chunk. */
+/* Length along axis d of the part of a chunk that a task needs. */
 static int64_t part_length(const cb_tile_in *in, const int64_t *per, int d)
 {
     return cb_min_i64(in->sources[0].grid->axis[d].chunk, task_length(&in->out->axis[d], per[d]));
@@ -126,7 +125,7 @@ static bool is_one_run(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Whether tasks read parts of the chunks of a copy's source, as its operator measures it; *bytes: the largest. */
+/* Whether tasks of a copy read parts of source chunks, as its operator decides; *bytes: size of the largest part. */
 static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
 {
     const cb_tile_source *s = &in->sources[0];
@@ -144,8 +143,8 @@ static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
     return run >= s->part_run && part <= cb_tile_chunk_bytes(s->grid, s->item_size) / 3 * 2;
 }
 
-/* Whether what a task reads of source s does not lie in one chunk as the output's tile lies: it is
- * gathered first. */
+/* Whether a task's part of source s must be gathered first, because it is not within one chunk with the layout of the
+ * output's tile. */
 static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
 {
     const cb_map *m = in->sources[s].map;
@@ -161,7 +160,7 @@ static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
     return false;
 }
 
-/* What a task holds while it reads, beside the output's tile. */
+/* Memory of a task while it reads, in addition to the output's tile. */
 static size_t reading_bytes(const cb_tile_in *in, const int64_t *per)
 {
     size_t hold = 0, extra = 0, either = 0, part;
@@ -189,7 +188,7 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
 {
     size_t chunk = cb_tile_chunk_bytes(in->out, in->item_size), tile = in->item_size;
     size_t reading = reading_bytes(in, per);
-    /* The output's chunks one beside the other. */
+    /* The output's chunks, side by side. */
     size_t held = cb_arena_round(cb_sat_mul(in->copy ? held_chunks(in, per) : 1, chunk));
     size_t scattered = cb_sat_add(held, cb_max_size(in->write_extra, reading));
     if (coop_of(in) > 1 || single_chunk(in, per)) return cb_sat_add(in->fixed, scattered);
@@ -200,7 +199,7 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
     return cb_sat_add(in->fixed, in->copy && scattered < tiled ? scattered : tiled);
 }
 
-/* Workers would have nothing to do, though there is enough for several. */
+/* Whether workers would be idle although there is enough data for several tasks. */
 static bool too_few(const cb_tile_in *in, const int64_t *per)
 {
     size_t tasks = 1;
@@ -240,31 +239,31 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
     *out = t;
 }
 
-/* --- Searching ------------------------------------------------------------------------------- */
+/* --- Search ------------------------------------------------------------------------------------------- */
 
-/* A length that tasks may have along one axis. */
+/* A possible length of tasks along an axis. */
 typedef struct option {
     int64_t per;
-    double length;               /* elements */
-    double touched[MAX_SOURCES]; /* pairs along the axis, by source */
+    double length;               /* in elements */
+    double touched[MAX_SOURCES]; /* number of pairs along the axis, by source */
 } option;
 
 typedef struct axis_options {
-    int axis; /* of the output */
+    int axis; /* axis of the output */
     int n;
-    option option[MAX_OPTIONS]; /* longer ones touch less */
+    option option[MAX_OPTIONS]; /* longer ones touch fewer chunks */
 } axis_options;
 
 typedef struct search {
     const cb_tile_in *in;
-    int nsources, source[MAX_SOURCES]; /* those looked at */
-    double weight[MAX_SOURCES];        /* bytes of a chunk, times the pairs along fixed axes */
-    double length;                     /* elements along fixed axes */
+    int nsources, source[MAX_SOURCES]; /* sources in the search */
+    double weight[MAX_SOURCES]; /* bytes per chunk times the number of pairs along fixed axes */
+    double length;              /* number of elements along fixed axes */
     int naxes;
     axis_options axes[MAX_AXES];
-    /* The least that axes k, k + 1, ... contribute. */
+    /* Minimum contribution of axes k, k + 1, ... */
     double least_length[MAX_AXES + 1], least_touched[MAX_AXES + 1][MAX_SOURCES];
-    int64_t per[CUBED_MAX_NDIM]; /* being built */
+    int64_t per[CUBED_MAX_NDIM]; /* current choice */
     int64_t best[CUBED_MAX_NDIM];
     double best_cost, best_length;
     int steps;
@@ -276,7 +275,7 @@ static void choose_sources(search *s)
         const cb_tile_source *src = &s->in->sources[i];
         double bytes = (double)cb_tile_grid_bytes(src->grid, src->item_size);
         int k = s->nsources < MAX_SOURCES ? s->nsources++ : MAX_SOURCES;
-        /* Sorted by bytes, most first; weight holds them for now. */
+        /* Sort by bytes, largest first; `weight` temporarily contains the bytes. */
         for (; k > 0 && s->weight[k - 1] < bytes; k--) {
             if (k == MAX_SOURCES) continue;
             s->weight[k] = s->weight[k - 1];
@@ -292,7 +291,7 @@ static void choose_sources(search *s)
     }
 }
 
-/* Chunks per task along axis d when `length` elements are allowed there. */
+/* Chunks per task along axis d if at most `length` elements are allowed. */
 static int64_t most_chunks(const cb_tile_in *in, int d, double length)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -301,7 +300,7 @@ static int64_t most_chunks(const cb_tile_in *in, int d, double length)
     return cb_max_i64(1, cb_min_i64(n, (int64_t)(length / (double)a->chunk)));
 }
 
-/* Elements that the output's tile may have, about: exactly for copies. */
+/* Approximate maximum number of elements in the output's tile; exact for copies. */
 static double most_elements(const cb_tile_in *in)
 {
     size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
@@ -320,7 +319,7 @@ static double most_elements(const cb_tile_in *in)
     return floor((double)(in->mem - most) / (double)in->item_size) * coop_of(in);
 }
 
-/* The least number of chunks whose borders may all fall on borders of source s; 0: none. */
+/* Smallest number of chunks whose borders can all coincide with borders of source s; 0: none. */
 static int64_t aligned_chunks(const cb_tile_in *in, int s, int d)
 {
     int k = source_axis(in, s, d);
@@ -344,11 +343,11 @@ static void add_count(int64_t *counts, int *n, int64_t count, int64_t most)
     (*n)++;
 }
 
-/* Axes of so few chunks have every count tried. */
+/* Axes with at most this many chunks have every count tried. */
 #define SHORT_AXIS 16
 
-/* Counts of chunks worth a look, ascending: one, all, those that split the axis into equal tasks,
- * and those at which borders meet. */
+/* Lists promising counts of chunks in ascending order: one, all, those that divide the axis into equal tasks, and those
+ * whose borders coincide with the sources'. */
 static int list_counts(const search *s, int d, int64_t most, int64_t *counts)
 {
     int64_t chunks = cb_axis_count(&s->in->out->axis[d]);
@@ -394,14 +393,14 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
                 worse = worse && a->option[j].touched[k] <= o.touched[k];
         }
         if (worse) continue;
-        /* The longest are kept: short ones are dense, and matter least. */
+        /* Keep the longest ones: short ones are dense and matter least. */
         if (a->n == MAX_OPTIONS)
             memmove(a->option + 1, a->option + 2, (size_t)(--a->n - 1) * sizeof o);
         a->option[a->n++] = o;
     }
 }
 
-/* How much less can be read along an axis. */
+/* Possible reduction of reads along an axis, as a factor. */
 static double gain(const search *s, const axis_options *a)
 {
     double most = 1;
@@ -412,7 +411,7 @@ static double gain(const search *s, const axis_options *a)
     return most;
 }
 
-/* Keeps the axes on which something can be gained, those with most first. */
+/* Keeps the axes with a possible gain, largest gain first. */
 static void list_axes(search *s)
 {
     const cb_grid *out = s->in->out;
@@ -462,13 +461,13 @@ static bool better(double cost, double length, double than_cost, double than_len
     return cost * LESS <= than_cost && length < than_length * LESS;
 }
 
-/* Depth first, the options that read least in front; what cannot become better is cut off. */
+/* Depth-first search; options that read least come first, and branches that cannot improve are pruned. */
 static void descend(search *s, int k, double length, const double *cost)
 {
     if (k == s->naxes) {
         double sum = 0;
         for (int i = 0; i < s->nsources; i++) sum += cost[i];
-        /* Asking for the memory of something else than a copy counts chunks again. */
+        /* Memory of stages other than copies requires counting chunks again. */
         s->steps += s->in->copy ? 0 : s->nsources;
         if (task_bytes(s->in, s->per) > s->in->mem || too_few(s->in, s->per)) return;
         s->best_cost = sum;
@@ -493,15 +492,14 @@ static void descend(search *s, int k, double length, const double *cost)
     s->per[a->axis] = 1;
 }
 
-/* Bytes count first, then requests. */
+/* Compares bytes first, then requests. */
 static bool reads_less(const cb_tile *a, const cb_tile *b)
 {
     if (a->bytes_read != b->bytes_read) return a->bytes_read < b->bytes_read;
     return a->chunks_read < b->chunks_read;
 }
 
-/* Takes `count` chunks per task along d if that fits and reads less (or as much with smaller
- * tasks). */
+/* Uses `count` chunks per task along d if that fits and reads less, or reads the same with smaller tasks. */
 static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
 {
     cb_tile t;
@@ -514,7 +512,7 @@ static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
     if (reads_less(&t, best) || (!reads_less(best, &t) && count < best->task_chunks[d])) *best = t;
 }
 
-/* What the options were too coarse for: along each axis the most that fits. */
+/* Refines the result along each axis, up to the maximum that fits. */
 static void polish(const search *s, cb_tile *best)
 {
     const cb_tile_in *in = s->in;
@@ -541,7 +539,7 @@ static void polish(const search *s, cb_tile *best)
     } while (reads_less(best, &before) && ++round < 3);
 }
 
-/* Groups chunks while nothing more is read, the last axis first: its chunks are neighbours. */
+/* Groups chunks as long as nothing more is read, starting with the last axis, whose chunks are adjacent. */
 static void group(const cb_tile_in *in, cb_tile *best)
 {
     for (int d = in->out->ndim - 1; d >= 0; d--) {
@@ -585,7 +583,7 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Coops wait for their slowest member: they must read so much less. */
+/* Cooperative tasks wait for their slowest member, so they must read less by this factor. */
 #define WORTH_A_TEAM 0.97
 
 /* Whether no other tiling reads much less. */
@@ -597,7 +595,7 @@ static bool reads_once(const cb_tile_in *in, const cb_tile *t)
     return once >= (double)t->bytes_read * WORTH_A_TEAM;
 }
 
-/* Every member has something to read. */
+/* Whether every member has something to read. */
 static bool keeps_busy(const cb_tile *t)
 {
     return t->coop > 1 && t->chunks_read / (uint64_t)t->ntasks >= t->coop;
@@ -616,7 +614,7 @@ cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err
             (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM)
             *out = shared;
     }
-    /* Large tasks, of which there are fewer than workers. */
+    /* Large tasks, but fewer than workers. */
     if (out->coop == 1 && out->ntasks < in->coop &&
         out->bytes_read / (uint64_t)out->ntasks > in->worth) {
         cb_tile_measure(in, out->task_chunks, &shared);

@@ -8,7 +8,7 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
 }
 
-/* Gives the plan's nodes the storage of those in `from`, which has the same ones with a URL. */
+/* Moves the storage of nodes in `from` to the nodes of p, which have the same URLs in the same order. */
 static cubed_status move_storage(cubed_plan *p, const cubed_plan *from, cubed_error *err)
 {
     if (!from->storage) return CUBED_OK;
@@ -22,7 +22,7 @@ static cubed_status move_storage(cubed_plan *p, const cubed_plan *from, cubed_er
     return CUBED_OK;
 }
 
-/* Fills p->ir, which is new, from the nodes of `from`. */
+/* Fills the new p->ir from the nodes of `from`. */
 static cubed_status copy_nodes(cubed_plan *p, cubed_plan *from, cb_rewrite_fn each, void *ctx,
                                cubed_error *err)
 {
@@ -46,8 +46,8 @@ static cubed_status copy_nodes(cubed_plan *p, cubed_plan *from, cb_rewrite_fn ea
     return st;
 }
 
-/* The rewritten plan, beside the old one, which stays as it is: both are whole, with zones of their own, and
- * one of them is to be dropped. */
+/* Makes the rewritten plan; the old one is unchanged. Both are complete and have their own zones; the caller drops one of
+ * them. */
 static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cubed_plan *to,
                             cubed_error *err)
 {
@@ -64,7 +64,7 @@ static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cub
     return st;
 }
 
-/* The plan becomes `to`. */
+/* Replaces the plan by `to`. */
 static void become(cubed_plan *p, const cubed_plan *to)
 {
     cb_zone_free(p->ir.zone);
@@ -88,7 +88,7 @@ static cubed_status keep_node(void *ctx, cubed_plan *p, cb_ir *to, int i, const 
     return cb_ir_add(to, node, out, err);
 }
 
-/* What a stage is compiled from; nodes have kept their numbers. */
+/* Copies the data from which stages are compiled; node numbers are unchanged. */
 static cubed_status copy_stages(cubed_plan *to, const cubed_plan *from, cubed_error *err)
 {
     to->stages = cb_zone_alloc(to->ir.zone, (size_t)from->nstages * sizeof *to->stages + 1);

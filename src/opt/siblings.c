@@ -1,9 +1,6 @@
-/* Stages from stored nodes.
- *
- * Stored nodes that have the same domain and read an array in common become one stage, so that the
- * array is read and decoded once: u*u, v*v and u*v read u and v once. Only nodes of the same level
- * (longest way from the sources) are joined: then no stage can come to wait for itself. A join that
- * does not fit in memory is undone. */
+/* Makes stages from stored nodes. Nodes that have the same domain and read a common array become one stage, so that the
+ * array is read and decoded once: u*u, v*v and u*v read u and v once. Only nodes of the same level (longest path from the
+ * sources) are joined, so that no stage waits for itself. A join that does not fit in memory is undone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +15,7 @@ static bool same_tiles(const cb_stage *a, const cb_stage *b)
     return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept->ndim * sizeof(int64_t)) == 0;
 }
 
-/* Different outputs of one function on blocks. */
+/* Whether both compute different outputs of the same call of a block function. */
 static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     const cb_node *nodes = p->ir.nodes;
@@ -31,10 +28,10 @@ static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
     return true;
 }
 
-/* Why two stages cannot be one, whatever they need; NULL: they can. */
+/* Returns why two stages cannot be joined, regardless of memory; NULL if they can. */
 static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
-    /* Texts have no registers: they are only copied, by a stage of their own. */
+    /* Strings have no registers: a separate stage copies them. */
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
         return "texts are copied by themselves";
@@ -84,21 +81,20 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
 
 /* --- Joining ------------------------------------------------------------------------------------------ */
 
-/* What is known of a stage while stages are joined. */
+/* Data about a stage while stages are joined. */
 typedef struct sibling {
     int level;
-    bool gone;                  /* into another one */
-    bool pending;               /* outputs have joined that are not compiled yet */
-    bool straight;              /* its programs have one branch each, and needs add up */
-    size_t loads[2], instrs[2]; /* of body and tail, at most */
-    size_t held;          /* bytes of chunks and results that a task has at one time, at least */
-    cb_need need;         /* of a task, at most, also where it computes more than copies */
-    int room, reads_room; /* of lists that grow: its outputs, and what it reads */
-    int born, changed;    /* when it was made, and when something joined it last */
+    bool gone;                  /* joined into another stage */
+    bool pending;               /* joined outputs are not compiled yet */
+    bool straight;              /* its programs have one branch each, and memory needs add up */
+    size_t loads[2], instrs[2]; /* upper bound, of body and tail */
+    size_t held;          /* lower bound of the bytes of chunks and results that a task holds */
+    cb_need need;         /* upper bound for a task, even if it computes instead of copying */
+    int room, reads_room; /* capacities of growing lists: outputs, and nodes that it reads */
+    int born, changed;    /* time of its creation, and of the last join */
 } sibling;
 
-/* Stages by what they have to have in common: others are not looked at. Stages keep their places until all is
- * joined. */
+/* Stages by the property that joined stages must share; only those are compared. Stages are moved only after all joins. */
 typedef struct joiner {
     cubed_plan *p;
     sibling *of; /* by stage */
@@ -108,13 +104,13 @@ typedef struct joiner {
         int stage, next;
     } * entries;
     int nentries, cap;
-    int *found, nfound; /* stages, by their numbers */
-    int *mark, search;  /* by stage: which search found it last */
+    int *found, nfound; /* stage numbers */
+    int *mark, search;  /* by stage: the last search that found it */
 } joiner;
 
 static cb_program *joint(cb_stage *s) { return s->reduce ? &s->reduce->body : &s->tail; }
 
-/* A node that both read, or what their operator says. */
+/* Keys of a stage: nodes that it reads, or a key from its operator. */
 static int num_keys(cb_stage *s) { return s->op->sibling_key ? 1 : joint(s)->nreads; }
 
 static int key_of(const joiner *j, cb_stage *s, int i)
@@ -138,7 +134,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Stages from number `first` on that have a key of s. */
+/* Finds the stages from number `first` on that share a key with s. */
 static void find_candidates(joiner *j, cb_stage *s, int first)
 {
     const int keys = num_keys(s);
@@ -161,8 +157,8 @@ static bool reads_node(const cb_program *prog, int node)
            bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
 }
 
-/* Bytes that a task has at one time of what s reads and `beside` does not, which may be NULL, and of results that have
- * tiles. All loads of a branch are held. */
+/* Bytes that a task of s holds of arrays that `beside` (may be NULL) does not read, plus results with tiles. All loads of a
+ * branch are held at the same time. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);
@@ -184,7 +180,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     return bytes;
 }
 
-/* What is known of a stage that is compiled. A superinstruction was several. */
+/* Computes the data of a compiled stage. A superinstruction counts as several instructions. */
 static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 {
     about->reads_room = 0;
@@ -200,7 +196,8 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
                                     : 1;
     }
     about->need = s->need;
-    if (s->op->joined && s->op->joined != s->op) { /* copies need less than what computes */
+    /* copies need less memory than stages that compute */
+    if (s->op->joined && s->op->joined != s->op) {
         cb_stage computes = *s;
         computes.op = s->op->joined;
         cb_stage_project(p, &computes);
@@ -209,11 +206,11 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
     about->held = about->straight ? held_by(p, s, NULL) : 0;
 }
 
-/* The most bytes of a value of any type: its register, and the machine's record of it. */
+/* Maximum memory of a value of any type: its register, and its entries in the virtual machine. */
 #define VALUE_BYTES (CB_VM_REGISTER_BYTES + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
 
-/* What two stages need together, at most: programs need the sum of theirs but for registers, which are as wide as
- * those of the other one; and results that were made in place of a reduction's state may get tiles. */
+/* Upper bound of the memory of two joined stages: the sum of both programs, except that registers are as wide as the wider
+ * one, and results that were made in place of a reduction's state may need tiles. */
 static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_a,
                       const cb_stage *b, const sibling *of_b)
 {
@@ -226,7 +223,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
     cb_need need = {cb_sat_add(of_a->need.arena, of_b->need.arena),
                     cb_max_size(of_a->need.library, of_b->need.library)};
     for (int i = 0; i < 2; i++) {
-        size_t chunks = 2; /* one is staged */
+        size_t chunks = 2; /* one of them is staged */
         for (int d = 0; d < both[i]->kept->ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
         for (int o = 0; both[i]->reduce && o < both[i]->nouts; o++)
@@ -237,7 +234,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
     return cb_opt_need(p, need);
 }
 
-/* Lists of a stage that grows are as long as they may get twice. */
+/* Growing lists are reallocated to twice the needed length. */
 static cubed_status put_outputs(cubed_plan *p, cb_stage *a, sibling *about, const cb_stage *b,
                                 cubed_error *err)
 {
@@ -254,7 +251,7 @@ static cubed_status put_outputs(cubed_plan *p, cb_stage *a, sibling *about, cons
     return CUBED_OK;
 }
 
-/* The nodes that either reads, in order: from the last to the first, in place. */
+/* Merges the sorted lists of nodes that a and b read, in place from the end. */
 static cubed_status put_reads(cubed_plan *p, cb_program *a, sibling *about, const cb_program *b,
                               cubed_error *err)
 {
@@ -280,7 +277,7 @@ static cubed_status put_reads(cubed_plan *p, cb_program *a, sibling *about, cons
     return CUBED_OK;
 }
 
-/* Compiles what has joined the stage. */
+/* Compiles the stage with the outputs that joined it. */
 static cubed_status settle(const joiner *j, int i, cubed_error *err)
 {
     cb_stage *s = &j->p->stages[i];
@@ -292,7 +289,7 @@ static cubed_status settle(const joiner *j, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Joins b to a without compiling them if it is sure that they fit. */
+/* Joins b to a without compiling, if they certainly fit. */
 static cubed_status join_surely(joiner *j, cb_stage *a, sibling *about, cb_stage *b,
                                 const sibling *other, bool *joined, cubed_error *err)
 {
@@ -323,7 +320,7 @@ static cubed_status join_exactly(joiner *j, cb_stage *a, sibling *about, const c
     cb_stage both = *a;
     a->nouts -= b->nouts;
     cubed_status st = cb_stage_compile(j->p, &both, err);
-    if (st == CUBED_E_BUDGET) return CUBED_OK; /* too long a program: stay apart */
+    if (st == CUBED_E_BUDGET) return CUBED_OK; /* the program is too long: do not join */
     if (st != CUBED_OK) return st;
     cb_stage_project(j->p, &both);
     if (cb_opt_need(j->p, both.need) > cb_opt_task_mem(j->p)) return CUBED_OK;
@@ -333,7 +330,7 @@ static cubed_status join_exactly(joiner *j, cb_stage *a, sibling *about, const c
     return CUBED_OK;
 }
 
-/* Joins b, of which `other` is known, to stage number i where that fits. */
+/* Joins b, described by `other`, to stage i if that fits. */
 static cubed_status try_join(joiner *j, int i, cb_stage *b, const sibling *other, bool *joined,
                              cubed_error *err)
 {
@@ -354,8 +351,7 @@ static cubed_status try_join(joiner *j, int i, cb_stage *b, const sibling *other
     return CUBED_OK;
 }
 
-/* The keys of b are those of stage number i, too; those that it has already are put in once more, which costs
- * nothing but room. */
+/* Adds the keys of b to stage i. Duplicates do no harm. */
 static cubed_status put_keys(joiner *j, int i, cb_stage *b, cubed_error *err)
 {
     const int keys = num_keys(b);
@@ -373,7 +369,7 @@ static cubed_status make_single(cubed_plan *p, int node, cb_stage *s, cubed_erro
     return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
 }
 
-/* Puts a new stage into one that there is, or behind all. */
+/* Joins a new stage to an existing one, or appends it. */
 static cubed_status add_stage(joiner *j, cb_stage *s, bool merge_siblings, cubed_error *err)
 {
     cubed_plan *p = j->p;
@@ -398,7 +394,7 @@ static cubed_status add_stage(joiner *j, cb_stage *s, bool merge_siblings, cubed
     return CUBED_OK;
 }
 
-/* Joins one of the stages behind number i to it. */
+/* Joins one of the stages after number i to it. */
 static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
 {
     cubed_plan *p = j->p;
@@ -406,7 +402,7 @@ static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
     find_candidates(j, &p->stages[i], i + 1);
     for (int f = 0; f < j->nfound && !*joined; f++) {
         const int k = j->found[f];
-        /* What was tried when the second one was made is as it was. */
+        /* This pair was tried when the second stage was created, and both are unchanged. */
         const bool tried = j->of[k].changed == 0 && j->of[i].changed < j->of[k].born;
         if (tried || j->of[k].level != j->of[i].level || !may_join(p, &p->stages[i], &p->stages[k]))
             continue;
@@ -419,7 +415,7 @@ static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
     return CUBED_OK;
 }
 
-/* u*u and v*v share nothing until u*v has joined one of them: stages are joined until none can be. */
+/* u*u and v*v share nothing until u*v joins one of them, so joining is repeated until nothing changes. */
 static cubed_status join_stages(joiner *j, cubed_error *err)
 {
     cubed_plan *p = j->p;

@@ -1,14 +1,12 @@
-/* Reshapes go down to what is stored.
- *
- * A reshape is part of a load. What is between it and an array with chunks goes on top of it:
- * elementwise operations are the same in any shape, views become part of it. Anything else below a
- * reshape is stored: copies, too, unless the plan is tried without them. */
+/* Moves reshapes down to stored nodes. A reshape is part of a load. Nodes between it and an array with chunks are moved
+ * above it: elementwise operations work in any shape, and views become part of the reshape. Any other node below a reshape
+ * is stored, including copies, unless the plan is tried without them. */
 #include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* What became of a node under the reshape that is sunk. */
+/* Result for a node below the reshape being moved. */
 typedef struct sunk {
     int node, out;
     const cb_map *map;
@@ -22,7 +20,7 @@ typedef struct sinker {
     int ndone, cap;
 } sinker;
 
-/* Chains that are longer are cut anyway. */
+/* Longer chains are divided anyway. */
 enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
@@ -35,7 +33,7 @@ static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cu
     return CUBED_OK;
 }
 
-/* The reshape over `node`, which is stored from now on. */
+/* Puts the reshape over `node`, which becomes stored. */
 static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out, cubed_error *err)
 {
     cb_node *n = &s->to->nodes[node], made = *s->reshape;
@@ -64,7 +62,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
     return cb_ir_add(s->to, &made, out, err);
 }
 
-/* Memory that has the elements in C order has them in the new shape, too. */
+/* Memory with the elements in C order can be used with the new shape directly. */
 static bool reshape_memory(const cb_node *n, const cb_grid *to, int64_t *strides)
 {
     int64_t stride = (int64_t)cubed_dtype_size(n->dtype);
@@ -88,7 +86,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
         *out = s->done[i].out;
         return CUBED_OK;
     }
-    cb_node n = s->to->nodes[node]; /* the list may move */
+    cb_node n = s->to->nodes[node]; /* a copy, because the list may be reallocated */
     bool whole = cb_map_is_identity(map), deep = depth == MAX_SINK_DEPTH;
     for (int d = 0; d < n.grid->ndim && whole; d++)
         whole = n.grid->axis[d].extent == s->reshape->from[d];
@@ -115,7 +113,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
         int inputs[3];
         for (int k = 0; k < n.ninputs; k++) {
             inputs[k] = n.inputs[k];
-            /* One element stays one. */
+            /* A single element is not reshaped. */
             if (s->to->nodes[n.inputs[k]].grid->ndim == 0 && grid->ndim > 0) continue;
             CB_TRY(sink(s, n.inputs[k], map, depth + 1, &inputs[k], err));
         }

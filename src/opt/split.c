@@ -1,13 +1,13 @@
-/* Tree reductions: with few output chunks the groups of blocks are reduced by tasks of their own, and their states by
- * others where one task would take in many of them. The bits are those of the streaming reduction (plan/reduction.h),
- * so the number of workers may decide. */
+/* Tree reductions: if there are few output chunks, groups of blocks are reduced by separate tasks, and their states are
+ * merged by others if one task would merge many of them. The bits equal those of the streaming reduction
+ * (plan/reduction.h), so the decision may depend on the number of workers. */
 
 #include "base/error.h"
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* A task does not merge as many states one after another if it leaves workers idle. Where they are far, and states so large
- * that merges are cut into tasks (split_output.c), one more stage takes less time than more states. */
+/* Maximum number of states that a task merges while other workers are idle. On other machines with states so large that
+ * merges are divided into tasks (split_output.c), one more stage is faster than more states. */
 static int64_t many_states(const cubed_plan *p, const cb_node *n)
 {
     const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);
@@ -21,8 +21,8 @@ static int64_t count_blocks(const cubed_plan *p, const cb_node *n)
     return cb_grid_count(&reduced);
 }
 
-/* What a span costs, of what the reduction reads: states that are written and read, and workers that have nothing to do
- * while the last tasks run, for half a task's time each. */
+/* Cost of a span, relative to the data that the reduction reads: states that are written and read, and workers that are
+ * idle during the last tasks, for half a task's time each. */
 static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
 {
     const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
@@ -33,7 +33,8 @@ static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
            p->max_workers / (2 * tasks);
 }
 
-/* Blocks of a group; 0: the reduction leaves no worker idle, or its states are not small beside what is reduced. */
+/* Number of blocks per group; 0: the reduction keeps all workers busy, or its states are not small relative to its
+ * input. */
 static int64_t choose_span(const cubed_plan *p, const cb_node *n)
 {
     if (n->kind != CB_NODE_REDUCE) return 0;
@@ -41,7 +42,7 @@ static int64_t choose_span(const cubed_plan *p, const cb_node *n)
     const int64_t tasks = cb_grid_count(n->grid), blocks = count_blocks(p, n);
     if (n->grid->ndim + 2 > CUBED_MAX_NDIM || blocks <= CB_REDUCE_GROUP || tasks == 0) return 0;
     if (p->max_workers == 1 || tasks >= CB_OPT_TASKS_PER_WORKER * (int64_t)p->max_workers) return 0;
-    /* One state stands for CB_REDUCE_GROUP blocks: with long blocks it is next to nothing. */
+    /* One state represents CB_REDUCE_GROUP blocks; with long blocks its size is negligible. */
     int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(n->grid));
     if (per_state * CB_REDUCE_GROUP < (int64_t)8 * cb_reduce_planes(n->reduction)) return 0;
     int64_t best = CB_REDUCE_GROUP;
@@ -52,7 +53,7 @@ static int64_t choose_span(const cubed_plan *p, const cb_node *n)
     return best;
 }
 
-/* A node that leaves the states of groups of `span` blocks. */
+/* Adds a node with the states of groups of `span` blocks. */
 static cubed_status add_states(const cb_node *reduction, const cb_grid *in, int64_t span,
                                bool of_states, cb_ir *to, int *index, cubed_error *err)
 {

@@ -1,31 +1,30 @@
-/* Reductions with fewer output chunks than workers.
- *
- * Where blocks are too few for tree reductions (split.c), the tasks of a reduction are its output chunks. If
- * parts of the input can be read by themselves, an intermediate with smaller chunks makes more
- * tasks, and its pieces are put together by a copy. States of tree reductions are cut themselves, where workers are
- * elsewhere and groups of blocks are fewer than they would be worth: merges take them as they come. */
+/* Reductions with fewer output chunks than workers. If there are too few blocks for tree reductions (split.c), the tasks of
+ * a reduction are its output chunks. If parts of the input can be read separately, an intermediate with smaller chunks
+ * makes more tasks, and a copy joins its pieces. States of tree reductions are themselves divided, without a copy, if
+ * workers are on other machines and there are fewer groups of blocks than useful; merges accept any chunks. */
 #include "base/error.h"
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* What a task should hold of the arrays that it reads. Each piece of a chunk that is mapped is a window, of which fewer cost
- * less; larger ones that are copied would leave the processor's cache before they are reduced (docs/benchmarks.md). */
+/* Preferred size of a task's input. Each piece of a mapped chunk is a mapping, of which fewer cost less; larger copied
+ * pieces would leave the processor's cache before they are reduced (docs/benchmarks.md). */
 #define PIECE_BYTES ((size_t)12 << 20)
 
 typedef struct spread {
-    const cubed_plan *p; /* as it was */
+    const cubed_plan *p; /* before the change */
     const cb_stage *stage;
-    int axis; /* of the stage's kept domain, which is cut */
+    int axis; /* axis of the stage's kept domain to divide */
     int64_t step;
 } spread;
 
-/* Tasks of a stage that leave no worker idle. Many of them are not to wait for the last one, either. */
+/* Number of tasks that keeps all workers busy. On other machines it is larger, so that many workers do not wait for the
+ * last task. */
 static int64_t enough_tasks(const cubed_plan *p)
 {
     return (int64_t)p->max_workers * (p->other_machines ? CB_OPT_TASKS_PER_WORKER : 1);
 }
 
-/* Buffers that a task has for a block of all arrays. */
+/* Memory of a task's buffers for a block of all arrays. */
 static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     size_t bytes = 0;
@@ -36,7 +35,7 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Of encoded chunks every piece reads and decodes a little too much. */
+/* Whether chunks are encoded, so that every piece reads and decodes slightly too much. */
 static bool is_encoded(const cubed_plan *p, const cb_stage *s)
 {
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
@@ -52,7 +51,8 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
     return false;
 }
 
-/* Elsewhere there is no cache to stay in, and every piece of a chunk may be a request. */
+/* Number of pieces if workers are on other machines, where the cache does not matter and every piece of a chunk may be a
+ * request. */
 static int64_t far_pieces(const cubed_plan *p, const cb_stage *s)
 {
     const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;
@@ -65,12 +65,12 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
     const int64_t workers = (int64_t)p->max_workers;
     if (is_encoded(p, s)) return workers;
     const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
-    /* As many for each worker. */
+    /* The same number for each worker. */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
 }
 
-/* Cuts the first axis that can be. */
+/* Chooses the first axis that can be divided. */
 static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 {
     int d = 0;
@@ -86,7 +86,7 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
     return true;
 }
 
-/* Those of partial reductions are cut themselves. */
+/* Whether the stage's outputs are states of partial reductions, which are divided themselves. */
 static bool leaves_states(const cubed_plan *p, const cb_stage *s)
 {
     return p->other_machines && s->nouts > 0 &&
@@ -98,7 +98,7 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (!s->reduce || (!s->op->tiles && !leaves_states(p, s)) || s->reduce->body.nbranches > 1)
         return false;
     if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
-    /* Of a merge of states, which are raw; or of nothing. */
+    /* The body of a merge of states, which are unencoded, has no branches. */
     if (s->reduce->body.nbranches == 0) return p->other_machines && s->reduce->list[0].states >= 0;
     if (p->other_machines && is_encoded(p, s)) return false;
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
@@ -117,8 +117,8 @@ static int output_of(const spread *s, int node)
     return -1;
 }
 
-/* A reduction of an intermediate goes through chunks as they were: their grid is the order of its terms, and what else
- * the reduction's stage reduces has the same. */
+/* A reduction of an intermediate must process the original chunks, because their grid determines the order of its terms.
+ * Other reductions in the same stage have the same grid. */
 static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_node *n, int *out,
                                   cubed_error *err)
 {
@@ -140,7 +140,7 @@ static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_no
     return cb_ir_add(to, &reduction, out, err);
 }
 
-/* A target reads the pieces; an intermediate is them. */
+/* Inserts the pieces: a target reads them, an intermediate is replaced by them. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {
@@ -187,8 +187,7 @@ static int64_t tasks(const cubed_plan *p)
     return n;
 }
 
-/* Nothing may be read twice: the copies are all that is added. States are not copied, but more chunks of them are
- * longer than what is in them. */
+/* Nothing may be read twice; only copies may be added. States are not copied, but with more chunks their padding grows. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const spread *s = ctx;
@@ -212,7 +211,7 @@ cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
         if (!may_spread(p, &p->stages[i]) || !choose(p, &p->stages[i], &s)) continue;
         s.p = &before;
         CB_TRY(cb_opt_try_rewrite(p, insert, &s, is_worth, &done, err));
-        /* Stages are in another order now; those that are spread have many tasks. */
+        /* Stages were reordered; divided ones have many tasks now. */
         if (done) i = -1;
     }
     return CUBED_OK;

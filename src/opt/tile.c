@@ -1,8 +1,6 @@
-/* How many chunks of its output a task makes.
- *
- * A source chunk that straddles two tasks is decoded by both. Larger tasks straddle less, and need
- * more memory. The projection is exact and cheap, so it is asked: starting from one chunk per task,
- * the step along some axis that saves most is taken until none saves 3 % or fits. */
+/* Chooses how many output chunks a task makes. A source chunk that crosses the border of two tasks is decoded by both.
+ * Larger tasks cross fewer borders and need more memory. The projection is exact and cheap, so it is used directly:
+ * starting from one chunk per task, the step along an axis that saves the most is taken, until none saves 3 % or fits. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,8 +8,7 @@
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
-/* Bytes decoded when every chunk is decoded once, at least: nothing larger can be saved than what
- * is beyond it. */
+/* Minimum of bytes decoded, if every chunk is decoded once: limits what can be saved. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -33,8 +30,8 @@ static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const 
 
 enum { MAX_COUNTS = 16 };
 
-/* Chunks per task worth a trial on axis d: a few multiples of what there is, and the next one at
- * which tasks begin where source chunks do. */
+/* Lists counts of chunks per task to try on axis d: a few multiples of the present one, and the next one at which tasks and
+ * source chunks start together. */
 static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *counts)
 {
     static const int factors[] = {2, 3, 5, 8};
@@ -44,7 +41,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->reshape) continue; /* its axes are not the source's */
+            if (l->reshape) continue; /* its axes differ from the source's */
             for (int k = 0; k < l->map->ndim_out && l->kind == CB_LOAD_STORED; k++) {
                 if (l->map->dim[k].axis != d || n == MAX_COUNTS) continue;
                 int64_t chunk = p->ir.nodes[l->node].grid->axis[k].chunk;
@@ -56,7 +53,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     return n;
 }
 
-/* Of a copy everything is known in closed form. */
+/* For a copy all costs have closed forms. */
 static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
     const cb_load *l = cb_stage_copied(s);
@@ -84,7 +81,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;
     cb_stage trial;
-    /* One chunk per task, which is too much then, is what the refusal tells of. */
+    /* Leave one chunk per task, which is too large: the error reports it. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     cb_stage base = *s;
     base.coop = t.coop;
@@ -126,7 +123,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
         *s = best;
     }
-    /* Trials share the loads, whose tile flags are those of the last one. */
+    /* Trials share the loads, whose tile flags belong to the last trial. */
     cb_stage_project(p, s);
     return CUBED_OK;
 }
