@@ -1,7 +1,7 @@
-/* The driver's side of a run: which ranges may run next, and what follows from what became of them. It is told, and
- * asked; who moves ranges to workers (schedule.c, or somebody else's program) has the loop.
+/* The driver of a run: decides which ranges may run next, and handles their reports. The callers schedule.c and
+ * parts_driver.c own the loop and move ranges to workers.
  *
- * What it keeps of tasks is one record for each range in flight, or to be tried again. */
+ * It keeps one record for each range that is in flight or waits for a retry. */
 #include "run/driver/driver.h"
 #include "run/driver/run_stats.h"
 
@@ -18,9 +18,9 @@
 #include "run/executors/watchdog.h"
 
 #define FIRST_DELAY_NS ((int64_t)50000000)
-/* A machine may be taken away many times; a task that ends its worker by itself is not tried forever. */
+/* A machine may be preempted many times, but a task that ends its worker itself must not be retried forever. */
 #define MOST_PREEMPTIONS 100
-/* While so many ranges wait to be tried again no others are begun. */
+/* No new ranges begin while this many wait for a retry. */
 #define MAX_RETRIES 256
 
 /* Backups: see find_straggler. */
@@ -32,28 +32,28 @@
 typedef struct stage_state {
     int64_t done, started;
     int64_t start_ns;
-    int64_t timed, timed_ns; /* tasks of ranges that came back whole, and how long that took */
+    int64_t timed, timed_ns; /* tasks of ranges that completed, and their total duration */
 } stage_state;
 
 _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
 
-/* Of a range the first task that has not reported may have failed before. */
+/* The first unfinished task of a range may have failed before. */
 typedef struct in_flight {
     bool used;
-    uint8_t attempts;  /* of task `next` that failed, no more than may be asked for */
-    uint8_t preempted; /* attempts of task `next` that do not count */
+    uint8_t attempts;  /* failed attempts of task `next`, limited by the retries option */
+    uint8_t preempted; /* preempted attempts of task `next`, not counted as failures */
     int stage;
-    uint32_t serial; /* of those that had this slot: late reports of others are known by it */
-    int64_t next,
-        last; /* tasks that have not reported; of a slot that was released, next: see cb_driver */
+    /* number of the range in this slot; identifies late reports of earlier ranges */
+    uint32_t serial;
+    /* unfinished tasks; `next` of a released slot links the free list (cb_driver) */
+    int64_t next, last;
     int64_t first, given_ns;
-    int64_t due_ns; /* nothing can come of it any more then */
-    uint32_t
-        twin;  /* 1 + the slot of the same range, given to another worker, too; 0: there is none */
-    bool late; /* its twin has done it: what comes of it is of no use */
+    int64_t due_ns; /* deadline after which the range is lost */
+    uint32_t twin;  /* 1 + the slot of the copy of this range at another worker; 0: none */
+    bool late;      /* the copy has completed the range: reports are ignored */
 } in_flight;
 
-/* A range whose first task failed, or one that came behind such a task, to be run again at a time. */
+/* A range to be retried at a given time: its first task failed, or it is the rest behind such a task. */
 typedef struct retry {
     in_flight range;
     int64_t due_ns;
@@ -69,14 +69,14 @@ struct cb_driver {
     in_flight *flights; /* one per slot */
     retry *retries;     /* MAX_RETRIES, and one per slot */
     unsigned nflights, nretries, busy;
-    unsigned fresh;   /* slots before this one have been used */
-    int64_t released; /* slots that were: a list through `next`, which ends with -1 */
+    unsigned fresh;   /* slots from this one on are unused */
+    int64_t released; /* head of the free list of slots, linked through `next`; -1: end */
     int64_t start_ns;
-    unsigned backups; /* twins in flight, and what is late */
-    /* Since when a worker has nothing to do, so that each range in flight is being worked on; when to look again for
-     * stragglers, and for what is overdue. */
+    unsigned backups; /* copies in flight, including late ones */
+    /* Time since when a worker is idle, so that every range in flight is being worked on; times of the next check for
+     * stragglers and for overdue ranges. */
     int64_t calm_ns, look_ns, look_due_ns;
-    int64_t most_ns; /* that any range so far may take */
+    int64_t most_ns; /* maximum duration of any range so far */
 };
 
 /* --- Events ------------------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void emit(const cb_driver *d, const cubed_event *e)
     d->a.options->on_event(d->a.options->event_ctx, &full);
 }
 
-/* `why`: NULL where nothing failed. */
+/* `why`: NULL if nothing failed. */
 static void emit_plan(const cb_driver *d, cubed_event_kind kind, const cubed_error *why)
 {
     int64_t now = cb_clock_ns();
@@ -111,7 +111,7 @@ static void emit_stage(const cb_driver *d, cubed_event_kind kind, int stage, int
     emit(d, &e);
 }
 
-/* What of a task's projection is for a user's function. */
+/* Part of a task's projection that is for a user-defined function. */
 static uint64_t function_projected(const cb_stage *s)
 {
     return cb_stage_code(s) ? s->call->need.library : 0;
@@ -143,7 +143,7 @@ static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure 
                                               : f->attempts < d->a.options->retries;
 }
 
-/* `f`: as it was before the report. `again`: a task that failed will run again. */
+/* `f`: as it was before the report. `again`: the failed task will be retried. */
 static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
                       bool again)
 {
@@ -217,7 +217,7 @@ static bool take_retry(cb_driver *d, in_flight *range)
     return false;
 }
 
-/* The next range to run: a retry that is due, else tasks that are ready. */
+/* Sets the next range to run: a retry that is due, otherwise tasks that are ready. */
 static cubed_status next_range(cb_driver *d, in_flight *range, cubed_error *err)
 {
     *range = (in_flight){.used = false};
@@ -233,7 +233,7 @@ static uint64_t token_of(unsigned slot, const in_flight *f)
     return (uint64_t)f->serial << 32 | slot;
 }
 
-/* In as much time however many there are. */
+/* Takes constant time. */
 static unsigned take_slot(cb_driver *d)
 {
     const int64_t slot = d->released;
@@ -251,7 +251,7 @@ static void release_slot(cb_driver *d, unsigned slot)
     if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = cb_clock_ns();
 }
 
-/* How much longer than others of its stage a range has taken; 0: not so much that it is a straggler. */
+/* Time by which a range exceeds the others of its stage; 0 if it is not a straggler. */
 static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
 {
     const stage_state *s = &d->stages[f->stage];
@@ -262,11 +262,12 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
     return taken - (int64_t)usual;
 }
 
-/* When nothing else can run and a worker is idle, the range that is expected to end last is given to it, too: LATE's
- * rule (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008), with ranges of one
- * stage as a measure of each other, since an engine tells nothing of a range before it ends. Few are, as most that are
- * slow are slow for a reason that a second worker meets, too. Tasks may be done twice, at once, so this is harmless; the
- * first report of each counts. */
+/* When nothing else can run and a worker is idle, the range that is expected to end last is given to that worker as well.
+ * This is the rule of LATE (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008).
+ * Ranges of a stage are compared with each other, because an engine reports nothing about a range before it ends.
+ *
+ * There are few backups, because most slow tasks are slow for a reason that a second worker meets too. Tasks may run twice
+ * at once without harm; the first report of each counts. */
 static in_flight *find_straggler(cb_driver *d)
 {
     in_flight *worst = NULL;
@@ -287,7 +288,7 @@ static in_flight *find_straggler(cb_driver *d)
 
 /* --- What is overdue ----------------------------------------------------------------------------------- */
 
-/* A time that nobody reaches. */
+/* A time that is never reached. */
 #define FOREVER_NS ((int64_t)1 << 61)
 
 static int64_t nanoseconds(double ms)
@@ -295,8 +296,8 @@ static int64_t nanoseconds(double ms)
     return ms < (double)FOREVER_NS / 1e6 ? (int64_t)(ms * 1e6) : FOREVER_NS;
 }
 
-/* From the start of a range to its end, whatever happens to it: a task that is over its time has as long again to end,
- * CB_STUCK_NS at most (watchdog.h). */
+/* Maximum duration of a range. A task that exceeds its limit gets the same time again to end, at most CB_STUCK_NS
+ * (watchdog.h). */
 static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 {
     const double limit = d->a.options->task_timeout_ms, stuck = CB_STUCK_NS / 1e6;
@@ -309,7 +310,7 @@ static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 
 static int64_t may_wait_ns(const cb_driver *d) { return nanoseconds(d->a.start_ms); }
 
-/* When a range that is given now is overdue, at the latest: those that its worker has to do first take their time. */
+/* Deadline of a range that is given now, including the ranges that its worker must run first. */
 static int64_t due_ns(cb_driver *d, const in_flight *f)
 {
     const int64_t own = may_take_ns(d, f->last - f->next);
@@ -320,7 +321,7 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
            nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
-/* While a worker has nothing to do, no other range comes first. */
+/* While a worker is idle, no other range has to run first. */
 static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 {
     if (!f->used || f->due_ns == INT64_MAX) return false;
@@ -418,8 +419,8 @@ static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *
     return CUBED_OK;
 }
 
-/* Twice as long for each attempt, and by chance: tasks that failed together, as where a store had too much to do, do
- * not come back together. */
+/* Doubles the pause with each attempt and adds a random part. So tasks that failed together, for example because a store
+ * was overloaded, are not retried together. */
 static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, int64_t least_ns)
 {
     const int64_t now = cb_clock_ns(), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
@@ -459,7 +460,7 @@ static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_ta
                        .next = r->task,
                        .last = f->last};
     const int64_t least = (int64_t)r->error.retry_after_ms * 1000000;
-    /* What is behind the task may go by another worker, and does not fail with it. */
+    /* The remaining tasks may run on another worker and do not fail with this one. */
     if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
         in_flight rest = again;
         rest.attempts = rest.preempted = 0;
@@ -478,7 +479,7 @@ static in_flight *find(cb_driver *d, uint64_t token)
     return d->flights[slot].serial == token >> 32 ? &d->flights[slot] : NULL;
 }
 
-/* A range has come back, whole or not. */
+/* Handles the end of a range, complete or not. */
 static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
 {
     stage_state *s = &d->stages[f->stage];
@@ -509,13 +510,13 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     count_time(d, &was, r);
-    if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
+    if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* already done */
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
         emit_task(d, &was, r,
                   failed && ((twin && may_pass(failure)) || may_try_again(d, &was, failure)));
     if (!failed) return task_done(d, was.stage, r, err);
-    if (twin && may_pass(failure)) { /* who works on it, too, goes on */
+    if (twin && may_pass(failure)) { /* the copy of the range continues */
         d->a.stats->num_retries++;
         return CUBED_OK;
     }
@@ -538,7 +539,7 @@ cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err)
                    d->ndone, d->ntasks);
 }
 
-/* A task that an earlier run has done. */
+/* Handles a task that an earlier run completed. */
 static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error *err)
 {
     cb_driver *d = ctx;

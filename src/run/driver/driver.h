@@ -1,4 +1,4 @@
-/* Which ranges of a run may be worked on next, given what became of others: see driver.c. Used by one thread. */
+/* Decides which ranges of a run may run next, given the reports of others (driver.c). Used by one thread. */
 #ifndef CB_RUN_DRIVER_H
 #define CB_RUN_DRIVER_H
 
@@ -7,45 +7,45 @@
 
 typedef struct cb_driver cb_driver;
 
-/* All of it outlives the driver. */
+/* All arguments outlive the driver. */
 typedef struct cb_driver_args {
     cubed_plan *plan;
     cb_io *io;
-    const cubed_run_options *options; /* of which the executor is somebody else's affair */
+    const cubed_run_options *options; /* except `executor`, which is ignored */
     cubed_run_stats *stats;           /* counters are added to */
-    unsigned workers;                 /* that there is to be work for */
-    int64_t most_tasks;               /* of a range */
-    unsigned slots;                   /* ranges that may be in flight, at least 1 */
-    unsigned range_ms;                /* that a range is to take: cubed_executor_caps */
+    unsigned workers;                 /* number of workers to keep busy */
+    int64_t most_tasks;               /* maximum tasks per range */
+    unsigned slots;                   /* maximum ranges in flight, at least 1 */
+    unsigned range_ms;                /* intended duration of a range (cubed_executor_caps) */
     uint32_t start_ms, most_ms;       /* start_ms and range_ms of cubed_executor */
-    bool retries;   /* ranges that fail for a reason that may pass are tried again */
-    bool backups;   /* ranges that take far longer than others are given to a second worker */
-    int64_t window; /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
-    const cb_notes *
-        notes; /* of a run in parts: what has been done. NULL: intermediates are this driver's to free */
+    bool retries;                     /* retry ranges that fail with a transient error */
+    bool backups;   /* give ranges that take much longer than others to a second worker */
+    int64_t window; /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    /* completed tasks of a run in parts. NULL: this driver frees intermediates */
+    const cb_notes *notes;
 } cb_driver_args;
 
-/* Looks for what an earlier run has done, if there may be something. Events begin. */
+/* Looks for the output of an earlier run if the run resumes one. Emits the first events. */
 CUBED_MUST_CHECK cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out,
                                             cubed_error *err);
 void cb_driver_free(cb_driver *d);
-/* The next range that may run, which is in flight from now on; false: none for the time being. */
+/* Returns the next range that may run, which is in flight from then on. *got is false if no range may run now. */
 CUBED_MUST_CHECK cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got,
                                              cubed_error *err);
-/* What became of a task. Those that came already are ignored. The error of one that cannot be tried again. */
+/* Handles the report of a task. Ignores duplicates. Returns the task's error if the task cannot be retried. */
 CUBED_MUST_CHECK cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r,
                                                cubed_error *err);
-/* Nothing more will be heard of a range. */
+/* Handles the loss of a range: no more reports of it will come. */
 CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why,
                                              cubed_error *err);
-/* A range in flight that has taken so long that it is to be lost, and why; false: none for the time being. */
+/* Finds a range in flight that is overdue, to be lost, and the reason. Returns false if there is none now. */
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
-/* All tasks are done. */
+/* Returns true if all tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);
-/* Ranges in flight, and those that wait to be tried again. */
+/* Numbers of ranges in flight and of ranges that wait for a retry. */
 unsigned cb_driver_in_flight(const cb_driver *d);
 unsigned cb_driver_waiting(const cb_driver *d);
-/* The last event. */
+/* Emits the last event. */
 void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why);
 CUBED_MUST_CHECK cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err);
 

@@ -1,5 +1,5 @@
-/* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"), which
- * asks the machine that it is on for the next invocation, and says what became of it. */
+/* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"). It
+ * requests the next invocation from a service on its machine and posts the result. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "run/executors/told.h"
 #include "store/http/http_client.h"
 
-/* The next invocation comes when it comes: the process is stopped meanwhile. */
+/* The next invocation may come at any time; the process is stopped meanwhile. */
 #define STALL_MS (24u * 3600 * 1000)
 
 typedef struct exchange {
@@ -49,14 +49,14 @@ static void done(cb_http_call *c)
     cb_mutex_unlock(&e->lock);
 }
 
-/* Sends it and waits for the reply. */
+/* Sends the request and waits for the reply. */
 static cubed_status ask(cb_http *http, exchange *e, cubed_error *err)
 {
     static const cb_http_functions functions = {prepare, judge, done};
     e->http.fns = &functions;
     e->http.method = e->http.body ? "POST" : "GET";
     e->http.stall_ms = STALL_MS;
-    e->http.way.no_proxy = "*"; /* it is on this machine */
+    e->http.way.no_proxy = "*"; /* the service is on this machine */
     cb_mutex_init(&e->lock);
     cb_cond_init(&e->came);
     cb_http_submit(http, &e->http);
@@ -99,7 +99,7 @@ static cubed_status post(server *s, const char *what, const char *id, const char
     return st;
 }
 
-/* {"errorMessage": .., "errorType": ..} as the body. */
+/* Writes {"errorMessage": .., "errorType": ..} as the body. */
 static cubed_status put_error(server *s, const cubed_error *why, cubed_error *err)
 {
     json_t *o = json_pack("{s:s%, s:s}", "errorMessage", why->message, strlen(why->message),
@@ -110,7 +110,7 @@ static cubed_status put_error(server *s, const cubed_error *why, cubed_error *er
     return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a reply");
 }
 
-/* What a range came to; only what is no message fails. */
+/* Runs a range and sets the answer. Fails only if the event holds no valid message. */
 static cubed_status perform(server *s, const cb_buf *event, cubed_error *err)
 {
     const void *answer;

@@ -1,6 +1,7 @@
-/* The driver of a run in parts, for a scheduler of somebody else's: it says which ranges may be worked on
- * (cubed_work), and is told what became of them. It touches nothing: what has been done is in the run's notes, so it may
- * die, and another one go on. */
+/* The driver of a run in parts, for an external scheduler. It decides which ranges may run (cubed_work) and handles their
+ * reports.
+ *
+ * It writes nothing. Completed tasks are in the run's notes, so another driver can continue if this one dies. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,13 +12,13 @@
 
 struct cubed_driver {
     cubed_plan *plan;
-    cubed_run_options options; /* what of them concerns a driver */
+    cubed_run_options options; /* the options that concern a driver */
     cubed_run_stats own;
     cb_io *io;
     cb_notes *notes;
     cb_driver *driver;
-    cubed_status ended; /* what it failed with; CUBED_OK: it has not */
-    bool said;          /* the end of the run */
+    cubed_status ended; /* the error that ended the run; CUBED_OK: the run has not failed */
+    bool said;          /* the end of the run was reported */
 };
 
 #define RANGES_PER_WORKER 4
@@ -86,7 +87,7 @@ void cubed_driver_free(cubed_driver *d)
     cubed_plan_unref(plan);
 }
 
-/* The run's last event comes when it is over, or has failed for good. */
+/* Emits the run's last event when the run is over or has failed for good. */
 static cubed_status note_end(cubed_driver *d, cubed_status st, const cubed_error *err)
 {
     const cubed_error none = CUBED_ERROR_INIT;

@@ -1,20 +1,21 @@
-/* Chunks flow: a task may run as soon as the intermediate chunks that it reads exist. There are no barriers
- * between stages.
+/* Pipelines chunks: a task may run as soon as the intermediate chunks that it reads exist. There are no barriers between
+ * stages.
  *
- * Stages come after those that they read. Tasks of a stage that reads no intermediate are taken one after another:
- * a cursor is all that is kept of them. Of a stage that does, tasks behind the cursor are held until they may run,
- * up to a share of what all stages may hold, and the others have not been looked at. A task that is held watches one
- * chunk that it misses, the last one that is written if all goes in order. When that is there, it looks for another
- * one, or is ready. So nothing is kept of what tasks read but whether chunks exist, a bit each, and how many reads of
- * each are to come (io.h).
+ * Stages follow the stages that they read. Tasks of a stage that reads no intermediate are taken in order; only a cursor is
+ * kept. Other stages hold the tasks before their cursor until these may run, up to a share of the window that all stages
+ * have together. Tasks after the cursor have not been examined.
+ *
+ * A held task watches one missing chunk, the one that is written last if everything runs in order. When that chunk exists,
+ * the task looks for another missing chunk, or is ready. So of the reads of tasks only two things are kept: a bit per chunk
+ * that says whether it exists, and the number of reads to come of each chunk (chunks/chunks.h).
  *
  * Invariants:
- *  - A task is held by one list at a time: of those that are ready, or of those that watch a chunk. It is let go when
- *    it is taken.
- *  - No stage holds more than its share, which only grows: a stage always gets to look at its next tasks, and the
- *    first stage that is not over has one that can run.
- *  - A read of a whole array counts as one of each chunk for all such reads together.
- *  - Ready tasks of later stages go first: they free what earlier ones keep. */
+ *
+ * - A task is in one list at a time: of ready tasks, or of those that watch a chunk. It leaves the list when it is taken.
+ * - No stage holds more than its share, and shares only grow. So each stage always examines its next tasks, and the first
+ *   unfinished stage has a task that can run.
+ * - A read of a whole array counts as one read of each chunk for all such reads together.
+ * - Ready tasks of later stages go first, because they free chunks of earlier stages. */
 #include "run/driver/ready.h"
 
 #include <string.h>
@@ -23,40 +24,41 @@
 #include "exec/plan/operations.h"
 #include "exec/plan/operator.h"
 
-/* Tasks of less work than this are handed over together. */
+/* Tasks with less work than this are grouped into ranges. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
 #define RANGE_TASKS 32
-/* More are not handed over at a time, however little they do: their reports come at once. */
+/* Maximum tasks per range, however small they are, because their reports arrive at once. */
 #define RANGE_MOST 4096
 #define NOTHING    UINT32_MAX
-/* The first tasks of a function may take far longer than others: they load what it needs. */
+/* The first tasks of a function may be much slower than others, because they load what it needs. */
 #define TIMED_MOST 4
-/* In place of a chunk's number: all of them. */
+/* In place of a chunk's number: all chunks. */
 #define WHOLE (-1)
 
-/* Chunks of a stored array that tasks wait for. */
+/* State of the chunks of a stored array that tasks wait for. */
 typedef struct node_chunks {
-    uint64_t *done; /* a bit for each; NULL: nobody waits for them */
+    uint64_t *done; /* a bit per chunk; NULL: no task waits for them */
     int64_t nchunks;
     int64_t missing;
-    int64_t whole; /* reads of all of them to come */
+    int64_t whole; /* outstanding reads of the whole array */
 } node_chunks;
 
 typedef struct held {
     int64_t task;
-    uint32_t stage : 17, tag : 15; /* of what it watches: lists are shared */
-    uint32_t next;                 /* in its list */
+    uint32_t stage : 17, tag : 15; /* hash of the watched chunk: chunks may share lists */
+    uint32_t next;                 /* next task in its list */
 } held;
 
 typedef struct stage_tasks {
-    int64_t next; /* the first task that has not been looked at */
+    int64_t next; /* the first task that has not been examined */
     uint32_t batch;
-    uint32_t nheld, head, tail; /* ready: a list */
-    float seconds;              /* that a task takes: the mean of those that ended last */
-    uint8_t timed;              /* of how many, up to TIMED_MOST; 0: none has ended */
-    bool learns; /* ranges are as long as these say: the plan knows no time of a user's function */
-    bool waits;  /* for chunks; its tasks are held */
-    bool over;   /* all of its tasks have been taken */
+    uint32_t nheld, head, tail; /* list of ready tasks */
+    float seconds;              /* mean duration of recent tasks */
+    uint8_t timed; /* number of tasks in the mean, up to TIMED_MOST; 0: none has ended */
+    /* range sizes follow measured durations: the plan has no estimate for a user-defined function */
+    bool learns;
+    bool waits; /* tasks wait for chunks, so they are held */
+    bool over;  /* all tasks have been taken */
 } stage_tasks;
 
 _Static_assert(sizeof(node_chunks) <= 32, "what a run keeps of a node");
@@ -70,11 +72,12 @@ struct cb_ready {
     const cubed_allocator *alloc;
     node_chunks *nodes; /* one per node */
     stage_tasks *stages;
-    int latest; /* no stage behind this one has tasks that are ready */
+    int latest; /* no later stage has ready tasks */
     held *tasks;
-    uint32_t *watchers; /* lists by what is watched, of which several may share one */
+    uint32_t *watchers; /* lists by hash of the watched chunk; chunks may share a list */
     uint32_t ntasks, nwatchers, unused;
-    int64_t window, waiting; /* stages that wait and are not over, and what they may hold in all */
+    /* total tasks that waiting stages may hold, and number of unfinished waiting stages */
+    int64_t window, waiting;
 };
 
 static void *table(const cubed_allocator *a, size_t n, size_t size, cubed_error *err,
@@ -117,7 +120,7 @@ static bool is_whole(const node_chunks *n, const cb_box *chunks)
     return n->nchunks > 1 && cb_box_count(chunks) == n->nchunks;
 }
 
-/* The last chunk of the box that does not exist; -1 if all do. */
+/* Last chunk of the box that does not exist; -1 if all exist. */
 static int64_t last_missing(const node_chunks *n, const cb_grid *g, const cb_box *box)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0};
@@ -176,8 +179,8 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
 
 typedef struct remains {
     cb_ready *r;
-    bool known; /* what is there of arrays that tasks wait for */
-    bool all;   /* of the chunks that are wanted exist */
+    bool known; /* whether the existing chunks of arrays that tasks wait for are known */
+    bool all;   /* all wanted chunks exist */
 } remains;
 
 static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
@@ -191,7 +194,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     do {
         int64_t c = cb_grid_ravel(array->grid, idx);
         bool found = n->done && is_done(n, c);
-        /* An intermediate's chunk that is gone is wanted only if one of its readers has to run. */
+        /* A missing chunk of an intermediate is wanted only if one of its readers has to run. */
         if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
             continue;
         if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
@@ -201,7 +204,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     return CUBED_OK;
 }
 
-/* Chunks that exist. */
+/* Counts the chunks that exist. */
 static cubed_status count_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
 {
     const cb_ready *r = ctx;
@@ -233,8 +236,8 @@ static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known
 
 /* --- Before the run ----------------------------------------------------------------------------------- */
 
-/* Of a stage whose tasks wait, or are waited for, it is found out before the run which of them have to run, and
- * noted by chunks: only their reads are counted. Others are looked at when it is their turn. */
+/* If the tasks of a stage wait, or other tasks wait for them, the tasks that have to run are found before the run. They are
+ * recorded by chunk, so only their reads are counted. Other tasks are examined when it is their turn. */
 static cubed_status note_outputs(cb_ready *r, const cb_stage *s, bool *look, cubed_error *err)
 {
     *look = s->level > 0;
@@ -257,7 +260,7 @@ static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* By the plan's estimate. */
+/* Estimate of the plan. */
 static double seconds_of_task(const cb_ready *r, const cb_stage *s)
 {
     cubed_stage_info info;
@@ -265,7 +268,7 @@ static double seconds_of_task(const cb_ready *r, const cb_stage *s)
     return (info.read_seconds + info.compute_seconds + info.write_seconds) / (double)s->ntasks;
 }
 
-/* Tasks of so many seconds each that together take a share of what a range is to take. */
+/* Number of tasks of `each` seconds that together take 1/share of the intended duration of a range. */
 static int64_t tasks_in(const cb_ready *r, double each, int share)
 {
     if (r->a.range_ms == 0) return 1;
@@ -273,8 +276,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* `batch` of `left` tasks, or fewer: there is work for all workers to the end. But workers have nothing to do rather than
- * less than it costs to send it to them. */
+/* Returns `batch`, or fewer of the `left` tasks, so that all workers have work until the end. But a range is never shorter
+ * than the overhead of sending it justifies; workers idle instead. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =
@@ -285,11 +288,11 @@ static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double
 static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
 {
     if (s->ntasks == 0 || s->coop > 1) return 1;
-    /* Nobody knows how long a user's function takes: see set_batch. */
+    /* The duration of a user-defined function is unknown: see set_batch. */
     if (cb_stage_code(s)) return 1;
     uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
-    /* Of tasks that are handed over together the next ones' chunks are fetched ahead. */
+    /* Within a range the chunks of the next tasks are prefetched. */
     if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
     const double seconds = r->a.range_ms ? seconds_of_task(r, s) : 0;
     batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, seconds, 1));
@@ -345,11 +348,11 @@ static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 49); }
 
 typedef struct missed {
     const cb_ready *r;
-    int node; /* -1: nothing */
+    int node; /* -1: none */
     int64_t chunk;
 } missed;
 
-/* Of what is missing the chunk that is written last: by the last stage, and with the highest number. */
+/* Finds the missing chunk that is written last: of the last stage, with the highest number. */
 static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, cubed_error *err)
 {
     missed *m = ctx;
@@ -363,7 +366,7 @@ static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, 
     return CUBED_OK;
 }
 
-/* Puts a task among those that are ready, or watch a chunk. */
+/* Puts a task into the list of ready tasks or of those that watch a chunk. */
 static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
 {
     held *t = &r->tasks[k];
@@ -388,7 +391,7 @@ static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Examines those that watch it, in the order in which they came to do so. */
+/* Examines the tasks that watch the chunk, in the order in which they began to watch. */
 static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
 {
     const uint64_t hash = hash_of(node, chunk);
@@ -410,7 +413,7 @@ static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Holds tasks of a stage, as many as it may. */
+/* Holds as many tasks of a stage as its share allows. */
 static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
 {
     stage_tasks *s = &r->stages[stage];
@@ -432,7 +435,7 @@ static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* The same for all stages. Those that have got rid of their tasks leave their share to others. */
+/* Holds tasks of all stages. Stages without further tasks leave their share to others. */
 static cubed_status hold_all(cb_ready *r, cubed_error *err)
 {
     for (bool again = true; again;) {
@@ -484,7 +487,7 @@ void cb_ready_free(cb_ready *r)
 
 /* --- During the run ----------------------------------------------------------------------------------- */
 
-/* Of a user's function: as many tasks as those that have ended say, of which there was none at first. */
+/* Sets the range size of a user-defined function from the measured durations. */
 static void set_batch(cb_ready *r, int stage)
 {
     stage_tasks *s = &r->stages[stage];
@@ -501,7 +504,7 @@ void cb_ready_timed(cb_ready *r, int stage, int64_t ns)
     s->seconds += (seconds - s->seconds) / (float)s->timed;
 }
 
-/* The next tasks of a stage that waits for nothing. */
+/* Takes the next tasks of a stage that waits for nothing. */
 static cubed_status take_next(cb_ready *r, int stage, int64_t *first, int64_t *last,
                               cubed_error *err)
 {
@@ -520,7 +523,7 @@ static cubed_status take_next(cb_ready *r, int stage, int64_t *first, int64_t *l
     return CUBED_OK;
 }
 
-/* The next tasks of those that are ready. */
+/* Takes the next ready tasks of a stage. */
 static cubed_status take_held(cb_ready *r, int stage, int64_t *first, int64_t *last,
                               cubed_error *err)
 {

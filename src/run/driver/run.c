@@ -48,14 +48,14 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
     return cb_run_check_retries(out->retries, err);
 }
 
-/* Whether a run that ended so may be resumed. Chunks of a run with a bug are not trusted, and a run that completed no task has
- * nothing to resume. */
+/* Returns true if a run that ended with `st` may be resumed. Chunks are not trusted after an internal error, and a run
+ * without completed tasks has nothing to resume. */
 static bool resumable(cubed_status st, const cubed_run_stats *stats)
 {
     return st != CUBED_OK && st != CUBED_E_INTERNAL && stats->num_tasks + stats->num_resumed > 0;
 }
 
-/* Workers may skip what is there only where it is known to be this plan's. */
+/* Workers may skip existing chunks only if all are known to belong to this plan. */
 static bool resumes_all(const cubed_plan *plan, const cb_io *io)
 {
     for (int i = 0; i < plan->ir.nnodes; i++) {
@@ -81,7 +81,7 @@ void cb_run_say_ended(const cubed_plan *plan)
     }
 }
 
-/* What an executor's workers are told, if they are told anything. */
+/* The plan's bytes for workers, if the executor's workers get them. */
 typedef struct briefing {
     void *plan;
     size_t plan_size;
@@ -93,7 +93,7 @@ static unsigned workers_of(const cubed_plan *plan, const cubed_executor_caps *c)
                                                                 : plan->max_workers;
 }
 
-/* Before anything is touched: whether the executor can do what the plan and the options ask for. */
+/* Checks before any change that the executor can do what the plan and the options require. */
 static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                    const cubed_run_options *o, cubed_error *err)
 {
@@ -122,7 +122,7 @@ static cubed_status tell(const cubed_plan *plan, const cubed_executor_caps *c, b
     return cb_plan_save(plan, use, &out->plan, &out->plan_size, err);
 }
 
-/* What workers are told goes with each range, unless they find the plan elsewhere. */
+/* Each range is sent with the plan's bytes, unless workers find the plan elsewhere. */
 static cubed_status check_message(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                   const briefing *told, cubed_error *err)
 {
@@ -142,7 +142,7 @@ static cubed_status check_message(const cubed_plan *plan, const cubed_executor_v
                    told->plan_size, size, vt->name, most, inside);
 }
 
-/* Everything between the opening of storage and its end. */
+/* Runs the plan between the opening and the end of storage. */
 static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtable *vt,
                           void *executor_ctx, const briefing *told, const cubed_run_options *o,
                           cubed_run_stats *stats, cubed_error *err)
@@ -151,7 +151,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     cubed_executor *ex;
     cb_left_plan left = {.key = ""};
     cubed_status st;
-    /* Workers that join the run by its name leave notes in its folder. */
+    /* Workers that join the run by its name write notes into its folder. */
     if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
     if (c->finds_plan) CB_TRY(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
     const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
@@ -173,7 +173,7 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
     stats->num_workers = ex->workers;
     const cb_schedule_args driver = {plan, io, ex, o, stats, 0};
     st = cb_schedule_run(&driver, err);
-    /* Nothing may still write when chunks of a failed run are removed. */
+    /* No worker may still write when chunks of a failed run are removed. */
     ex->vt->close(ex);
     if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
     if (st == CUBED_OK) st = cb_io_commit(io, err);

@@ -1,4 +1,4 @@
-/* A run in parts: begun, worked on and finished by processes that know its name, under somebody else's scheduler. */
+/* Runs in parts: processes that know the run's name begin it, work on it and finish it, under an external scheduler. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static cubed_status check_tasks(cb_io *io, const cubed_plan *p, cubed_error *err
     return st;
 }
 
-/* Chunks that are not written because there is nothing in them are not missed. */
+/* Empty chunks that are not written do not count as missing. */
 static cubed_status check_chunks(cb_io *io, const cubed_plan *p, int node, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[node];

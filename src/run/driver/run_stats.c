@@ -1,4 +1,4 @@
-/* Statistics of a run: what tasks and processes report, and the sums at the end. */
+/* Statistics of a run: counts from reports of tasks and processes, and the totals at the end. */
 #include "run/driver/run_stats.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
     if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
 }
 
-/* A process that performs several tasks at a time holds its code once, and may use allowed_mem for each of them. */
+/* A process that runs several tasks at a time holds its code once and may use allowed_mem for each task. */
 void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r)
 {
     if (r->process_mem > stats->process_mem) stats->process_mem = r->process_mem;

@@ -1,4 +1,4 @@
-/* Runs the driver's ranges (driver.h) by an executor. */
+/* Runs the driver's ranges (driver.h) with an executor. */
 #include "run/driver/schedule.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static cubed_status submit_ready(cb_driver *d, cubed_executor *ex, cubed_error *
     }
 }
 
-/* What the executor does not report by itself. */
+/* Reports ranges as lost that the executor does not report itself. */
 static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *err)
 {
     uint64_t token;
@@ -33,7 +33,7 @@ static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *
     return CUBED_OK;
 }
 
-/* A function may have said that it was interrupted: what it raised goes on. */
+/* A function may have been interrupted: passes on the exception that it raised. */
 static cubed_status cancelled(const cb_driver *d, uint64_t raised, cubed_error *err)
 {
     const cubed_status st = cb_driver_cancelled(d, err);
@@ -52,8 +52,8 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
         CB_TRY(lose_overdue(d, ex, err));
         CB_TRY(submit_ready(d, ex, err));
         if (cb_driver_in_flight(d) == 0) {
-            if (cb_driver_is_over(d)) break;         /* an earlier run had done what was left */
-            CB_CHECK(cb_driver_waiting(d) > 0, err); /* else tasks wait for each other */
+            if (cb_driver_is_over(d)) break; /* an earlier run had completed the remaining tasks */
+            CB_CHECK(cb_driver_waiting(d) > 0, err); /* otherwise tasks wait for each other */
             cb_sleep_ns(PAUSE_NS);
             continue;
         }

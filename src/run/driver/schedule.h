@@ -1,4 +1,4 @@
-/* The driver: which task runs when. See schedule.c. */
+/* Runs the driver's ranges with an executor (schedule.c). */
 #ifndef CB_RUN_SCHEDULE_H
 #define CB_RUN_SCHEDULE_H
 
@@ -10,10 +10,10 @@ typedef struct cb_schedule_args {
     cubed_executor *executor;
     const cubed_run_options *options;
     cubed_run_stats *stats; /* counters are added to */
-    int64_t window;         /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
+    int64_t window;         /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
 } cb_schedule_args;
 
-/* Runs every task of the plan. */
+/* Runs all tasks of the plan. */
 CUBED_MUST_CHECK cubed_status cb_schedule_run(const cb_schedule_args *args, cubed_error *err);
 
 #endif

@@ -1,6 +1,8 @@
-/* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
- * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
- * anybody is told of the last of them, unless a driver hears of all and asks chunks alone. */
+/* The worker of a run in parts: runs a range of tasks. The same range may run repeatedly and concurrently, because chunks
+ * are put as a whole and have the same bytes each time.
+ *
+ * Completed tasks are noted in the run's folder before the last of them is reported. There are no notes if a driver gets
+ * all reports and checks only chunks. */
 #define _GNU_SOURCE
 #define XXH_INLINE_ALL
 #include <inttypes.h>
@@ -19,14 +21,14 @@
 #include "run/executors/watchdog.h"
 #include "run/places/notes.h"
 
-/* Reports of a message. */
+/* The reports of an answer. */
 typedef struct answer {
     const cubed_context *ctx;
     cb_buf bytes;
-    uint64_t most; /* bytes; 0: any number */
-    bool failed;   /* the last one is of an error */
+    uint64_t most; /* maximum bytes; 0: unlimited */
+    bool failed;   /* the last report has an error */
     bool skip_done, ends_process;
-    bool notes; /* somebody reads them: see cubed_range_message */
+    bool notes; /* write notes, because something reads them (cubed_range_message) */
     cubed_cancel *stuck;
 } answer;
 
@@ -62,7 +64,7 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
     return CUBED_OK;
 }
 
-/* *next: the first task that nobody has heard of. */
+/* *next: the first task without a report. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -86,7 +88,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
             if (!failed) r.error.status = noted;
         }
         st = r.error.status;
-        /* Not by its run, which would not ask: by what wants its place. */
+        /* The machine was preempted: a cancelled run would not have requested the task. */
         if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
             r.error.failure = CUBED_FAILURE_PREEMPTED;
         if (st != CUBED_OK && err) *err = r.error;
@@ -99,7 +101,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     return st;
 }
 
-/* The same of those that are not noted as done. */
+/* Like run_tasks, for tasks that are not noted as done. */
 static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                                 const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -129,8 +131,8 @@ static void close_opened(cubed_plan *plan)
     cb_run_say_ended(plan);
 }
 
-/* Loads the plan's functions, and notes the bytes that this process then holds for code if they leave too little for a
- * task. All that a worker holds before its first run is code and the plan; a process that drives runs may hold data. */
+/* Loads the plan's functions. If the code then leaves too little memory for a task, records the bytes of code in this
+ * process. Before its first run a worker holds only code and the plan; a process that drives runs may hold data. */
 static void load_functions(cubed_plan *plan)
 {
     cb_code_memory *code = &plan->ctx->code;
@@ -142,7 +144,7 @@ static void load_functions(cubed_plan *plan)
     atomic_store(&plan->held_mem, cb_code_above(code, room));
 }
 
-/* Opening it reads a record for each target, and takes longer than many a task. */
+/* Opening a run reads one record per target, which takes longer than many tasks. */
 static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
 {
     *out = atomic_exchange(&plan->opened, NULL);
@@ -153,13 +155,14 @@ static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cub
     return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
 }
 
-/* One that something failed in is opened anew, with what may have changed since. */
+/* A run in which something failed is opened again, because places may have changed. */
 static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
 {
     atomic_store(&plan->close_opened, close_opened);
     if (io && !failed) {
         cb_io_rest(io);
-        io = atomic_exchange(&plan->opened, io); /* of another thread that has the plan, too */
+        /* opened by another thread that has the plan as well */
+        io = atomic_exchange(&plan->opened, io);
     }
     cb_io_close(io);
     if (failed) close_opened(plan);
@@ -191,7 +194,7 @@ out:
     return st;
 }
 
-/* `plan` NULL: there is none, for the reason *why. */
+/* `plan` NULL: there is none because of *why. */
 static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           const cubed_cancel *cancel, answer *to, cubed_error *why,
                           cubed_error *err)
@@ -210,7 +213,7 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
     return to->bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
 }
 
-/* The caller frees with the size it is told: exactly that is given. */
+/* The caller frees `size` bytes, so the allocation must have exactly that size. */
 static cubed_status give_bytes(cb_buf *b, void **data, size_t *size, cubed_error *err)
 {
     void *exact = NULL;
@@ -243,11 +246,11 @@ cubed_status cubed_work_message(cubed_plan *plan, const void *message, size_t si
 struct cubed_worker {
     cubed_context *ctx;
     bool allow_code;
-    /* Of the last message: a plan knows its sources as they were when the run began. */
+    /* Of the last message: a plan holds its sources as they were when the run began. */
     cubed_plan *plan;
     XXH128_hash_t hash;
     char run[sizeof(((cubed_range_message *)0)->run)];
-    cb_buf key; /* of a plan that was fetched: of one that was given there is none */
+    cb_buf key; /* of a fetched plan; empty for a plan that was given */
     answer to;
 };
 
@@ -312,7 +315,7 @@ cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
 {
     cubed_range_message m;
     cubed_error why = CUBED_ERROR_INIT;
-    cb_buf text; /* a zero behind it */
+    cb_buf text; /* with terminating NUL */
     cb_told told;
     cubed_status st;
     cb_buf_init(&text, &w->ctx->alloc);
@@ -329,8 +332,7 @@ cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
     *out = w->to.bytes.data;
     *out_size = w->to.bytes.size;
 out:
-    if (text.data)
-        explicit_bzero(text.data, text.size); /* there may be secrets among the options */
+    if (text.data) explicit_bzero(text.data, text.size); /* the options may hold secrets */
     cb_buf_free(&text);
     return st;
 }

@@ -1,4 +1,4 @@
-/* The worker's side of the executor "processes". */
+/* The worker side of the executor "processes". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -29,11 +29,11 @@
 #endif
 
 #if LIMITS_MEMORY
-/* Memory that allocators of this process take in advance of use, such as arenas of Python, beyond what it holds. */
+/* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
 
-/* Refuses to work if the process holds so much that tasks would not fit, before any task runs out of memory. The advice
- * keeps the room that the plan was made for: with the same room the same plan is made again. */
+/* Refuses to work if the process uses so much memory that tasks would not fit, before a task runs out of memory. The
+ * advised limit leaves tasks as much memory as now, so that the same plan is made again. */
 static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
 {
     const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);
@@ -51,8 +51,8 @@ static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
 }
 #endif
 
-/* The operating system's own bound: private memory of this process beside its stack. Sanitizers
- * reserve more than any bound. */
+/* The operating system's limit: private memory of this process without its stack. Not with sanitizers, which reserve more
+ * than any limit. */
 static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
 {
 #if LIMITS_MEMORY
@@ -73,7 +73,7 @@ static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Its code is welcome: it comes from who started this process. */
+/* Code in the plan is allowed, because it comes from the process that started this one. */
 static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
                                  cubed_plan **out, cubed_error *err)
 {
@@ -90,7 +90,7 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
     return st;
 }
 
-/* False when the connection ended or the worker shall stop. */
+/* Returns false if the connection ended or the worker has to stop. */
 static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
 {
     struct pollfd p = {fd, POLLIN, 0};
@@ -100,7 +100,7 @@ static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *ran
         if (cubed_cancel_is_set(cancel)) return false;
     }
     if (cubed_cancel_is_set(cancel) || !cb_wire_receive(fd, bytes, sizeof bytes)) return false;
-    /* The driver, which has the same version, says what can be read. */
+    /* The driver has the same version, so the message is valid. */
     if (cubed_range_read(bytes, sizeof bytes, &message, NULL) != CUBED_OK) return false;
     *range = message.range;
     return true;
@@ -125,7 +125,7 @@ static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
             cb_watchdog_begin(watchdog);
             cb_executor_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
             cb_watchdog_end(watchdog, &report);
-            /* A worker that is told to stop says nothing: the driver sees that it ended. */
+            /* A worker that has to stop sends nothing: the driver notices its end. */
             open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
@@ -146,7 +146,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     cb_watchdog *watchdog = NULL;
     cubed_status st;
 #ifdef __linux__
-    /* Of a driver that is killed, too, nobody is left behind. */
+    /* The worker also ends if its driver is killed. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (!cb_wire_receive(fd, greeting, sizeof greeting))

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cubed/sys/message.h"
 
-/* A report with the longest error, but what the program raised. */
+/* A report with the longest error message, without the exception that the program raised. */
 #define LEAST_MESSAGE (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message))
 
 int64_t cb_executor_most_tasks(uint64_t max_message_bytes)
@@ -27,7 +27,7 @@ static const cubed_executor_vtable *const own[] = {
 };
 enum { NOWN = (int)(sizeof own / sizeof *own) };
 
-/* Number i of all there are; false if there are fewer. Those that were added last come first. */
+/* Returns executor number `i`, those added last first. Returns false if there are fewer. */
 static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **vt,
                 void **executor_ctx)
 {
@@ -44,7 +44,7 @@ static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **v
     return true;
 }
 
-/* What is behind a colon is the executor's affair. */
+/* The part after a colon is for the executor. */
 static bool is_name(const char *known, const char *asked)
 {
     const size_t n = strlen(known);
@@ -139,8 +139,8 @@ cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor
     added->vt = vt;
     added->ctx = executor_ctx;
     added->next = atomic_load(&ctx->executors);
-    while (
-        !find(ctx, vt->name, &there, &its_ctx)) { /* again if a thread has added one in between */
+    while (!find(ctx, vt->name, &there,
+                 &its_ctx)) { /* retry if another thread has added an executor */
         if (atomic_compare_exchange_weak(&ctx->executors, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);

@@ -1,7 +1,9 @@
 /* AWS Lambda: each range of tasks is one invocation of a function whose runtime is `cubed worker --lambda`
- * (run/driver/lambda_worker.c). The executor is asked for as "lambda:FUNCTION", where FUNCTION is a name, NAME:QUALIFIER or an
- * ARN. Invocations wait for their reply (docs.aws.amazon.com/lambda, "Invoke"): who goes away does not end them. What
- * is written twice is the same bytes. */
+ * (run/driver/lambda_worker.c). The executor's name is "lambda:FUNCTION", where FUNCTION is a name, NAME:QUALIFIER or an
+ * ARN.
+ *
+ * Invocations are synchronous (docs.aws.amazon.com/lambda, "Invoke"); a client that disconnects does not end them. Chunks
+ * that are written twice have the same bytes. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -22,11 +24,11 @@
 #include "store/http/digest.h"
 #include "store/services/remote.h"
 
-/* What Lambda takes and gives is 6 MB of JSON, in which messages are base64. */
+/* Lambda limits requests and replies to 6 MB of JSON, in which messages are base64. */
 #define MOST_MESSAGE (4u << 20)
-/* Longer than any invocation: 15 minutes. */
+/* Longer than the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
-/* An invocation of nothing takes some 50 ms. */
+/* An empty invocation takes about 50 ms. */
 #define OVERHEAD_MS 50u
 enum { MOST_AT_ONCE = 1000 };
 
@@ -38,7 +40,8 @@ typedef struct lambda lambda;
 
 typedef struct invocation {
     cb_http_call http;
-    struct invocation *next, *before; /* in flight: both ways; that are done: next alone */
+    /* both links for invocations in flight; only `next` for completed ones */
+    struct invocation *next, *before;
     lambda *of;
     cubed_task_range range;
     cb_buf body;
@@ -60,19 +63,20 @@ struct lambda {
     cb_cond came;
     invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
         *done_last CB_GUARDED_BY(&lock);
-    /* The driver's thread's: */
-    cb_buf workers; /* names, each with its zero: the number of one is its place */
-    invocation *at; /* whose reports are given; NULL: none */
+    /* Used only by the driver's thread: */
+    cb_buf workers; /* NUL-terminated names; a worker's number is its position */
+    invocation *at; /* invocation whose reports are being returned, or NULL */
     cb_buf reply;
     cb_answer answer;
     unsigned worker;
-    size_t worker_at;  /* of its name in `workers` */
-    cubed_error error; /* of the first task that has no report; CUBED_OK: none was told */
+    size_t worker_at;  /* position in `workers` of its name */
+    cubed_error error; /* of the first task without a report; CUBED_OK: no error was received */
 };
 
 /* --- The call, in the client's thread ---------------------------------------------------------------- */
 
-/* The path as it is sent; encoded once more as it is signed: services but S3 want that. */
+/* Appends the request path to `out`, and to `to_sign` the path encoded once more: AWS services except S3 require that for
+ * the signature. */
 static void put_path(const lambda *x, cb_buf *out, cb_buf *to_sign)
 {
     cb_buf_printf(out, "%s/2015-03-31/functions/", x->path);
@@ -130,7 +134,7 @@ static const char *advice(int code)
     }
 }
 
-/* {"errorMessage": ..} of a function, {"Message": ..} of the service. */
+/* Extracts the message: {"errorMessage": ..} from a function, {"Message": ..} from the service. */
 static void put_what(const cb_http_call *c, char *out, size_t cap)
 {
     json_t *o = NULL;
@@ -145,7 +149,7 @@ static void put_what(const cb_http_call *c, char *out, size_t cap)
     json_decref(o);
 }
 
-/* Why a function ended, by what Lambda says of it ("Troubleshoot invocation issues"): it is not said otherwise. */
+/* Derives the failure from Lambda's message ("Troubleshoot invocation issues"), because there is no other source. */
 static cubed_failure failure_of(const char *what)
 {
     static const struct {
@@ -267,7 +271,7 @@ static cubed_status lambda_submit(cubed_executor *ex, const cubed_task_range *ra
     return CUBED_OK;
 }
 
-/* The number of a worker by its name. */
+/* Returns the number of the worker with that name. */
 static unsigned number_of(lambda *x, const char *name, size_t size)
 {
     unsigned n = 0;
@@ -309,7 +313,8 @@ static void begin_reports(lambda *x, invocation *i)
     }
 }
 
-/* The next report; of a range that ended without one for each task, that of the first which has none. */
+/* Returns the next report. If a range ended without a report for each task, returns the error for the first task without
+ * one. */
 static cubed_status next_report(lambda *x, cubed_task_report *r, cubed_error *err)
 {
     invocation *i = x->at;
@@ -357,7 +362,7 @@ static cubed_status lambda_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
                                 bool *got, cubed_error *err)
 {
     lambda *x = (lambda *)ex;
-    cb_http_wake(x->http); /* credentials that have come wake the stores' client alone */
+    cb_http_wake(x->http); /* new credentials wake only the stores' client */
     if (!x->at) {
         invocation *i = take_done(x, timeout_ms);
         if (i) begin_reports(x, i);

@@ -18,7 +18,7 @@
 
 #define MAX_PLAN ((size_t)1 << 30)
 
-/* What a source is called, beside the plan that has it: every plan's are its own. */
+/* Sets the name of a source, which is next to its plan. Each plan has sources of its own. */
 static void name_source(const char *key, int node, cb_buf *path)
 {
     cb_buf_printf(path, "/%s-%d", key, node);
@@ -29,7 +29,8 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
 }
 
-/* Whole under its name: a worker of an earlier driver of the run may have mapped the one that is there. */
+/* Renames a complete file to `path`, because a worker of an earlier driver of the run may have mapped the file that is
+ * there. */
 static cubed_status leave_source(const cubed_plan *p, int node, size_t size, const char *path,
                                  cubed_error *err)
 {
@@ -38,7 +39,7 @@ static cubed_status leave_source(const cubed_plan *p, int node, size_t size, con
     const int n = snprintf(temporary, sizeof temporary, "%s.part", path);
     if (n < 0 || (size_t)n >= sizeof temporary)
         return cb_fail(err, CUBED_E_ARG, "the path of the work directory is too long: %s", path);
-    /* An earlier driver that was killed may have left one. */
+    /* A killed driver may have left one. */
     if (unlink(temporary) != 0 && errno != ENOENT)
         return cb_fail_errno(err, errno, "cannot remove %s", temporary);
     s.fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,16 +1,16 @@
-/* What a run leaves in its folder for workers that are told nothing but where that is: the plan, and what it reads of the
- * driver's memory. It goes with the folder. */
+/* Stores the plan and sources in the driver's memory in the run's folder, for workers that are told only where the folder
+ * is. They are removed with the folder. */
 #ifndef CB_RUN_LEFT_H
 #define CB_RUN_LEFT_H
 
 #include "run/places/io.h"
 
 typedef struct cb_left_plan {
-    cb_buf work_dir; /* its URL, for any directory */
-    char key[400];   /* in it: another one of other bytes */
+    cb_buf work_dir; /* URL, independent of the current directory */
+    char key[400];   /* key in work_dir; different for a plan with different bytes */
 } cb_left_plan;
 
-/* The folder is open. To be freed in any case; *out is empty before. */
+/* Requires the run's folder to be open and *out to be empty. Free *out with cb_left_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_leave_plan(cb_io *io, const void *bytes, size_t size,
                                             cb_left_plan *out, cubed_error *err);
 void cb_left_free(cb_left_plan *left);

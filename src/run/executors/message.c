@@ -1,4 +1,4 @@
-/* Ranges and reports as bytes: see cubed/sys/message.h. */
+/* Serialises ranges and reports (cubed/sys/message.h). */
 #include "cubed/sys/message.h"
 
 #include <inttypes.h>
@@ -72,7 +72,7 @@ static bool get_name(const uint8_t *at, char name[NAME_BYTES])
     memset(name, 0, NAME_BYTES);
     if (n == NAME_BYTES) return false;
     memcpy(name, at, n);
-    return memcmp(name, at, NAME_BYTES) == 0; /* zeros behind it */
+    return memcmp(name, at, NAME_BYTES) == 0; /* padded with zeros */
 }
 
 cubed_status cubed_range_read(const void *data, size_t size, cubed_range_message *out,

@@ -1,10 +1,10 @@
-/* Worker processes: each is a program that loads the plan and serves ranges over a socket. One that
- * dies is replaced; the task that it was at fails with an error that may be tried again.
+/* Worker processes: each one loads the plan and serves ranges over a socket. A worker that dies is replaced; its current
+ * task fails with an error that can be retried.
  *
- * The driver never waits for a single worker: connections do not block, what a worker does not read stays here
- * (the plan's bytes, which all share, and one range), and what it has said is put together as it comes. A range
- * belongs to nobody until a worker is ready for it, so the first that has started takes the first. There are as
- * many that start or wait as there are such ranges. */
+ * The driver never waits for a single worker. Connections are non-blocking: unsent bytes (the shared bytes of the plan, and
+ * one range) stay here, and reports are assembled as they arrive. A range is assigned when a worker is ready for it, so the
+ * first worker that has started gets the first range. The number of workers that start or are idle matches the number of
+ * unassigned ranges. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +28,12 @@
 #include "run/executors/wire.h"
 #include "store/http/net.h"
 
-/* The connection's descriptor in a worker; what is shared comes behind it. */
+/* Descriptor of the connection in a worker; descriptors of shared memory follow. */
 #define WORKER_FD 3
-/* Descriptors that a worker inherits are made above this, out of the way of where they go. */
+/* Descriptors that a worker inherits are created above this, so that they do not collide with their final numbers. */
 #define SPAWN_FD 100
-/* How long a worker may take to end when it has nothing to do, when it is told to, and when it is killed, which
- * takes until the system has come to an end with what it does for it. */
+/* Time limits for a worker to end: when idle, when asked to, and when killed. The last one includes the time that the
+ * system needs to clean up. */
 #define LEAVE_NS   ((int64_t)10000000000)
 #define GRACE_NS   ((int64_t)500000000)
 #define KILL_NS    ((int64_t)5000000000)
@@ -42,7 +42,7 @@
 #define NAME_BYTES 24
 
 typedef enum worker_state {
-    NONE, /* is to be started */
+    NONE, /* not started */
     STARTING,
     IDLE,
     BUSY
@@ -50,13 +50,13 @@ typedef enum worker_state {
 
 typedef struct worker {
     worker_state state;
-    pid_t pid; /* 0: there is none */
+    pid_t pid; /* 0: no process */
     int fd;
     cubed_task_range range;                   /* BUSY. first: the task that reports next */
     uint8_t message[CUBED_RANGE_BYTES];       /* the range as it is sent */
-    size_t said_hello, said_plan, said_range; /* bytes that have been sent */
+    size_t said_hello, said_plan, said_range; /* numbers of bytes sent */
     cb_wire_inbox in;
-    /* When it is to have ended, and how it did: */
+    /* Deadline for its end, and how it ended: */
     int64_t until;
     bool killed;
     int status;
@@ -66,21 +66,21 @@ typedef struct worker {
 typedef struct processes {
     cubed_executor head;
     cubed_executor_args args;
-    cubed_range_message names; /* of what all ranges are part of */
+    cubed_range_message names; /* names that are common to all ranges */
     uint8_t hello[CB_WIRE_HELLO_BYTES];
     worker *workers;
     struct pollfd *polls;     /* one per worker */
-    cubed_task_range *ranges; /* a ring of those that no worker has */
+    cubed_task_range *ranges; /* ring of unassigned ranges */
     unsigned range_at, range_n;
     cb_shared *shared;
     int nshared;
-    unsigned turn;      /* where the next poll starts to look */
-    uint64_t oom_kills; /* cb_oom_kills(), of which all are known */
+    unsigned turn;      /* worker that the next poll checks first */
+    uint64_t oom_kills; /* cb_oom_kills() that are already attributed */
 } processes;
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
 
-/* Ctrl-C is the driver's, which then tells workers to stop. */
+/* Only the driver gets Ctrl-C; it then stops the workers. */
 static int set_signals(posix_spawnattr_t *attr)
 {
     sigset_t mask;
@@ -91,7 +91,7 @@ static int set_signals(posix_spawnattr_t *attr)
     return rc ? rc : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK);
 }
 
-/* The environment, and with it the options of stores, which are in no plan: *value holds these. */
+/* Creates the environment with the storage options, which are in no plan; *value holds the options. */
 static int make_environment(const processes *x, cb_buf *value, const char ***out)
 {
     static const char name[] = CB_NET_OPTIONS "=";
@@ -157,7 +157,7 @@ static int spawn(const processes *x, int fd, pid_t *pid)
     return rc;
 }
 
-/* Sends what there is room for of what the worker is to be told. That it died shows when it is heard. */
+/* Sends as much as possible of the worker's pending bytes. A dead worker is noticed when its connection is read. */
 static void tell(const processes *x, worker *w)
 {
     bool open = cb_wire_send_some(w->fd, x->hello, sizeof x->hello, &w->said_hello);
@@ -200,7 +200,7 @@ static cubed_status start_worker(const processes *x, worker *w, cubed_error *err
 
 /* --- Stopping ----------------------------------------------------------------------------------------- */
 
-/* Whether a worker whose connection is closed has ended. When its time is over it is killed, whatever it does. */
+/* Returns true if a worker whose connection is closed has ended. Kills the worker after its deadline. */
 static bool has_ended(const processes *x, worker *w)
 {
     struct rusage used;
@@ -221,18 +221,18 @@ static bool has_ended(const processes *x, worker *w)
             return false;
         }
     }
-    w->status = -1; /* not known */
+    w->status = -1; /* unknown */
     return true;
 }
 
-/* Also where a process that was forked from this one has the connection open. */
+/* Also ends the connection if a process that was forked from this one has it open. */
 static void hang_up(const worker *w)
 {
     shutdown(w->fd, SHUT_RDWR);
     close(w->fd);
 }
 
-/* A worker that the driver did not tell to end does so by itself after SIGTERM, which systems send that need its place. */
+/* A worker that the driver did not stop ends with SIGTERM if the system needs its resources. */
 static cubed_failure failure_of(int status)
 {
     if (status == -1) return CUBED_FAILURE_LOST;
@@ -242,7 +242,8 @@ static cubed_failure failure_of(int status)
     return WEXITSTATUS(status) == 0 ? CUBED_FAILURE_PREEMPTED : CUBED_FAILURE_LOST;
 }
 
-/* Whether the system killed a worker for lack of memory. Others of the cgroup that it killed count as workers. */
+/* Returns true if the system killed a worker for lack of memory. Other processes of the cgroup that it killed count as
+ * workers. */
 static bool was_out_of_memory(processes *x, const worker *w)
 {
     if (w->killed || w->status == -1 || !WIFSIGNALED(w->status) || WTERMSIG(w->status) != SIGKILL ||
@@ -252,7 +253,7 @@ static bool was_out_of_memory(processes *x, const worker *w)
     return true;
 }
 
-/* Of a worker whose connection came to its end: its peak of resident memory. */
+/* Ends a worker whose connection has ended. Returns its peak of resident memory. */
 static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
 {
     pid_t pid = w->pid;
@@ -285,7 +286,7 @@ static uint64_t end_worker(processes *x, worker *w, cubed_error *err)
     return peak;
 }
 
-/* All at once: those that have nothing to do end when the connection does, others are told. */
+/* Ends all workers at once: idle ones end with their connection, others get a signal. */
 static void end_all(processes *x)
 {
     const int64_t now = cb_clock_ns();
@@ -318,7 +319,7 @@ static cubed_task_range pop_range(processes *x)
     return range;
 }
 
-/* Gives ranges that wait to workers that do. */
+/* Assigns waiting ranges to idle workers. */
 static void hand_out(processes *x)
 {
     for (unsigned i = 0; i < x->head.workers && x->range_n > 0; i++) {
@@ -351,7 +352,7 @@ static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range 
     return start_worker(x, none, err);
 }
 
-/* A worker ended: so does its range, or, if it had none yet, one that counted on it. */
+/* Handles the end of a worker. Its range is lost or, if it had none yet, one of the unassigned ranges. */
 static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
 {
     cubed_task_range range = w->range;
@@ -364,7 +365,7 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
     report->start_ns = report->end_ns = cb_clock_ns();
 }
 
-/* A worker has something to say, or ended. */
+/* Handles a report or the end of a worker. */
 static cubed_status hear(processes *x, worker *w, cubed_task_report *report, bool *got,
                          cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Tasks in this process: what runs one, alone or as a member of a cooperative task, and fills its report. */
+/* Runs tasks in this process, alone or as members of a cooperative task, and fills their reports. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -55,7 +55,7 @@ void cb_executor_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_tas
                    range->last);
 }
 
-/* With this worker's share of what is fetched ahead. */
+/* Includes this worker's share of prefetched chunks. */
 static size_t measured(const cb_task_env *env, const cb_arena *arena)
 {
     return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));
@@ -76,16 +76,16 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
                             cb_coop *coop, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &coop->members[member];
-    self->count = (cb_task_count){.present = 1}; /* others bring chunks, too */
+    self->count = (cb_task_count){.present = 1}; /* other members load chunks as well */
     run(env, arena, NULL, NULL, stage, task, coop, member, &self->count, report);
     self->measured = measured(env, arena);
-    (void)cb_coop_meet(coop); /* all have counted */
+    (void)cb_coop_meet(coop); /* all members have counted */
     report->coop = coop->size;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
     for (unsigned i = 0; i < coop->size; i++)
         count_task(report, &coop->members[i].count, coop->members[i].measured);
-    (void)cb_coop_meet(coop); /* and nobody counts the next one yet */
+    (void)cb_coop_meet(coop); /* no member counts the next task yet */
 }
 
 struct cubed_runner {
@@ -96,7 +96,7 @@ struct cubed_runner {
 
 cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **out, cubed_error *err)
 {
-    const cb_executor_args *full = (const cb_executor_args *)args; /* its head */
+    const cb_executor_args *full = (const cb_executor_args *)args; /* first member of the struct */
     const cubed_allocator *a = &args->plan->ctx->alloc;
     cubed_runner *r = cb_alloc_zero(a, sizeof *r);
     if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");

@@ -27,7 +27,7 @@ static cubed_status share_result(cb_shared *s, int lowest, cubed_error *err)
     return cb_fail_errno(err, e, "cannot share a result of %zu bytes with workers", s->size);
 }
 
-/* With its parents. What cannot be made is missed by who opens it. */
+/* Creates a directory with its parents. Errors show when a file is opened in it. */
 static void make_directories(char *path)
 {
     for (char *c = path + 1; *c; c++) {
@@ -57,7 +57,7 @@ cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path, cubed_error 
     return st;
 }
 
-/* A file that nobody else sees, and that goes with its last descriptor; -1 on failure. */
+/* Creates a file that has no name and is removed with its last descriptor; -1 on failure. */
 static int make_file(const cubed_plan *p, cubed_error *err)
 {
     cb_buf path;
@@ -72,7 +72,8 @@ static int make_file(const cubed_plan *p, cubed_error *err)
     cb_buf_init(&path, &p->ctx->alloc);
     if (cb_shared_directory(p, &path, err) == CUBED_OK) {
         fd = open(path.data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without those */
+        /* the file system does not support O_TMPFILE */
+        if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
             cb_buf_puts(&path, "/.cubed-tmp-XXXXXX");
             fd = path.failed ? -1 : mkostemp(path.data, O_CLOEXEC);
             if (fd >= 0) unlink(path.data);
@@ -87,7 +88,7 @@ cubed_status cb_shared_copy(const cubed_plan *p, const cb_shared *s, cubed_error
 {
     const cb_node *n = &p->ir.nodes[s->node];
     int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
-    /* A full disk is an error here, and a signal when the mapping is written. */
+    /* A full disk is an error here, but a signal when the mapping is written. */
     int e = posix_fallocate(s->fd, 0, (off_t)s->size);
     void *map = e ? MAP_FAILED : mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
     if (map == MAP_FAILED)

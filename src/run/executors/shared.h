@@ -1,6 +1,7 @@
-/* Memory that the driver of a run and its worker processes share: results in the caller's memory, and
- * sources that are too large to travel in the plan. Workers inherit a descriptor of each, in this order:
- * results, then sources by their number in the plan. */
+/* Memory that the driver and its worker processes share: results in the caller's memory, and sources that are too large for
+ * the plan's bytes.
+ *
+ * Workers inherit one descriptor each: first the results, then the sources in the order of their nodes. */
 #ifndef CB_RUN_SHARED_H
 #define CB_RUN_SHARED_H
 
@@ -10,29 +11,29 @@ typedef struct cb_shared {
     int fd;
     int node;
     size_t size;
-    void *map; /* of a result with bytes; else NULL */
+    void *map; /* mapping of a result that is not empty, otherwise NULL */
 } cb_shared;
 
-/* The driver's side: copies sources to files in the work directory, which have no names. The list has
- * room for every target and node. On failure what is open so far is in the list. Descriptors are at
- * least `lowest`. */
+/* Driver: creates the shared memory. Copies sources to unnamed files in the work directory. `list` has room for all targets
+ * and nodes. After an error `list` holds the entries opened so far. Descriptors are at least `lowest`. */
 CUBED_MUST_CHECK cubed_status cb_shared_open(const cubed_plan *p, int lowest, cb_shared *list,
                                              int *n, cubed_error *err);
-/* Copies what workers wrote to the caller's memory. */
+/* Copies the workers' output to the caller's memory. */
 void cb_shared_fetch(const cubed_plan *p, const cb_shared *list, int n);
 void cb_shared_close(cb_shared *list, int n);
 
-/* The path of the work directory; CUBED_E_UNSUPPORTED if it is no local one. With its parents it is made. */
+/* Sets the path of the work directory and creates it with its parents. CUBED_E_UNSUPPORTED if the directory is not
+ * local. */
 CUBED_MUST_CHECK cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path,
                                                   cubed_error *err);
 /* Copies one source to the file. */
 CUBED_MUST_CHECK cubed_status cb_shared_copy(const cubed_plan *p, const cb_shared *s,
                                              cubed_error *err);
-/* Maps one source from the file, which may be closed then. */
+/* Maps one source from the file; the caller may then close `fd`. */
 CUBED_MUST_CHECK cubed_status cb_shared_map_source(cubed_plan *p, int node, int fd,
                                                    cubed_error *err);
 
-/* A worker's side: maps descriptors fd, fd + 1, ... for the rest of the process. */
+/* Worker: maps descriptors fd, fd + 1, ... until the process ends. */
 CUBED_MUST_CHECK cubed_status cb_shared_map(cubed_plan *p, int fd, uint64_t n, cubed_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tasks run in the driver's own thread, when it polls. */
+/* Runs tasks in the driver's own thread, when it polls. */
 #include "base/error.h"
 #include "run/executors/executor.h"
 
@@ -6,7 +6,7 @@ typedef struct single {
     cubed_executor head;
     cubed_plan *plan;
     cubed_runner *runner;
-    cubed_task_range range; /* what is left of it: empty if first == last */
+    cubed_task_range range; /* remaining tasks; empty if first == last */
 } single;
 
 static cubed_status single_submit(cubed_executor *ex, const cubed_task_range *range,

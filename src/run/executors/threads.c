@@ -1,7 +1,7 @@
-/* A pool of threads with an arena each, between two bounded queues.
+/* A pool of threads with one arena each, between two bounded queues.
  *
- * When a range of cooperative tasks is next, workers that come for work join in. It starts
- * when all are in: more than were planned hold less each. */
+ * If the next range is of cooperative tasks, workers that ask for work join it. It starts when all workers have joined; if
+ * there are more members than planned, each holds less. */
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "base/pool.h"
 #include "run/executors/executor.h"
 
-/* Ranges handed over per worker: one runs, chunks of the next are fetched ahead, and one waits, so that no worker idles
- * while the driver is busy. */
+/* Ranges per worker: one runs, chunks of the next are prefetched, and one waits, so that no worker idles while the driver
+ * is busy. */
 #define RANGES_PER_WORKER 3
-/* Reports wait here until the driver fetches them; workers wait when it is full. */
+/* Capacity of the queue of reports for the driver; workers wait when it is full. */
 #define REPORTS_PER_WORKER 64
 
 typedef struct threads {
@@ -25,12 +25,12 @@ typedef struct threads {
     cb_arena **arenas; /* one per worker */
     cb_help help;
     cb_mutex lock;
-    /* A range came, or something changed for who helps and is helped; a report came; reports were fetched; all members
-     * are there. */
+    /* Signals: a range arrived, or the state of helpers changed; a report arrived; reports were fetched; all members
+     * joined. */
     cb_cond work, done, room, complete;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
-    bool has_coop;                     /* it was made */
+    bool has_coop;                     /* `coop` was initialised */
     cb_member *members;                /* one per worker */
     bool forming CB_GUARDED_BY(&lock); /* a cooperative task waits for members */
     unsigned joined CB_GUARDED_BY(&lock);
@@ -40,7 +40,7 @@ typedef struct threads {
     size_t report_cap, report_at CB_GUARDED_BY(&lock), report_n CB_GUARDED_BY(&lock);
 } threads;
 
-/* What a worker has to do: a range, alone or with others. */
+/* The work of one worker: a range, alone or with others. */
 typedef struct job {
     cubed_task_range range;
     cb_ahead ahead;
@@ -59,7 +59,7 @@ static bool is_shared(const threads *t, int stage)
     return t->head.workers > 1 && t->env.plan->stages[stage].coop > 1;
 }
 
-/* Joins the others for the next range and waits until it is complete; false when the executor closes. */
+/* Joins the other workers for the next range and waits until all have joined. Returns false when the executor closes. */
 static bool join_coop(threads *t, job *out) CB_REQUIRES(&t->lock)
 {
     if (!t->forming) t->joined = 0;
@@ -76,7 +76,7 @@ static bool join_coop(threads *t, job *out) CB_REQUIRES(&t->lock)
     return !t->forming;
 }
 
-/* The next range as a job; it stays in the queue. */
+/* Sets a job to the next range, which stays in the queue. */
 static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
 {
     out->range = t->ranges[t->range_at];
@@ -97,18 +97,18 @@ static void leave_help(cb_helper *w)
     cb_help_leave(w);
 }
 
-/* Helps others until there is a range to be had, or the executor closes. */
+/* Helps others until a range is available or the executor closes. */
 static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
     cb_helper *w = t->help.workers ? &t->help.workers[index] : NULL;
     while (t->range_n == 0 && !t->stop) {
         if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
-        /* Others may take the range while this one waits for who uses its arena. */
+        /* Others may take the range while this worker waits for the user of its arena. */
         if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
 }
 
-/* False when the executor closes. */
+/* Returns false when the executor closes. */
 static bool take_job(threads *t, unsigned index, job *out)
 {
     cb_mutex_lock(&t->lock);
@@ -125,8 +125,8 @@ static bool take_job(threads *t, unsigned index, job *out)
     return ok;
 }
 
-/* When the last task of a range is begun, another range that waits is the worker's, too, so that its chunks come meanwhile:
- * others that have nothing to do until then wait for no longer than that task takes. */
+/* When a worker begins the last task of its range, it also takes another waiting range, so that the chunks of that range
+ * are prefetched. Workers that become idle meanwhile would have waited at most for that task. */
 static bool take_next(threads *t, job *now, job *next)
 {
     if (!now->ahead.chunks) return false;
@@ -143,7 +143,7 @@ static bool take_next(threads *t, job *now, job *next)
     return true;
 }
 
-/* Of tasks that are done the error says nothing: most of a report is its message. */
+/* Skips the error of successful tasks: most of a report is its message. */
 static void copy_report(cubed_task_report *to, const cubed_task_report *from)
 {
     memcpy(to, from, offsetof(cubed_task_report, error));
@@ -172,7 +172,7 @@ static void worker(void *ctx, unsigned index)
     cubed_task_report report;
     memset(&report, 0, sizeof report);
     report.worker = index;
-    bool open = true; /* a member of a cooperative task goes on with it, whether or not */
+    bool open = true; /* a member of a cooperative task continues it even if the queue is closed */
     while (open && (has_next || take_job(t, index, j))) {
         if (!has_next && !j->coop) cb_executor_expect(&t->env, &j->ahead, &j->range);
         has_next = false;
@@ -290,13 +290,13 @@ static bool is_one_task(const cubed_plan *p)
     return n <= 1;
 }
 
-/* Workers start last. */
+/* Starts the workers last. */
 static cubed_status threads_open(const cubed_executor_args *args, cubed_executor **out,
                                  cubed_error *err) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
     unsigned n = args->workers;
-    /* A pool costs more than a single task that nobody can help with. */
+    /* A pool costs more than a single task in which no worker can help. */
     if (is_one_task(args->plan) && (n < 2 || !cb_help_is_worth(args->plan)))
         return cb_executor_single.open(args, out, err);
     cubed_status st = CUBED_OK;
@@ -323,7 +323,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     t->has_coop = true;
     for (unsigned i = 0; i < n; i++) {
         CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
-        t->arenas[i]->cancel = t->env.cancel; /* also of what is decoded before its first task */
+        t->arenas[i]->cancel = t->env.cancel; /* also used for decoding before the first task */
     }
     CB_GO(cb_help_init(&t->help, t->env.plan, cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));

@@ -123,7 +123,7 @@ cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out, cubed
 
 /* --- What lies at a URL -------------------------------------------------------------------------------- */
 
-/* What is behind the last slash of a store becomes the key; of URLs both are encoded. */
+/* Moves the part after the last slash of a store to the key; both are percent-encoded for URLs. */
 static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_error *err)
 {
     const char *scheme = strstr(p->store, "://");
@@ -146,7 +146,7 @@ static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_err
     return CUBED_OK;
 }
 
-/* The store that has the object, to be closed, and its key there. */
+/* Opens the store that has the object, to be closed by the caller, and sets its key there. */
 static cubed_status open_store_of(cubed_context *ctx, const char *url, cb_zone *zone, cb_buf *key,
                                   cubed_store **store, cubed_error *err)
 {

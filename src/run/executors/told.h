@@ -1,4 +1,4 @@
-/* What a worker is told that is started with nothing, and what it answers: the bytes of cubed/sys/message.h. */
+/* Messages to workers that start without a plan, and their answers (the bytes of cubed/sys/message.h). */
 #ifndef CB_RUN_TOLD_H
 #define CB_RUN_TOLD_H
 
@@ -6,34 +6,34 @@
 
 #include "base/alloc.h"
 
-/* Appends a message with all that a worker needs. Options of stores are in it: it may hold secrets. */
+/* Appends a message with everything that a worker needs. It contains storage options, so it may hold secrets. */
 CUBED_MUST_CHECK cubed_status cb_told_write(const cubed_executor_args *args,
                                             const cubed_task_range *range, cb_buf *out,
                                             cubed_error *err);
-/* Behind a range; all of it points into the message. */
+/* What follows the range in a message. All strings point into the message. */
 typedef struct cb_told {
     const char *work_dir, *plan_key, *version, *options;
 } cb_told;
-/* CUBED_E_FORMAT if it is none. */
+/* CUBED_E_FORMAT if the bytes are not such a message. */
 CUBED_MUST_CHECK cubed_status cb_told_read(const void *message, size_t size, cb_told *out,
                                            cubed_error *err);
 
 typedef struct cb_answer {
-    const char *worker; /* its name, of so many bytes */
+    const char *worker; /* name, `worker_size` bytes long */
     size_t worker_size;
     const char *reports;
     size_t size;
-    int64_t shift_ns; /* of its clock, to be of this process's */
+    int64_t shift_ns; /* added to the worker's clock to get this process's clock */
 } cb_answer;
-/* Appends what stands in front of reports. */
+/* Appends what precedes the reports. */
 void cb_answer_begin(cb_buf *out);
-/* Of `bytes`. CUBED_E_FORMAT if it is none. */
+/* Reads the answer in `bytes`. CUBED_E_FORMAT if it is not an answer. */
 CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out,
                                              cubed_error *err);
 
-/* {"cubed": "BASE64"}, for services that carry JSON. */
+/* Appends {"cubed": "BASE64"}, for services that transport JSON. */
 void cb_told_put_json(cb_buf *out, const void *bytes, size_t size);
-/* Appends what it stands for. CUBED_E_FORMAT if it is none. */
+/* Appends the bytes that such JSON encodes. CUBED_E_FORMAT if it encodes none. */
 CUBED_MUST_CHECK cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out,
                                                 cubed_error *err);
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 
-/* How often it is looked whether all tasks are cancelled. */
+/* Interval of checks whether all tasks are cancelled. */
 #define LOOK_NS ((int64_t)50000000)
 
 struct cb_watchdog {
@@ -32,7 +32,7 @@ static void wait_at_most(cb_watchdog *w, int64_t ns) CB_REQUIRES(&w->lock)
     cb_cond_wait_until(&w->changed, &w->lock, cb_clock_ns() + ns);
 }
 
-/* The time of the task that runs is over, for the first or for the second time. */
+/* Handles the first or second deadline of the current task. */
 static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
 {
     if (!w->told) {

@@ -1,6 +1,8 @@
-/* Ends tasks that take longer than they may. They are told as by a run that is cancelled: waits for stores and loops look
- * at that. Who does not end for as long again, CB_STUCK_NS at most, is stuck in code that nobody can end, and what is left
- * is to end the process. */
+/* Ends tasks that exceed their time limit. It cancels a task as if the run were cancelled; loops and waits for stores check
+ * this flag.
+ *
+ * A task that does not end for the same time again (at most CB_STUCK_NS) is stuck in code that cannot be interrupted. Then
+ * only the end of the process helps. */
 #ifndef CB_RUN_WATCHDOG_H
 #define CB_RUN_WATCHDOG_H
 
@@ -9,7 +11,7 @@
 #include "base/alloc.h"
 
 #define CB_STUCK_NS ((int64_t)5000000000)
-/* Of a process that ended because a task was stuck: that of timeout(1). */
+/* Exit status of a process that ended because a task was stuck: that of timeout(1). */
 #define CB_STUCK_STATUS 124
 
 typedef struct cb_watchdog cb_watchdog;
@@ -18,17 +20,17 @@ typedef struct cb_watchdog_args {
     const cubed_allocator *alloc;
     const cubed_cancel *cancel; /* of all tasks; may be NULL */
     uint32_t limit_ms;
-    bool ends_process;   /* of a stuck task */
-    cubed_cancel *stuck; /* else set for it; may be NULL */
+    bool ends_process;   /* end the process if a task is stuck */
+    cubed_cancel *stuck; /* otherwise set if a task is stuck; may be NULL */
 } cb_watchdog_args;
 
-/* limit_ms 0: *out is NULL, which the other functions take. */
+/* If limit_ms is 0, *out is NULL, which the other functions accept. */
 CUBED_MUST_CHECK cubed_status cb_watchdog_new(const cb_watchdog_args *args, cb_watchdog **out,
                                               cubed_error *err);
 void cb_watchdog_free(cb_watchdog *w);
-/* What its task looks at, in the place of `cancel`. */
+/* Returns the flag that tasks check instead of `cancel`. */
 const cubed_cancel *cb_watchdog_cancel(const cb_watchdog *w, const cubed_cancel *cancel);
-/* A task begins, and ends. The report of one that was ended says so. */
+/* Mark the begin and the end of a task. The end sets the error in the report of a task that exceeded its limit. */
 void cb_watchdog_begin(cb_watchdog *w);
 void cb_watchdog_end(cb_watchdog *w, cubed_task_report *report);
 

@@ -95,7 +95,7 @@ bool cb_wire_send_some(int fd, const void *data, size_t size, size_t *sent)
     return true;
 }
 
-/* Takes the message's bytes from `before` on, `size` of them, if it is their turn. */
+/* Receives the bytes from `before` to `before + size` of a message, if the message has come that far. */
 static cb_wire_came take(int fd, cb_wire_inbox *in, size_t before, void *data, size_t size)
 {
     while (in->got < before + size) {

@@ -8,7 +8,7 @@
 struct cb_beats {
     const cubed_allocator *alloc;
     cb_pool *pool;
-    int64_t pause; /* nanoseconds */
+    int64_t pause; /* in nanoseconds */
     cb_beat_fn beat;
     /* Held during a beat. */
     cb_mutex claims;
@@ -18,7 +18,7 @@ struct cb_beats {
     bool closing CB_GUARDED_BY(&lock);
 };
 
-/* A beat that fails is followed by others, unless another run has taken the claim. */
+/* Beats continue after an error, unless another run has taken the claim. */
 static void beat_all(cb_beats *b)
 {
     cb_mutex_lock(&b->claims);
@@ -91,7 +91,7 @@ void cb_beats_add(cb_beats *b, cb_claim *c)
     cb_mutex_unlock(&b->claims);
 }
 
-/* No other thread is left that takes the lock. */
+/* No other thread that uses the lock is left. */
 CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
 {
     if (!b) return;
@@ -101,7 +101,7 @@ CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
     free_beats(b);
 }
 
-/* Claims without a thread have no lock. */
+/* Claims without a thread need no lock. */
 CB_UNCHECKED_LOCKS void cb_beats_lock(cb_beats *b)
 {
     if (b) cb_mutex_lock(&b->claims);

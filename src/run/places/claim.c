@@ -59,7 +59,7 @@ static bool is_of(const cb_run_record *r, const char *run, const char *owner)
     return strcmp(r->run, run) == 0 && strcmp(r->owner, owner) == 0;
 }
 
-/* A put that failed may have happened: nobody would be behind the record. */
+/* A put that failed may have been executed; the record would then have no owner. */
 static void give_back(const cb_claim *c, const cb_run_self *self)
 {
     cb_run_record there;
@@ -74,7 +74,7 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
-/* Of two that begin at once, who was faster; it may have ended meanwhile. */
+/* Names the run that was faster of two that began at once; that run may have ended since. */
 static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     cb_claim theirs = {0};
@@ -145,7 +145,7 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-/* *when: by the service's clock, see cubed_object_info.replied. */
+/* *when: the time by the service's clock (cubed_object_info.replied). */
 static cubed_status look_at_version(const cb_claim *c, bool *own, int64_t *when, cubed_error *err)
 {
     char key[4096];
@@ -178,20 +178,20 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
     return cb_claim_check_when(c, &when, err);
 }
 
-/* What is removed of the objects of a claim. */
+/* A removal of objects of a claim. */
 typedef struct removal {
     const cb_claim *c;
     cubed_store *store;
     const char *guard; /* key of the record in the store */
     cb_store_wants_fn wants;
     void *ctx;
-    bool changed; /* some objects have been replaced since they were listed */
+    bool changed; /* some objects were replaced after they were listed */
 } removal;
 
-/* Objects may be replaced while they are removed as often as this. */
+/* Maximum number of passes in which objects were replaced during removal. */
 enum { OTHERS_CHANGED = 5 };
 
-/* The caller holds the lock: a beat would change the version that guards the deletion. */
+/* The caller holds the lock, because a beat would change the version that guards the deletion. */
 static cubed_status delete_some(removal *x, const char *const *keys, const char *const *versions,
                                 size_t n, cubed_error *err)
 {
@@ -300,7 +300,7 @@ static cubed_status check_fence(const void *ctx, cubed_error *err)
     cubed_status st = cb_run_record_read(f->store, f->path, zone, &r, &version, err);
     cb_zone_free(zone);
     if (st != CUBED_OK) return st;
-    /* A run that resumes another one has its name, and another owner. */
+    /* A run that resumes another one has the same name but another owner. */
     if (!cb_version_is_none(&version) && is_of(&r, f->run, f->owner) &&
         strcmp(r.since, f->since) == 0)
         return CUBED_OK;
@@ -340,7 +340,7 @@ void cb_claim_set_place(cb_claim *c, cubed_store *place)
     cb_beats_unlock(c->beats);
 }
 
-/* A put that failed may have happened: then the record is this run's, in another version. */
+/* A put that failed may have been executed: the record is then this run's, with another version. */
 static void note_version(cb_claim *c)
 {
     cb_claim there = {0};
@@ -392,11 +392,11 @@ static void drop(cb_claim *c)
 {
     bool own = false;
     if (cb_version_is_none(&c->version) || find_version(c, &own, NULL) != CUBED_OK || !own) return;
-    /* One that stays is taken by the next run, as its owner will be gone. */
+    /* A record that stays is taken by the next run, because its owner will be gone. */
     cubed_status ignored = cb_run_record_remove(c->place ? c->place : c->store,
                                                 c->place ? "" : c->path, &c->version, NULL);
     char none[4096];
-    /* Deleting what is not there removes the directories above that are empty. */
+    /* Deleting a nonexistent key removes empty directories above it. */
     if (c->place && cb_key_join(none, sizeof none, c->path, CB_RUN_NO_OBJECT, NULL) == CUBED_OK)
         ignored = cb_store_del(c->store, none, NULL);
     (void)ignored;
@@ -410,7 +410,7 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_unlock(c->beats);
 }
 
-/* The beat stays: who closes the claim of a run that is gone is not that run. */
+/* Keeps the time of the last beat, because the caller may be another run than the one that is gone. */
 cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
 {
     if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);

@@ -1,4 +1,4 @@
-/* What runs left that are gone: looking at it, and removing it. */
+/* Finds and removes what runs that are gone left behind. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,15 +9,15 @@
 #include "run/places/self.h"
 
 typedef struct paths {
-    char **path; /* below the store's root */
+    char **path; /* relative to the store's root */
     int n, cap;
 } paths;
 
 typedef struct leftovers {
     cb_zone *zone;
-    paths recorded; /* they have a record */
-    paths beside;   /* are made to replace something */
-    paths folders;  /* of runs, by their names */
+    paths recorded; /* places with a record */
+    paths beside;   /* arrays created to replace others */
+    paths folders;  /* folders of runs, by their names */
 } leftovers;
 
 static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)
@@ -32,7 +32,7 @@ static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length,
     return CUBED_OK;
 }
 
-/* Adds the path that ends with the component at `name`, once: keys below one folder come one after another. */
+/* Adds the path that ends with the component at `name` once: keys below one folder follow each other. */
 static cubed_status add_folder(cb_zone *zone, paths *l, const char *key, const char *name,
                                cubed_error *err)
 {
@@ -60,7 +60,7 @@ typedef struct cleaning {
     cubed_store *store;
     cb_zone *zone;
     unsigned flags;
-    cb_run_self self; /* which runs of other machines count as gone */
+    cb_run_self self; /* says which runs of other machines count as gone */
     cubed_clean_fn fn;
     void *fn_ctx;
 } cleaning;
@@ -87,7 +87,7 @@ static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, u
     return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
 }
 
-/* Of a run that is gone, what stores that do not know the writers of what is unfinished would leave for a day. */
+/* Removes unfinished writes of a run that is gone. Stores that do not know who wrote them would keep them for a day. */
 static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
 {
     return c->store->vt->flags & CUBED_STORE_AT_ONCE
@@ -100,7 +100,7 @@ static bool may_write(const cleaning *c, const cb_claim *claim)
     return cb_store_has_places(c->store) && cb_run_record_may_write(&claim->record);
 }
 
-/* A new array that was not finished, or an old one that was replaced: whose path is told is the one that stays. */
+/* Removes an unfinished new array, or an old array that was replaced. Reports the path of the array that stays. */
 static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_error *err)
 {
     cb_stage_place p = {.store = NULL};
@@ -119,8 +119,8 @@ static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_err
     return st;
 }
 
-/* Removes the whole place of an unfinished array or file: what its run still writes goes with the place, and not to what is made
- * under the name later. `is_array`: files that are not Zarr's come back. */
+/* Removes the whole place of an unfinished array or file. Later writes of its run go to the removed place, not to anything
+ * created under the name later. `is_array`: files that do not belong to Zarr come back. */
 static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool is_array,
                                  cubed_error *err)
 {
@@ -131,13 +131,13 @@ static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool 
     if (st == CUBED_OK) st = cb_claim_look(p.store, p.staged, c->zone, &moved, err);
     if (st == CUBED_OK && cb_version_equal(&moved.version, &claim->version))
         st = is_array ? cb_stage_discard(&p, err) : cb_store_clear(p.store, p.staged, err);
-    else if (st == CUBED_OK) /* its run goes on */
+    else if (st == CUBED_OK) /* its run continues */
         st = cb_store_swap(p.store, p.staged, p.name, err);
     cb_store_close(p.store);
     return st;
 }
 
-/* The end of a claim that its run has left. `forced`: the user knows that no process of the run is left. */
+/* Ends a claim that its run has left. `forced`: the user asserts that no process of the run is left. */
 static cubed_status forget(const cleaning *c, cb_claim *claim, bool forced, cubed_error *err)
 {
     const bool late = claim->record.all || cb_run_record_may_write(&claim->record);
@@ -159,12 +159,12 @@ static cubed_status clean_target(const cleaning *c, cb_claim *claim, bool forced
         if (!dry) CB_TRY(cb_claim_close(claim, err));
         if (!dry) CB_TRY(cb_claim_remove_chunks(claim, err));
     }
-    /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
-     * record goes. */
+    /* If metadata exists, the run was killed while it finished, or something else has been created there. Then only the
+     * record is removed. */
     return dry ? CUBED_OK : forget(c, claim, forced, err);
 }
 
-/* Whether the record is of a directory that a file is made in. */
+/* Returns true if the record belongs to a directory in which a file is created. */
 static bool is_of_new_file(const char *name, const cb_run_record *r)
 {
     const size_t n = strlen(name), k = strlen(CB_NEW_FILE_SUFFIX);
@@ -212,7 +212,7 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* What is made beside an array is known from the record there, unless somebody has removed that. */
+/* An array that is created next to another is known from the record there, unless the record was removed. */
 static cubed_status clean_beside(const cleaning *c, const char *path, cubed_error *err)
 {
     char target[4096];
@@ -229,7 +229,7 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* Of a run that is over, to which a worker came late: the record has gone with the folder before. */
+/* Removes writes of a late worker of a run that is over; its record was removed with the folder before. */
 static cubed_status clean_folder(const cleaning *c, const char *path, cubed_error *err)
 {
     cb_claim claim;
@@ -245,8 +245,8 @@ typedef struct emptier {
     const char *path;
 } emptier;
 
-/* Who was killed before it put the record left an empty directory: what goes up from a key that there is not removes
- * directories that are empty, and no others. */
+/* A process killed before it wrote the record leaves an empty directory. Deleting a nonexistent key in it removes the
+ * directory only if it is empty. */
 static cubed_status remove_empty(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     const emptier *e = ctx;

@@ -13,7 +13,7 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* What is put goes to the folder that was looked at, whatever gets its name. */
+/* Puts go to the folder that was inspected, even if another folder gets its name. */
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
@@ -32,7 +32,8 @@ static cubed_status open_place(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* What an earlier run of the plan left. Its processes may still write and delete there, so the chunks come here, one by one. */
+/* Moves the chunks that an earlier run of the plan left into this run's folder one by one, because processes of that run
+ * may still write and delete in its folder. */
 static cubed_status take_left(cb_io *io, cubed_error *err)
 {
     cb_claim c;
@@ -61,7 +62,7 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
                        "allow more memory",
                        io->plan->intermediate_budget);
     CB_TRY(cb_folder_open_work(io, err));
-    /* By its record a folder of intermediates is known as such when the run has been killed. */
+    /* The record identifies a folder of intermediates after the run was killed. */
     if (io->mode != CB_IO_WORKER) {
         CB_TRY(io->mode == CB_IO_FINISH ? cb_store_check_private(io->work, io->prefix, err)
                                         : cb_store_make_private(io->work, io->prefix, err));
@@ -86,8 +87,8 @@ cubed_status cb_io_spill(cb_io *io, cubed_error *err)
     return cb_chunks_open_work(io->chunks, err);
 }
 
-/* The key of an object or a folder in the run's folder. *store is the open folder if the store has places, so that a late note does
- * not reach a folder that another run has put under the name. */
+/* Sets the key of an object or a folder in the run's folder. If the store has places, *store is the open folder, so that a
+ * late note does not reach a folder of another run with the same name. */
 static cubed_status find_in_folder(cb_io *io, const char *name, cubed_store **store, char *key,
                                    size_t cap, cubed_error *err)
 {
@@ -115,7 +116,7 @@ cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn
 
 void cb_folder_close(cb_io *io)
 {
-    /* Nobody is left who could do anything about what fails. */
+    /* Errors are ignored, because no caller could handle them. */
     cubed_status ignored = CUBED_OK;
     const bool over = cb_io_drives(io) || (io->mode == CB_IO_FINISH && io->committed);
     if (io->has_folder && over && (io->keep & CUBED_KEEP_INTERMEDIATES))

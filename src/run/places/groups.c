@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "zarr/outline.h"
 
-/* Where a copy comes from and goes to. */
+/* Source and destination of a copy. */
 typedef struct ends {
     cb_zone *zone;
     cb_place from_place, place;
@@ -37,12 +37,12 @@ out:
     return st;
 }
 
-static bool stays(const ends *e) /* what is copied to where it is */
+static bool stays(const ends *e) /* source and destination are the same */
 {
     return cb_place_compare(&e->from_place, &e->place) == CB_PLACES_SAME;
 }
 
-/* Whether something is there that may go: `again`, what an earlier attempt has made of the same. */
+/* Checks that the destination is free or may be replaced. `again`: an earlier attempt may have made a copy there. */
 static cubed_status check_place(const cb_plan_group *g, const ends *e, bool again, bool *there,
                                 cubed_error *err)
 {
@@ -78,7 +78,7 @@ cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int 
     return CUBED_OK;
 }
 
-/* Whether none lies in another, and one of them only replaces what it is told to. */
+/* Checks that neither place is in the other, and that a copy replaces only what it may. */
 static cubed_status check_places(cubed_context *ctx, const cb_plan_group *g, cubed_error *err)
 {
     ends e;
@@ -92,13 +92,13 @@ static cubed_status check_places(cubed_context *ctx, const cb_plan_group *g, cub
     return st;
 }
 
-/* What is removed for a copy. */
+/* A removal of objects for a copy. */
 typedef struct removal {
     const cb_groups *groups;
     cubed_store *store;
 } removal;
 
-/* The objects were listed before the claims of the run are looked at. */
+/* The objects were listed before the run's claims are checked. */
 static cubed_status remove_batch(void *ctx, const char *const *keys, const char *const *versions,
                                  size_t n, cubed_error *err)
 {
@@ -109,7 +109,7 @@ static cubed_status remove_batch(void *ctx, const char *const *keys, const char 
     return cb_store_do(x->store, &r, err);
 }
 
-/* A directory is removed as a whole. */
+/* Removes a directory as a whole. */
 static cubed_status clear(const cb_groups *groups, cubed_store *store, const char *path,
                           cubed_error *err)
 {
@@ -119,14 +119,14 @@ static cubed_status clear(const cb_groups *groups, cubed_store *store, const cha
     return cb_store_clear(store, path, err);
 }
 
-/* An attempt that was killed may have left chunks without metadata. */
+/* A killed attempt may have left chunks without metadata. */
 static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const ends *e,
                          cubed_error *err)
 {
     bool there;
     const char *to = e->place.path;
     if (stays(e)) return CUBED_OK;
-    CB_TRY(check_place(g, e, true, &there, err)); /* what a run may not replace it has looked at */
+    CB_TRY(check_place(g, e, true, &there, err)); /* other content was refused earlier */
     removal x = {groups, e->to};
     cubed_status st = there ? clear(groups, e->to, to, err)
                             : cb_zarr_remove_chunks(e->to, to, remove_batch, &x, err);

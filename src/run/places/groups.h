@@ -1,4 +1,4 @@
-/* Groups around results, and arrays that are copied as they are: made when results are there. */
+/* Groups around results, and arrays that are copied unchanged: created when the results are complete. */
 #ifndef CB_RUN_GROUPS_H
 #define CB_RUN_GROUPS_H
 
@@ -11,14 +11,15 @@ typedef struct cb_groups {
     bool durable;
     uint64_t memory;            /* for objects that are copied */
     const cb_zarr_fence *fence; /* of the run; NULL: none */
-    /* As `fence->check`, with its ctx. *when: by the service's clock, see cubed_object_info.replied; 0 if it is not known. */
+    /* Like `fence->check`, with its ctx. *when: the time by the service's clock (cubed_object_info.replied); 0 if
+     * unknown. */
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
-/* Whether copies have a place. `resume`: one that an earlier attempt has left there is made again. */
+/* Checks that copies have a place. `resume`: copies of an earlier attempt are replaced. */
 CUBED_MUST_CHECK cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int n,
                                               bool resume, cubed_error *err);
-/* In their order. */
+/* Creates the groups in the order of the list. */
 CUBED_MUST_CHECK cubed_status cb_groups_make(cubed_context *ctx, const cb_groups *groups,
                                              cubed_error *err);
 

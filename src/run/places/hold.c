@@ -68,7 +68,7 @@ cubed_status cubed_place_hold(cubed_context *ctx, const char *url,
 
 void cubed_place_release(cubed_hold *h)
 {
-    /* The hold of a forked child is its parent's. */
+    /* The hold of a forked child belongs to its parent. */
     if (!h || h->pid != getpid()) return;
     cubed_context *ctx = h->ctx;
     cb_beats_end(h->beats);

@@ -8,7 +8,7 @@
 #include "exec/plan/stage.h"
 #include "run/places/io_state.h"
 
-/* The broker, and what is behind its nodes. */
+/* Opens the broker and the stores of its nodes. */
 static cubed_status open_chunks(cb_io *io, cubed_error *err)
 {
     const cubed_plan *p = io->plan;
@@ -32,7 +32,7 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    /* What an earlier run left of intermediates is in the work folder. */
+    /* Intermediates of an earlier run are in the work folder. */
     for (int i = 0; i < p->nstages && !io->resume; i++) {
         int from, to;
         if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
@@ -40,8 +40,8 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether the plan writes something that `keep` (CUBED_KEEP_*) allows an unfinished run to leave. If not, the plan needs no
- * id, for which arrays in memory are hashed. */
+/* Returns true if the plan writes something that `keep` (CUBED_KEEP_*) lets an unfinished run leave. Otherwise the plan
+ * needs no id, and its arrays in memory need not be hashed. */
 static bool can_keep(const cubed_plan *p, unsigned keep)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -84,12 +84,12 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     CB_GO(mode == CB_IO_WORKER ? cb_targets_join(io, io->resume, err)
                                : cb_targets_begin(io, io->resume, err));
     CB_GO(open_chunks(io, err));
-    /* Workers leave notes there, which are found by the folder's record when nobody finishes the run. */
+    /* Workers write notes there. The folder's record lets `cubed clean` find them if the run is never finished. */
     if (mode == CB_IO_BEGIN) CB_GO(cb_io_spill(io, err));
     *out = io;
     return CUBED_OK;
 out:
-    /* What a resumed run left stays as it was; what a run in parts has begun is not left to it. */
+    /* Output of a resumed run stays as it was. A run in parts that fails to begin does not keep what it has begun. */
     io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
     io->self.detached = false;
     cb_io_close(io);
@@ -98,7 +98,8 @@ out:
 
 void cb_io_sweep(const cb_io *io)
 {
-    cubed_status ignored = CUBED_OK; /* the next one who writes there, or cleans, finds it */
+    /* the next run that writes there, or `cubed clean`, removes it */
+    cubed_status ignored = CUBED_OK;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const cb_zarr_array *array = io->nodes[i].array;
         if (array)
@@ -127,7 +128,7 @@ void cb_io_close(cb_io *io)
 {
     if (!io) return;
     const cubed_allocator *a = &io->plan->ctx->alloc;
-    cb_chunks_free(io->chunks); /* what it had begun to put goes before targets do */
+    cb_chunks_free(io->chunks); /* pending writes complete before targets are closed */
     cb_targets_end(io);
     cb_folder_close(io);
     cb_zone_free(io->zone);

@@ -1,7 +1,9 @@
-/* Files that results become. The results are made in a directory next to the file (FILE.cubed-new), which one process at a time
- * has claimed. The file is written in it, under a name of this process, and gets its own name by a rename out of the open
- * directory. A process that takes the place of a silent one puts a new directory under the name and empties the old one: a late
- * rename finds no file there. */
+/* Files that results become. The results are created in a directory next to the file (FILE.cubed-new), which one process at
+ * a time claims. The file is written in the directory under a unique name of this process. It gets its own name by a rename
+ * out of the open directory.
+ *
+ * A process that takes the place of a silent one puts a new directory under the name and empties the old one. A late rename
+ * then finds no file there. */
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,11 +30,11 @@ _Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name 
 struct cubed_new_file {
     cubed_context *ctx;
     cb_zone *zone;
-    const char *given, *path; /* of the file: as the caller spelled it, and absolute */
-    /* The directory of the file, the claimed directory, and its name in the former. */
+    const char *given, *path; /* path of the file as the caller wrote it, and absolute */
+    /* Directory of the file; the claimed directory; name of the claimed directory in the file's directory. */
     cubed_store *above, *place;
     const char *name;
-    const char *draft, *part; /* the path of the draft, and its name in the claimed directory */
+    const char *draft, *part; /* path of the draft, and its name in the claimed directory */
     cb_run_self self;
     cb_claim claim;
     cb_beats *beats;
@@ -53,7 +55,7 @@ static char *join(cb_zone *zone, const char *a, const char *b, const char *c, co
     return text;
 }
 
-/* Of the file's own name, as programs choose formats by it. */
+/* The draft has the suffix of the file, because programs choose formats by suffix. */
 static const char *suffix_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -89,7 +91,7 @@ static cubed_status find_any(void *ctx, const char *name, bool is_prefix, cubed_
     return CUBED_OK;
 }
 
-/* Another process may have claimed it since `claim` was looked at. */
+/* Another process may have claimed the directory since `claim` was read. */
 static cubed_status check_empty(cubed_new_file *f, cubed_error *err)
 {
     bool any = false;
@@ -132,8 +134,8 @@ static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cu
     if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, err));
     CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
     const bool is_new = cb_version_is_none(&f->claim.version);
-    /* The store of a process that may still write is not moved: that process may be removing what is in it, directory by
-     * directory, and goes on wherever they are. */
+    /* The store of a process that may still write is not moved. That process may be removing the store's contents,
+     * directory by directory, and would continue wherever they are. */
     const bool keep = o->resume && strcmp(f->claim.record.goal, f->self.goal) == 0 &&
                       !cb_run_record_may_write(&f->claim.record);
     CB_TRY(cb_claim_take(&f->claim, &f->self, "", err));
@@ -207,7 +209,7 @@ static cubed_status was_taken(const cubed_new_file *f, cubed_error *err)
                    f->given);
 }
 
-/* What became of the draft, if another process has the place, does not matter. */
+/* If another process has the place, the state of the draft does not matter. */
 cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, bool durable,
                                     cubed_error *err)
 {
@@ -240,7 +242,7 @@ static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_
     return CUBED_OK;
 }
 
-/* The record is the last to go: a directory without one is somebody else's. */
+/* Keeps the record until last, because a directory without one is not ours. */
 static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     cubed_store *place = ctx;
@@ -248,8 +250,8 @@ static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, c
     return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
 }
 
-/* Results that the file was not made of stay for a process that resumes. Errors are not reported: the next process that writes
- * the file, or `cubed clean`, removes what is left. */
+/* If the file was not published, results stay for a process that resumes. Errors are not reported: the next process that
+ * writes the file, or `cubed clean`, removes what is left. */
 static void leave(cubed_new_file *f)
 {
     bool any = false;
@@ -266,7 +268,7 @@ static void leave(cubed_new_file *f)
 
 void cubed_new_file_end(cubed_new_file *f)
 {
-    /* The file of a forked child is its parent's. */
+    /* The file of a forked child belongs to its parent. */
     if (!f || f->pid != getpid()) return;
     cubed_context *ctx = f->ctx;
     cb_beats_end(f->beats);

@@ -14,7 +14,7 @@ typedef struct range {
 } range;
 
 typedef struct stage_notes {
-    range *list; /* in order, none touches another */
+    range *list; /* in order, not adjacent */
     size_t n, cap;
 } stage_notes;
 
@@ -47,7 +47,7 @@ static cubed_status add(void *ctx, const char *name, bool is_prefix, cubed_error
     one.first = strtoll(name, &end, 10);
     if (end == name || *end != '-') return CUBED_OK;
     one.last = strtoll(end + 1, &end, 10);
-    /* What is not one of ours says nothing. */
+    /* Objects with other names are ignored. */
     if (*end || one.first < 0 || one.last <= one.first || one.last > r->ntasks) return CUBED_OK;
     if (!cb_list_grow(r->alloc, &s->list, s->n, &s->cap, sizeof one))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done");
@@ -110,7 +110,7 @@ void cb_notes_free(cb_notes *n)
 int64_t cb_notes_missing(const cb_notes *n, int stage, int64_t task)
 {
     const stage_notes *s = &n->stages[stage];
-    size_t lo = 0, hi = s->n; /* the first range that ends behind the task is in lo..hi */
+    size_t lo = 0, hi = s->n; /* the first range that ends after the task is in lo..hi */
     while (lo < hi) {
         const size_t mid = lo + (hi - lo) / 2;
         if (s->list[mid].last > task)

@@ -1,4 +1,4 @@
-/* What workers of a run in parts have noted in its folder: which ranges of tasks they have done. */
+/* Notes of workers in the folder of a run in parts: which ranges of tasks are done. */
 #ifndef CB_RUN_NOTES_H
 #define CB_RUN_NOTES_H
 
@@ -6,14 +6,14 @@
 
 typedef struct cb_notes cb_notes;
 
-/* That all tasks of the range are done. */
+/* Notes that all tasks of the range are done. */
 CUBED_MUST_CHECK cubed_status cb_note_done(cb_io *io, const cubed_task_range *range,
                                            cubed_error *err);
-/* Reads all there are. What is kept grows with gaps between them. */
+/* Reads all notes. Memory use grows with the number of gaps between ranges. */
 CUBED_MUST_CHECK cubed_status cb_notes_read(cb_io *io, const cubed_plan *plan, cb_notes **out,
                                             cubed_error *err);
 void cb_notes_free(cb_notes *n);
-/* The first task of a stage from `task` on that is not done; at most the number of tasks. */
+/* Returns the first task of a stage, at or after `task`, that is not done; the number of tasks if all are done. */
 int64_t cb_notes_missing(const cb_notes *n, int stage, int64_t task);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a plan can say of each target before it runs: how it is protected from late writers, and what that costs. */
+/* What a plan guarantees for each target before it runs: the protection against late writers, and its cost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "exec/plan/requests.h"
 #include "run/places/claim.h"
 
-/* Requests for the record of a claim. New: read, take, commit, version of the metadata, end. Replaced by copies: also checks
- * before each step that deletes, the states before and after the copies, and a look at what is there. */
+/* Requests for the record of a claim. New: read, take, commit, version of the metadata, end. Replaced by copies: in
+ * addition checks before each step that deletes, the states before and after the copies, and a read of the existing
+ * array. */
 enum { CLAIM_REQUESTS = 5, REPLACE_REQUESTS = 6 };
 
 static bool is_target(const cubed_plan *p, int node)
@@ -18,7 +19,7 @@ static bool is_target(const cubed_plan *p, int node)
     return n->is_target && n->url && p->storage[node];
 }
 
-/* Node of target number i; -1 if there are no more. */
+/* Returns the node of target number `i`; -1 if there are fewer. */
 static int find_target(const cubed_plan *p, int i)
 {
     for (int k = 0; k < p->ntargets; k++) {
@@ -27,7 +28,8 @@ static int find_target(const cubed_plan *p, int i)
     return -1;
 }
 
-/* Whether the options say that puts have no conditions. A service that ignores them is only found out when a run takes over. */
+/* Returns true if the options disable conditional puts. A service that ignores conditions is found only when a run takes
+ * over. */
 static cubed_status ignores_conditions(const cubed_plan *p, int node, bool *out, cubed_error *err)
 {
     const char *url = p->storage[node]->place.store;

@@ -12,11 +12,11 @@
 
 #define FOLDER      "cubed-"
 #define RESULT      "cubed-result-"
-#define MAX_SOURCES 64 /* that are noted one by one */
+#define MAX_SOURCES 64 /* maximum number of sources that are recorded one by one */
 #define DIGITS      16
 
-/* Whether the node is a source that others may change while the run goes on: what the run itself replaces, it has
- * claimed. */
+/* Returns true if the node is a source that other processes may change during the run. Arrays that the run itself replaces
+ * are claimed. */
 static bool is_noted(const cubed_plan *p, int i)
 {
     if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) return false;
@@ -29,7 +29,7 @@ static bool is_noted(const cubed_plan *p, int i)
     return true;
 }
 
-/* The digits of every source; of one hash of all if they are many. */
+/* Writes a hash of each source, or one hash of all if there are many. */
 static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char **out,
                                  cubed_error *err)
 {
@@ -184,7 +184,7 @@ typedef struct finder {
     cubed_store *work;
     const cb_run_self *self;
     cb_zone *zone;
-    char *found; /* "": no folder yet */
+    char *found; /* "": none found yet */
     bool may_write;
 } finder;
 
@@ -196,7 +196,7 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     snprintf(start, sizeof start, FOLDER "%s-", f->self->plan);
     if (*f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
     if (strlen(name + strlen(start)) >= CB_RUN_NAME_CAP) return CUBED_OK;
-    /* In a directory that all users can write, another user may have left values that are wrong. */
+    /* In a directory that all users can write, another user may have placed wrong values. */
     if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
     if (!cb_run_is_same(f->self, &c) || cb_takeover_must_wait(f->self, &c.record)) return CUBED_OK;

@@ -1,4 +1,4 @@
-/* Arrays that replace others: made beside them, and put in their place when they are whole. */
+/* Arrays that replace others: created next to them and put in their place when complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ typedef struct key_pairs {
     const cb_stage_place *p;
     char **from, **to;
     int n, cap, cap_to;
-    bool documents; /* what is looked for: those, or all else */
+    bool documents; /* collect metadata documents, or all other keys */
 } key_pairs;
 
 static cubed_status add_pair(key_pairs *l, const char *key, const char *to, cubed_error *err)
@@ -57,7 +57,7 @@ static cubed_status add_pair(key_pairs *l, const char *key, const char *to, cube
     return CUBED_OK;
 }
 
-/* Of what is staged: where it goes. */
+/* Adds a staged key and its destination. */
 static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_error *err)
 {
     key_pairs *l = ctx;
@@ -69,13 +69,13 @@ static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_
     return add_pair(l, key, to, err);
 }
 
-/* What is removed of the array that is in the place. */
+/* A selection of objects of the array in the place. */
 typedef struct old_objects {
     const cb_stage_place *p;
-    bool documents; /* those, or all else */
+    bool documents; /* metadata documents, or all other objects */
 } old_objects;
 
-/* What is Zarr's, but for the record. */
+/* Selects objects that belong to Zarr, except the record. */
 static bool is_old(void *ctx, const char *key)
 {
     const old_objects *o = ctx;
@@ -90,7 +90,7 @@ static bool is_old(void *ctx, const char *key)
     return o->documents ? is_document(part) : !is_document(part) && cb_zarr_may_be_chunk(part);
 }
 
-/* A run that was suspended while it listed the objects must not delete another run's. */
+/* A run that was suspended while it listed objects must not delete those of another run. */
 static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, bool documents,
                                cubed_error *err)
 {
@@ -107,7 +107,7 @@ static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool doc
                          (size_t)l.n, err);
 }
 
-/* In this order nobody who reads finds metadata with chunks that are not its own. */
+/* In this order a reader never finds metadata with chunks of the other array. */
 cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_error *err)
 {
     cb_zone *zone;
@@ -132,7 +132,7 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
-/* The record that the new array brings along is the claim's from then on. */
+/* The record that comes with the new array is the claim's from then on. */
 static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                              cubed_error *err)
 {
@@ -166,7 +166,7 @@ cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *ma
 typedef struct mover {
     cubed_store *store;
     const char *to;
-    size_t skip; /* of the prefix, and the separator behind it */
+    size_t skip; /* length of the prefix and its separator */
 } mover;
 
 static cubed_status move_chunk(void *ctx, const char *key, uint64_t size, cubed_error *err)
@@ -179,8 +179,8 @@ static cubed_status move_chunk(void *ctx, const char *key, uint64_t size, cubed_
     return cb_store_swap(m->store, key, new_key, err);
 }
 
-/* Chunks are moved while they are listed, so nothing grows with their number. A file system may leave out names of a directory
- * that others are removed from: chunks that were not moved are computed again. */
+/* Chunks are moved while they are listed, so memory use does not grow with their number. A file system may omit names from
+ * a listing while others are removed from the directory. Chunks that were not moved are recomputed. */
 cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const char *to,
                                   cubed_error *err)
 {
@@ -302,7 +302,7 @@ cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *ru
         memcpy(p->staged, seized, sizeof seized);
         return CUBED_OK;
     }
-    /* The other run was faster: what was at `staged` is the old array, which is for that run to remove. */
+    /* The other run was faster: `staged` now holds the old array, which that run removes. */
     cubed_status ignored = cb_store_swap(p->store, seized, p->staged, NULL);
     (void)ignored;
     return st;
@@ -312,7 +312,7 @@ cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *ru
 
 typedef struct foreign {
     const cb_stage_place *p;
-    const char *below; /* the folder that is looked at, in what is discarded */
+    const char *below; /* current folder, below the discarded array */
 } foreign;
 
 static bool is_document(const char *name)
@@ -347,7 +347,7 @@ cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
     static const char *const docs[] = {"zarr.json", ".zarray", ".zgroup"};
     char key[3][4096];
     const char *keys[3] = {key[0], key[1], key[2]};
-    /* First what others would take for an array. */
+    /* First the documents by which readers would recognise an array. */
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
         CB_TRY(cb_key_join(key[i], sizeof key[i], p->staged, docs[i], err));
     CB_TRY(cb_store_del_all(p->store, keys, sizeof docs / sizeof *docs, err));

@@ -1,7 +1,7 @@
-/* When a place is taken from a run that may still be at work.
+/* When a place may be taken from a run that may still be at work.
  *
- * A process of another machine is only known by its signs of life. The process may be suspended, or cut off from the network,
- * and continue after another run has taken its place. A store excludes its late writes in one of two ways: it exchanges places,
+ * A process of another machine is known only by its beats. The process may be suspended or cut off from the network, and
+ * continue after another run has taken its place. A store excludes its late writes in one of two ways: it exchanges places,
  * or it honours the conditions of puts (cb_claim_fence). Some object stores ignore conditions. */
 #include <inttypes.h>
 

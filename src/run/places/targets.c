@@ -1,7 +1,7 @@
-/* Where a run writes: who may, where an array lies until it is whole, and what is left of it otherwise.
+/* The targets of a run: who may write them, where an array is until it is complete, and what stays of it otherwise.
  *
- * All places are looked at before the first is touched. An array that is new is made where it will be, and has no
- * metadata until its chunks are there; one that replaces another is made beside it. */
+ * All places are inspected before any is changed. A new array is created in its final place, and has no metadata until all
+ * of its chunks exist. An array that replaces another is created next to it. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ static bool is_array(const cb_io *io, int i)
 
 static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->place.path; }
 
-/* Whether the target is a result that its caller reads into memory and removes. */
+/* Returns true if the target is a result that the caller reads into memory and removes. */
 static bool is_result(const cb_io *io, int i)
 {
     const cb_place *p = &io->plan->storage[i]->place;
@@ -28,8 +28,8 @@ static bool is_result(const cb_io *io, int i)
     return !*p->path && name && cb_run_names_result(name + 1);
 }
 
-/* Opens what the path leads to now, and only then looks whose it is: from then on it does not matter what the path leads to.
- * The record of an array that replaces another is in that one's place. */
+/* Opens the place that the path leads to now, and only then reads its record. Later changes of the path do not matter. The
+ * record of an array that replaces another is in the place of the old array. */
 static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const char *path,
                                   cubed_error *err)
 {
@@ -41,7 +41,7 @@ static cubed_status open_place_of(cb_io *io, int i, cubed_store *store, const ch
     return CUBED_OK;
 }
 
-/* The claim has been taken, or seen by a worker. */
+/* Opens the array of a target that was claimed by this run or inspected by a worker. */
 static cubed_status attach(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -64,7 +64,7 @@ static cubed_status attach(cb_io *io, int i, cubed_error *err)
 
 /* --- Beginning --------------------------------------------------------------------------------------- */
 
-/* The version of the metadata of an array that is there; "": there is none. */
+/* Version of the metadata of an existing array; "" if there is none. */
 static cubed_status metadata_version(const cb_io *io, int i, cubed_object_version *version,
                                      cubed_error *err)
 {
@@ -88,7 +88,7 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
 
-/* What an earlier run of the same plan left at a target: whole arrays, or some chunks. */
+/* Checks what an earlier run of the same plan left at a target: a complete array, or some chunks. */
 static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -96,7 +96,7 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
     cubed_object_version version;
     CB_TRY(metadata_version(io, i, &version, err));
     if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
-        /* What was written there since is somebody else's, and what was made of other sources is another array. */
+        /* Data that was written there since belongs to another program, and data from other sources is another array. */
         const bool same = r->state == CB_RUN_SWAPPED ||
                           (!cb_version_is_none(&version) && cb_version_equal(&version, &r->made));
         t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
@@ -113,7 +113,7 @@ static cubed_status unknown_run(const cb_io *io, int i, cubed_error *err)
                    io->self.run, io->plan->ir.nodes[i].url);
 }
 
-/* Whether the run may have the place, and what it finds there. Touches nothing. */
+/* Checks whether the run may have the place and what is there. Changes nothing. */
 static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -157,7 +157,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     return CUBED_OK;
 }
 
-/* What a run that is gone made beside an array, to replace it. */
+/* Removes an array that a run that is gone created to replace another. */
 static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *left,
                                  cubed_error *err)
 {
@@ -174,15 +174,15 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     return st;
 }
 
-/* What killed writers left is looked for where that costs no request, and may not be forbidden; elsewhere by who
- * cleans. */
+/* Looks for leftovers of killed writers in stores where that costs no request and cannot be forbidden. In other stores
+ * `cubed clean` does so. */
 static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
 {
     return s->vt->flags & CUBED_STORE_AT_ONCE ? cb_store_sweep(s, path, 0, NULL, NULL, err)
                                               : CUBED_OK;
 }
 
-/* Runs in parts are not at work all the time: nobody waits for their signs of life. */
+/* Runs in parts do not run all the time, so their beats are not expected. */
 static cubed_status start_beats(cb_io *io, cubed_error *err)
 {
     return io->self.detached ? CUBED_OK
@@ -196,7 +196,7 @@ static void end_beats(cb_io *io)
     io->beats = NULL;
 }
 
-/* What another run left may take long to remove or to copy. */
+/* Removing or copying the output of another run may take long. */
 static cubed_status claim_target(cb_io *io, int i, const char *staged, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -216,20 +216,20 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
-    /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
+    /* There is only an unfinished run: its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged)
         CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
                             : cb_claim_remove_chunks(&t->claim, err));
-    /* Of runs that were killed before they had a record, too. */
+    /* Also for runs that were killed before they had a record. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
-    /* Looked at again: another run may have finished in between. */
+    /* Checked again: another run may have finished in between. */
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
     CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
                                 err));
     return attach(io, i, err);
 }
 
-/* What an earlier run of the plan left goes on in places that processes of that run do not reach. */
+/* Continues the output of an earlier run of the plan in places that processes of that run do not reach. */
 static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -244,7 +244,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
-    /* Before the place is claimed: what cannot be exchanged is not taken over from a run that may still write. */
+    /* Before the place is claimed: a place that cannot be exchanged is not taken over from a run that may still write. */
     if (t->replaces || (t->may_write && !t->done))
         CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
                              (t->resumed && !t->may_write) || t->begun ? left.staged : NULL,
@@ -254,7 +254,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     if (t->may_write && !t->done) return take_away(io, i, &left, err);
     if (!t->done || left.state == CB_RUN_SWAPPED) {
         CB_TRY(claim_target(io, i, left.staged, err));
-        /* What it had begun to replace is gone: it goes on with that, whatever becomes of it. */
+        /* The old array is already incomplete, so the copy has to be continued whatever happens. */
         if (left.state == CB_RUN_COPYING) CB_TRY(cb_claim_say(&t->claim, left.state, err));
     }
     if (t->done && left.state == CB_RUN_SWAPPED) CB_TRY(discard_left(io, i, &left, err));
@@ -263,7 +263,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     return sweep(cb_zarr_store(array), cb_zarr_path(array), err);
 }
 
-/* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */
+/* Chooses the run to resume: that of an unfinished target, otherwise one whose intermediates exist. */
 static cubed_status choose_run(cb_io *io, cubed_error *err)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
@@ -276,7 +276,7 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         else if (same)
             cb_run_folder(r->plan, r->run, io->left);
         if (same || !io->plan->work_dir) return CUBED_OK;
-        /* Another plan's intermediates are of no use to this one. */
+        /* Intermediates of another plan are of no use to this one. */
         CB_TRY(cb_folder_open_work(io, err));
         return cb_run_forget_folder(io->work, r->plan, r->run, &io->self, io->zone, err);
     }
@@ -304,7 +304,7 @@ static bool all_done(const cb_io *io)
     return any;
 }
 
-/* Chunks that are covered in part need a store that honours conditions, or a user who says that nobody else writes. */
+/* Partly covered chunks need a store that honours conditions, or a user who asserts that there is no other writer. */
 static cubed_status check_region(const cb_io *io, int i, cubed_error *err)
 {
     const cb_storage *s = io->plan->storage[i];
@@ -356,7 +356,7 @@ cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
     return st;
 }
 
-/* Of a worker: places are its run's, or the run is over. */
+/* For a worker: checks that the places belong to its run; otherwise the run is over. */
 static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
 {
     CB_TRY(open_place(io, i, err));
@@ -394,7 +394,7 @@ bool cb_targets_are_joined(const cb_io *io)
 
 /* --- The end ----------------------------------------------------------------------------------------- */
 
-/* Whether this run makes the array, which is none until it is whole. */
+/* Returns the target if this run creates its array; the array is invalid until it is complete. */
 static target_io *made(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
@@ -415,7 +415,7 @@ static cubed_status swap(const cb_io *io, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* The old arrays come back. What fails here leaves new ones, which are whole. */
+/* Puts the old arrays back. If this fails, the new arrays stay, which are complete. */
 static void swap_back(const cb_io *io)
 {
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
@@ -428,7 +428,7 @@ static void swap_back(const cb_io *io)
     }
 }
 
-/* Errors are not reported: the new array is there, and `cubed clean` finds what is left of the old one. */
+/* Errors are not reported: the new array is in place, and `cubed clean` finds the rest of the old one. */
 static void release(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
@@ -443,7 +443,7 @@ static void release(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* *when: of the first look. */
+/* *when: time of the first check. */
 static cubed_status look_at_claims(const void *ctx, int64_t *when, cubed_error *err)
 {
     const cb_io *io = ctx;
@@ -474,7 +474,7 @@ static cubed_status commit(cb_io *io, cubed_error *err)
     CB_TRY(cb_run_check_unchanged(io->plan, err));
     if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
         CB_TRY(cb_claim_check_own(&io->folder, err));
-    /* From here on nobody takes the places over but for silence; who did before is found out here. */
+    /* From here on the places can only be taken over after a silence. Earlier takeovers are detected here. */
     for (int i = 0; i < n; i++) {
         target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));
@@ -524,8 +524,8 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no metadata, so
- * nobody takes it for an array. A place of its own is reached whatever has the name now. */
+/* Removes the chunks of a target whose run failed. Errors are not reported: without metadata no reader takes the rest for
+ * an array. An anchored place is reached even if another one has its name. */
 static void remove_chunks(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;
@@ -534,7 +534,7 @@ static void remove_chunks(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* Takes back the metadata of such a target. */
+/* Removes the metadata of such a target. */
 static bool retract(const cb_io *io, int i)
 {
     static const char *const keys[] = {"zarr.json", ".zarray", ".zattrs"};
@@ -546,8 +546,8 @@ static bool retract(const cb_io *io, int i)
                                      NULL) == CUBED_OK;
 }
 
-/* Of a run whose place was taken over: what it put beside the array after the other run had removed it. A run that resumes
- * this one goes on there, and its record says so. */
+/* Removes what a run whose place was taken over put next to the array after the other run had removed it. A run that
+ * resumes this one continues there; its record says so. */
 static void discard_late(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;
@@ -560,7 +560,7 @@ static void discard_late(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* An array whose run ended early. */
+/* Handles an array whose run ended early. */
 static void abandon(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
@@ -571,7 +571,7 @@ static void abandon(const cb_io *io, int i)
         return;
     }
     cubed_status ignored = CUBED_OK;
-    /* Of several targets some may have been committed before one could not be. */
+    /* Some of several targets may have been committed before one failed. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
     const bool gone = !may_have_metadata || retract(io, i);
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
@@ -600,7 +600,8 @@ void cb_targets_end(cb_io *io)
     }
 }
 
-/* Seconds since the last beat by the clock that says most: one stops while the machine is suspended, the other one can be set. */
+/* Seconds since the last beat, by the clock that shows more: one stops while the machine is suspended, the other can be
+ * set. */
 static int64_t seconds_since(const cb_io *io)
 {
     return cb_max_i64(cb_run_now() - io->beat_at, (cb_clock_boot_ns() - io->beat) / 1000000000);
@@ -616,7 +617,7 @@ static cubed_status beat(cb_io *io, cubed_error *err)
     }
     if (st != CUBED_E_EXISTS && !cb_version_is_none(&io->folder.version))
         st = cb_claim_say(&io->folder, CB_RUN_WORKING, &why);
-    /* A beat that fails for another reason is followed by others. */
+    /* Beats continue after other errors. */
     if (st != CUBED_E_EXISTS) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -637,7 +638,7 @@ cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const target_io *t = made(io, i);
         if (!t || !t->claimed || t->begun) continue;
-        /* By names, as a put of this run that failed may have happened. */
+        /* Compares names, because a put of this run that failed may have been executed. */
         if (cb_claim_check_place(&t->claim, NULL, io->zone, &lost) != CUBED_E_EXISTS) continue;
         if (err) *err = lost;
         return CUBED_E_EXISTS;
