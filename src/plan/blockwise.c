@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* False when there is no memory. */
+/* Returns false if out of memory. */
 static bool own_blocks(cb_zone *zone, cb_block_operand *x, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
     return cb_blockwise_copy(zone, op);
 }
 
-/* Sums do not overflow: what was checked fits into the array's extent. */
+/* Sums do not overflow, because halos were checked against the array's extent. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi)
 {
     if (halo->padded) {
@@ -109,7 +109,7 @@ bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
            same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
 }
 
-/* Whether the array's extent has room for it. */
+/* Checks that the array's extent has room for the halo. */
 static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int axis, int number,
                                cubed_error *err)
 {
@@ -123,7 +123,7 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
                    axis, number, halo->before, halo->after, extent);
 }
 
-/* A symbol that an axis in front of axis d has, too: only inputs whose axes are cut alike may. */
+/* Checks a symbol that an earlier axis has as well: only inputs with equally divided axes may repeat one. */
 static cubed_status check_repeated(const cb_block_operand *x, int d, bool output, const char *what,
                                    int number, cubed_error *err)
 {
@@ -138,7 +138,7 @@ static cubed_status check_repeated(const cb_block_operand *x, int d, bool output
     return CUBED_OK;
 }
 
-/* Symbols within range; axes without one are one block. */
+/* Checks that symbols are in range, and that axes without a symbol are one block. */
 static cubed_status check_operand(const cb_block_operand *x, bool output, const char *what,
                                   int number, cubed_error *err)
 {
@@ -161,7 +161,7 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
     return CUBED_OK;
 }
 
-/* An operand's part in the numbers of blocks: one that differs from 1 is all operands' number. */
+/* Adds an operand to the numbers of blocks. All numbers other than 1 must be equal. */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {
@@ -182,7 +182,7 @@ static cubed_status count_blocks(const cb_block_operand *x, bool output, int num
     return CUBED_OK;
 }
 
-/* A gathered input is cut along its axis in blocks that several calls share. */
+/* Checks a gathered input: along its axis several calls share a block. */
 static cubed_status check_gather(const cb_blockwise *op, int number, const cb_symbols *symbols,
                                  cubed_error *err)
 {
@@ -229,7 +229,7 @@ cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed
         }
     }
     for (int i = 0; i < op->nin; i++) CB_TRY(check_gather(op, i, out, err));
-    /* Else several tasks would write one block of an output. */
+    /* Otherwise several tasks would write one block of an output. */
     for (int i = 0; i < op->nout; i++) {
         uint32_t has = 0;
         for (int d = 0; d < op->out[i].blocks.ndim; d++) {

@@ -1,5 +1,5 @@
-/* The operation of a BLOCKWISE node: a function on whole blocks, and how its operands are cut into
- * them. cubed/blockwise.h says what symbols mean. */
+/* The operation of a BLOCKWISE node: a function on whole blocks, and how its operands are divided into blocks.
+ * cubed/blockwise.h defines symbols. */
 #ifndef CB_PLAN_BLOCKWISE_H
 #define CB_PLAN_BLOCKWISE_H
 
@@ -7,14 +7,13 @@
 #include "cubed/blockwise.h"
 #include "plan/geom.h"
 
-/* Of a gathered input a call gets ranges along one axis, one behind another: pairs of positions, the first
- * in the range and the first behind it, which are the block of another input. What is read depends on data;
- * how much of it at most does not. */
+/* A gathered input: a call gets ranges along one axis, concatenated. A block of another input lists the ranges as pairs of
+ * positions: first, and last + 1. The ranges depend on data; their maximum total length does not. */
 typedef struct cb_gather {
-    int64_t most; /* elements of a call; 0: the input is not gathered */
+    int64_t most; /* maximum elements per call; 0: the input is not gathered */
     int64_t per;  /* blocks along the axis' symbol whose ranges are in one block of this input */
-    int axis;     /* blocks have extent 1 along all others */
-    int ranges;   /* number of the input of type int64, in front of this one */
+    int axis;     /* blocks have extent 1 along all other axes */
+    int ranges;   /* number of the int64 input with the ranges, which precedes this one */
 } cb_gather;
 
 typedef struct cb_block_operand {
@@ -25,12 +24,12 @@ typedef struct cb_block_operand {
     cb_gather gather;                      /* of inputs */
 } cb_block_operand;
 
-/* Widens a range of the blocks' elements by what comes with them; positions in the array. */
+/* Widens a range of a block's elements by its halo. Positions are those of the array. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi);
-/* The most elements of a block of the axis with what comes with it. */
+/* Maximum elements of a block along the axis, including its halo. */
 int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);
 
-/* The nodes of the outputs of one operation have equal copies of it. */
+/* The operation; the nodes of all of its outputs have equal copies. */
 typedef struct cb_blockwise {
     const char *function;
     const void *params; /* aligned to 16 bytes */
@@ -39,26 +38,26 @@ typedef struct cb_blockwise {
     cb_block_operand *in, *out;
 } cb_blockwise;
 
-/* The symbols of an operation, as its operands have them. */
+/* The symbols of an operation, from its operands. */
 typedef struct cb_symbols {
     int n;
     int64_t nblocks[CUBED_MAX_NDIM];
-    bool kept[CUBED_MAX_NDIM]; /* some output has it; the others are contracted */
+    bool kept[CUBED_MAX_NDIM]; /* some output has the symbol; other symbols are contracted */
 } cb_symbols;
 
-/* Whether the blocks with their halos make up an array of that grid. */
+/* Returns true if the blocks with their halos cover an array of that grid. */
 bool cb_block_covers(const cb_block_operand *x, const cb_grid *array);
 bool cb_block_has_halo(const cb_block_operand *x);
 
-/* NULL when there is no memory. */
+/* NULL if out of memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);
-/* One of `known` (entries may be NULL) if it equals the operation, else a copy in the zone; NULL when there is no memory.
- * Operations on many axes have kilobytes: those of chains and of many like products are shared. */
+/* Returns the entry of `known` (entries may be NULL) that equals the operation, otherwise a copy in the zone. NULL if out
+ * of memory. Operations on many axes have kilobytes, so chains and similar products share them. */
 const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
                                       const cb_blockwise *const *known, int nknown);
-/* Of operations that read the same inputs: whether they are one. */
+/* Compares operations that read the same inputs. */
 bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b);
-/* CUBED_E_ARG if operands do not agree; grids themselves are sound. */
+/* CUBED_E_ARG if the operands do not agree. The grids themselves must be valid. */
 CUBED_MUST_CHECK cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out,
                                                    cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* Where arrays have their chunks from, and whether somebody gave lengths of their own to them. */
+/* Finds the origin of arrays' chunks, and the axes whose chunk lengths were given. */
 #include "kernel/kernel.h"
 #include "plan/kinds/kind_rows.h"
 
@@ -7,14 +7,14 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
-/* Takes over where an input has the chunks of an axis from. */
+/* Takes over the origin of the chunks of an input's axis. */
 static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 {
     raise_to(x, axis, in->chunks_from[of]);
     if (in->listed >> of & 1) x->listed |= 1u << axis;
 }
 
-/* Inputs have the axes of x, or none at all. */
+/* Inputs have the axes of x, or no axes. */
 void cb_chunks_of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {
@@ -39,7 +39,7 @@ void cb_chunks_of_reduce(cubed_array *x)
     }
 }
 
-/* An axis of the result is made of several axes of the input: it takes over the strongest origin of their chunks. */
+/* An axis of the result consists of several axes of the input: it takes the strongest origin of their chunks. */
 void cb_chunks_of_reshape(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;
@@ -67,7 +67,7 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
     return true;
 }
 
-/* Other chunks than before are the caller's; constants are the same constants in any. */
+/* Changed chunks were chosen by the caller; constants are independent of chunks. */
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
@@ -80,7 +80,7 @@ void cb_chunks_of_copy(cubed_array *x)
     }
 }
 
-/* Blocks of results are lengths of somebody where those of operands are. */
+/* The blocks of a result count as given lengths if those of an operand do. */
 void cb_chunks_of_blocks(cubed_array *x)
 {
     const cb_blockwise *op = x->node.block;
@@ -110,7 +110,7 @@ void cb_chunks_are_data(cubed_array *x)
     x->listed = UINT32_MAX;
 }
 
-/* Random numbers are no constants. */
+/* Random numbers are not constants. */
 void cb_chunks_of_elem(cubed_array *x)
 {
     if (cb_op_takes_index(x->node.op))

@@ -79,7 +79,7 @@ cubed_status cubed_context_set_variables(cubed_context *ctx, const char *const *
     return cb_net_set_variables(&ctx->stores.net, variables, err);
 }
 
-/* The URL that options of a store or document are kept for. Options of a repository are the same for all its branches. */
+/* Finds the URL that identifies options of a store or document. Options of a repository apply to all its branches. */
 static cubed_status find_scope(cb_zone *zone, const char *url, const char **out, cubed_error *err)
 {
     cb_place place;

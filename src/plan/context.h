@@ -1,5 +1,4 @@
-/* The context: see cubed/context.h. Immutable after it is made, except its reference count, the functions that are added
- * to it, and what it counts. */
+/* The context (cubed/context.h). Immutable after its creation, except the reference count, added functions and counters. */
 #ifndef CB_PLAN_CONTEXT_H
 #define CB_PLAN_CONTEXT_H
 
@@ -14,7 +13,7 @@
 #include "mem/process.h"
 #include "store/services/store_registry.h"
 
-/* Functions that were added are never taken away: readers need no lock. */
+/* Added functions are never removed, so readers need no lock. */
 typedef struct cb_added_block_fn {
     const cubed_block_fn *fn;
     struct cb_added_block_fn *next;
@@ -37,23 +36,24 @@ struct cubed_context {
     cb_kernels kernels;
     cb_stores stores;
     cb_codecs codecs;
-    uint64_t machine_memory; /* that this process may use, when the context was made */
+    /* memory that this process may use, measured when the context was created */
+    uint64_t machine_memory;
     cb_code_memory code;
-    atomic_uint working; /* messages that workers of this context perform now */
+    atomic_uint working; /* number of messages that workers of this context are executing */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
     _Atomic(cb_added_executor *) executors;
-    const cubed_raised_fn *raised_fn; /* NULL: nobody knows what is behind errors */
+    const cubed_raised_fn *raised_fn; /* NULL: exceptions behind errors are unknown */
 };
 
-/* The function of that name, the library's own or an added one, and what it is given as its `ctx`: its
- * own ones get the kernels. CUBED_E_UNSUPPORTED if there is none. */
+/* Finds the function of that name, built in or added, and its `ctx`; that of built-in functions is the kernels.
+ * CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
                                                        const cubed_block_fn **out, void **fn_ctx,
                                                        cubed_error *err);
 
-/* Functions in shared objects (shared_fn.c): their names in plans are made of path and symbol. Finding one
- * opens the object, which runs its code. */
+/* Functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding one opens the object,
+ * which runs its code. */
 bool cb_block_fn_is_shared(const char *name);
 CUBED_MUST_CHECK cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library,
                                                       const char *symbol, const char **out,

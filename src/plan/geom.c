@@ -113,7 +113,7 @@ bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
         return a->n == b->n &&
                (a->starts == b->starts ||
                 memcmp(a->starts, b->starts, ((size_t)a->n + 1) * sizeof *a->starts) == 0);
-    /* Chunks longer than what is left of the axis cut it the same way. */
+    /* Chunk lengths above the rest of the axis give the same chunks. */
     const int64_t rest = a->extent - a->first;
     return cb_min_i64(a->first, a->extent) == cb_min_i64(b->first, b->extent) &&
            (rest <= 0 || cb_min_i64(a->chunk, rest) == cb_min_i64(b->chunk, rest));
@@ -218,7 +218,7 @@ void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source)
     }
 }
 
-/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
+/* Sets the positions x of [lo, hi) with offset + stride * x in [first, last). */
 static void narrow(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
                    int64_t *hi)
 {

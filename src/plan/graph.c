@@ -43,7 +43,7 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
     return n;
 }
 
-/* What the node points to. Lists that an input has live as long as x does. */
+/* Copies what the node points to. Lists of an input live as long as x. */
 static cubed_status own_node(cubed_array *x, cubed_error *err)
 {
     const int n = x->node.ninputs;
@@ -124,7 +124,7 @@ cubed_array *cubed_array_ref(cubed_array *x)
     return x;
 }
 
-/* A chain of a million operations is freed without recursion: the dead are kept in a list. */
+/* Frees long chains (a million operations) without recursion, with a list of dead nodes. */
 void cubed_array_unref(cubed_array *x)
 {
     if (!x || atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1) return;
@@ -160,8 +160,8 @@ void cubed_array_set_made(cubed_array *x)
         x->made_mem = cb_sat_mul(x->made_mem, (size_t)x->shape[d]);
 }
 
-/* What one call makes is not deep: `levels` is for arrays that came from bytes. Nodes that have the number are
- * those that were met: with 0, which says nothing, all ways to a node would be gone. */
+/* Sets the origin of the nodes that one call created. These are few levels deep; `levels` limits arrays that were
+ * deserialised. A nonzero origin marks visited nodes. With origin 0 every path to a node would be walked. */
 static void set_origin(cubed_array *x, uint32_t origin, int levels)
 {
     if (x->node.origin || levels == 0) return;
@@ -176,7 +176,7 @@ void cubed_array_set_origin(cubed_array *x, uint32_t origin)
 
 const void *cubed_array_tag(const cubed_array *x) { return x->tag; }
 
-/* Walks with a stack of its own, as chains may be long. */
+/* Uses an explicit stack, because chains may be long. */
 cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                void (*visit)(void *ctx, const void *tag), void *ctx,
                                cubed_error *err)

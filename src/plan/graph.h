@@ -1,5 +1,5 @@
-/* The nodes behind cubed_array handles. A graph is what the user wrote; flatten.c copies what a
- * computation reaches into a plan's IR. */
+/* The nodes behind cubed_array handles. A graph is the user's program; flatten.c copies the part that a computation needs
+ * into a plan's IR. */
 #ifndef CB_PLAN_GRAPH_H
 #define CB_PLAN_GRAPH_H
 
@@ -9,57 +9,56 @@
 #include "plan/context.h"
 #include "plan/ir.h"
 
-/* Where an array has the chunks along an axis from. Of operands that differ, those decide that have more to
- * lose: what is read in other chunks than it has is read again. */
+/* The origin of an array's chunks along an axis. If operands differ, the origin with the higher value decides, because
+ * reads in other chunks than the stored ones read data repeatedly. */
 typedef enum cb_chunks_from {
-    CB_CHUNKS_NONE,   /* automatic ones of memory and constants, and of axes that broadcast */
-    CB_CHUNKS_CALL,   /* the caller's, of what is computed from nothing */
+    CB_CHUNKS_NONE,   /* automatic: of memory, constants, and broadcast axes */
+    CB_CHUNKS_CALL,   /* chosen by the caller, for computed constants */
     CB_CHUNKS_MEMORY, /* of an array in memory */
-    CB_CHUNKS_DATA,   /* of what is read or made chunk by chunk */
+    CB_CHUNKS_DATA,   /* of data that is read or computed chunk by chunk */
 } cb_chunks_from;
 
 struct cubed_array {
     atomic_int refs;
     cubed_context *ctx; /* referenced */
     cb_zone *zone;      /* owns strings and lists; the struct itself is from the allocator */
-    cb_node node;       /* `inputs` unset: the inputs are these: */
-    cubed_array **in;   /* node.ninputs, referenced */
+    cb_node node;       /* `inputs` is unset; the inputs are in `in` */
+    cubed_array **in;   /* node.ninputs entries, referenced */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
-    uint32_t listed; /* axes whose chunks have lengths that somebody gave, or a store has */
-    /* What cubed_array_open found: the chunks that are written as a whole, of which `chunks` may be parts
-     * (of shards). In the zone; NULL of all other arrays. */
+    uint32_t listed;                     /* axes whose chunk lengths a user gave or a store has */
+    /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). In the
+     * zone; NULL for all other arrays. */
     const cb_grid *objects;
-    void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
+    void (*release)(void *owner); /* MEMORY: NULL if the memory is borrowed */
     void *owner;
-    uint64_t made_mem;      /* see cubed_array_set_made; 0: the memory is a user's */
+    uint64_t made_mem;      /* see cubed_array_set_made; 0: the user's memory */
     const void *tag;        /* see cubed_array_retag */
-    cubed_array *next_dead; /* used by unref alone, when nobody else has the array */
+    cubed_array *next_dead; /* used only by unref, after the last reference is gone */
 };
 
-/* Makes a handle from a node whose kind, dtype, grid and parameters are set; inputs are referenced
- * and strings copied. */
+/* Creates a handle from a node with kind, dtype, grid and parameters. References the inputs and copies strings. */
 CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node,
                                            cubed_array *const *inputs, cubed_array **out,
                                            cubed_error *err);
-/* Starts a node over x's shape, chunks and names, with x as its only input to be. */
+/* Returns a node with x's shape, chunks and names, whose only input will be x. */
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
 
-/* Sets x->chunks_from and x->listed by its kind and its inputs. */
+/* Sets x->chunks_from and x->listed from its kind and inputs. */
 void cb_graph_find_chunks_from(cubed_array *x);
 
-/* The bytes of an array, which is the last of these nodes (serial.h). */
+/* Serialises an array, the last of these nodes (serial.h). */
 CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,
                                             size_t *size, cubed_error *err);
-/* Makes made[i] of a node that was read, which the array owns afterwards, and of made[0..i-1]. */
+/* Creates made[i] from a node that was read and from made[0..i-1]. The array then owns the node. */
 CUBED_MUST_CHECK cubed_status cb_graph_restore(cubed_context *ctx, const cb_node *node,
                                                cubed_array **made, int i, cubed_error *err);
 
-/* Checks 0 <= ndim <= CUBED_MAX_NDIM, extents >= 0 and that the bytes of it all fit int64_t. */
+/* Checks that 0 <= ndim <= CUBED_MAX_NDIM, that extents are >= 0, and that the total bytes fit int64_t. */
 CUBED_MUST_CHECK cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape,
                                              cubed_dtype dtype, cubed_error *err);
-/* Extents of about `target` bytes: whole trailing axes, then part of one, then 1. */
+/* Chooses extents of about `target` bytes: whole trailing axes, then part of one axis, then 1. */
 void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t target,
                     int64_t *chunks);
 #define CB_AUTO_CHUNK_BYTES ((int64_t)1 << 20)

@@ -1,4 +1,4 @@
-/* What a plan computes, as a name: the same for the same contents, in any process. */
+/* Hashes of what a plan computes: the same for the same contents, in any process. */
 #define XXH_INLINE_ALL
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "plan/serial.h"
 
-/* Elements in C order, in runs of the last axes that lie densely. */
+/* Hashes elements in C order, in runs of the dense trailing axes. */
 static void put_contents(cb_buf *b, const cb_node *n)
 {
     int64_t shape[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM] = {0};
@@ -37,7 +37,7 @@ static XXH128_canonical_t digest_of(const cb_buf *b)
     return out;
 }
 
-/* A name for bytes with contents. */
+/* Hashes the bytes and the contents. */
 static cubed_status put_name(cb_buf *b, const cb_buf *contents, char name[CB_PLAN_ID_CAP],
                              cubed_error *err)
 {
@@ -60,7 +60,7 @@ cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
     return st;
 }
 
-/* Nodes that the optimiser adds read nothing of memory, and leave those that do in their order. */
+/* Nodes that the optimiser adds do not read memory and do not change the order of nodes that do. */
 cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
                               cubed_error *err)
 {

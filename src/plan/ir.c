@@ -22,7 +22,7 @@ static bool copy_numbers(cb_zone *z, const int64_t **list, int n)
     return *list != NULL;
 }
 
-/* Most arrays, and all that are not results once there is a plan, have none. */
+/* Most arrays have no names, nor has any node of a plan except results. */
 static bool own_names(cb_zone *zone, int ndim, const char *const **names)
 {
     static const char *const none[CUBED_MAX_NDIM] = {NULL};
@@ -181,7 +181,7 @@ int cb_ir_below_copies(const cb_ir *ir, int node)
     return node;
 }
 
-/* Checks what the optimiser has decided: which nodes are stored, and where. */
+/* Checks the optimiser's decisions: which nodes are stored, and where. */
 static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
@@ -228,7 +228,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     return kind->check(ir, n, err);
 }
 
-/* Depth of the virtual nodes below and including each one. */
+/* Checks the depth of virtual nodes, including each node itself. */
 static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(ir->zone);

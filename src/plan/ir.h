@@ -1,6 +1,5 @@
-/* The plan's immutable representation: a list of nodes, each an array and the operation that makes
- * it, inputs before users. Plain data: it can be written to bytes and read back (serial.h), and
- * has no pointers but into the zone that owns it. */
+/* The immutable form of a plan: a list of nodes, each an array and the operation that computes it, inputs before users.
+ * Plain data that can be serialised (serial.h); all pointers point into the owning zone. */
 #ifndef CB_PLAN_IR_H
 #define CB_PLAN_IR_H
 
@@ -16,22 +15,22 @@
 typedef struct cb_node {
     cb_node_kind kind;
     cubed_dtype dtype;
-    /* Shape and chunks: logical for virtual nodes, stored for stored ones. Of nodes that are kept see cb_grid_keep. */
+    /* Shape and chunks: logical for virtual nodes, stored for stored ones. For kept nodes see cb_grid_keep. */
     const cb_grid *grid;
     int ninputs;
-    int *inputs; /* node numbers, less than its own */
+    int *inputs; /* node numbers, less than the node's own */
 
-    union { /* what belongs to kinds: of others than it is there for, nobody looks at a member */
+    union {                 /* members belong to the kinds named; other kinds do not use them */
         cubed_op op;        /* ELEM */
         cubed_scalar value; /* FULL */
         int64_t start;      /* INDEX */
         struct {
             cb_reduction reduction; /* REDUCE, PARTIAL, MERGE_PARTIAL, MERGE, SCAN */
-            uint32_t
-                reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. Merges: of the original */
-            int axis;    /* CONCAT, SCAN */
-            const int64_t *
-                begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
+            /* REDUCE, PARTIAL: bit d = axis d of the input. Merges: of the original input */
+            uint32_t reduced;
+            int axis; /* CONCAT, SCAN */
+            /* CONCAT: starts of its inputs along the axis, and the end; set by cb_ir_set */
+            const int64_t *begins;
         };
         struct {
             const cb_map *map;   /* VIEW, RESHAPE: see cb_map_own */
@@ -40,68 +39,67 @@ typedef struct cb_node {
         struct {                    /* MEMORY */
             const void *data;       /* element 0 */
             uint64_t token;         /* its address in the process that made the plan */
-            const int64_t *strides; /* bytes */
+            const int64_t *strides; /* in bytes */
         };
     };
-    /* Asked for of any node: whether it has one tells kinds apart. */
-    const cb_grid
-        *reduce_grid; /* merges, which take states: the grid of the original reduction's input */
-    /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
-     * are read in, and its chunks. NULL for all others. */
+    /* The following fields may be read for nodes of any kind: their presence distinguishes kinds. */
+    /* merges, which read states: the grid of the original reduction's input */
+    const cb_grid *reduce_grid;
+    /* BLOCKWISE: the operation, and the number of this output. COMPRESS: the blocks of its inputs, and its chunks. NULL for
+     * all other kinds. */
     const cb_blockwise *block;
     int output;
-    cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
+    cb_source *source; /* READER; borrowed from its array or the loaded plan */
 
-    const char *url; /* ZARR: STORE::PATH; results: where to, else NULL */
-    /* ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL if there are none. */
+    const char *url; /* ZARR: STORE::PATH; results: the destination, otherwise NULL */
+    /* ZARR: places that the user lets the document at `url` refer to (place/confine.h); NULL: none. */
     const char *references;
     const char *writes; /* results in memory: cubed_target.writes */
     const char *name;   /* results in memory: cubed_target.name */
-    /* ZARR: of the metadata when it was opened, and where that was (cb_place.text). They do not travel: a plan that is
-     * loaded is of what it finds. */
+    /* ZARR: version of the metadata when it was opened, and its place (cb_place.text). Not serialised: a loaded plan uses
+     * the versions that it finds. */
     const char *version, *place;
     int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
     const char *codecs; /* results with url; NULL: default */
-    const char *attrs;  /* JSON text, NULL: none */
-    /* As many as there are axes, NULL of those without; of nodes that are kept no NULL itself. */
+    const char *attrs;  /* JSON string; NULL: none */
+    /* One per axis, NULL for axes without a name. Not NULL in kept nodes. */
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
-    bool region; /* a result that goes to chunks of an array that exists */
-    /* Of a region: number of its first chunk in the array, along each axis. */
+    bool region; /* a result written to chunks of an existing array */
+    /* Regions: number of the first chunk in the array along each axis. */
     const int64_t *first_chunk;
-    /* Of a region: the elements of the array that are written, from part[d] to part[ndim + d] - 1. Chunks may have more. */
+    /* Regions: elements of the array that are written, from part[d] to part[ndim + d] - 1. The chunks may contain more. */
     const int64_t *part;
-    /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
-     * there, and whether that means "missing" wherever it stands, as it does in format 2. */
+    /* Zarr arrays, and views and copies of them: fill value in the metadata, and whether every element with that value is
+     * "missing", as in format 2. */
     bool has_fill, fill_is_missing;
     cubed_scalar fill;
 
     bool to_memory; /* a result in the caller's memory */
-    void *result;   /* where; NULL until it is bound */
+    void *result;   /* its address; NULL until it is bound */
 
-    /* Decided by the optimiser, but for copies that functions on blocks ask for; sources: false. */
+    /* Decided by the optimiser, except copies that functions on blocks request. False for sources. */
     bool stored;
-    cb_why why;      /* it is */
-    uint32_t origin; /* see cubed_array_set_origin; does not travel */
-    /* Of which flattening made it, only to be compared; does not travel. */
+    cb_why why;      /* reason */
+    uint32_t origin; /* see cubed_array_set_origin; not serialised */
+    /* Array that this node was flattened from, only for comparisons; not serialised. */
     const struct cubed_array *array;
     bool is_target;
-    bool any_chunks; /* while planning: nobody minds in which chunks the target is */
-    /* While planning, of a copy whose tasks are decided: chunks per axis, and the workers that share one. NULL: they
-     * are not. */
+    bool any_chunks; /* during planning: the target may have any chunks */
+    /* During planning, for a copy whose tasks are decided: chunks per axis, and workers that share a task. NULL:
+     * undecided. */
     const int64_t *task_chunks;
     unsigned coop;
 } cb_node;
 
-/* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a
- * malformed blob can ask for. */
+/* Limits the memory of a malformed plan. A chain of 64 views and elementwise operations costs as little as one. */
 #define CB_MAX_NODES 100000
-/* Operands of all functions on blocks, those of every output's copy, for the same reason: each takes some
- * KiB, but few bytes of a blob. */
+/* Operands of all functions on blocks, counted for each output's copy. Also limits malformed plans: an operand uses some
+ * KiB but few bytes of a plan. */
 #define CB_MAX_OPERANDS 200000
 
-/* Most virtual nodes one above the other: the compiler goes down them by recursion. The optimiser
- * stores a node before a chain gets longer. */
+/* Maximum depth of virtual nodes, because the compiler recurses through them. The optimiser stores a node before a chain
+ * gets longer. */
 #define CB_MAX_DEPTH 256
 
 typedef struct cb_ir {
@@ -109,84 +107,84 @@ typedef struct cb_ir {
     int nnodes, cap;
     cb_node *nodes;
     const cb_blockwise *last_block; /* of the last node that has one, or NULL */
-    bool is_graph;                  /* as the user wrote it: nothing is decided, nothing stored */
+    bool is_graph;                  /* as the user wrote it: nothing decided, nothing stored */
 } cb_ir;
 
 static inline bool cb_node_is(const cb_node *n, unsigned any)
 {
     return (cb_kinds[n->kind]->is & any) != 0;
 }
-/* A stored array has chunks that tasks read and write. */
+/* Returns true for a stored array; tasks read and write its chunks. */
 static inline bool cb_node_is_source(const cb_node *n) { return cb_node_is(n, CB_KIND_SOURCE); }
-/* A source of which tasks read chunks. */
+/* Returns true for a source of which tasks read chunks. */
 static inline bool cb_node_has_chunks(const cb_node *n) { return cb_node_is(n, CB_KIND_CHUNKED); }
-/* Addressed in place: the caller's memory, or a result in it. */
+/* Returns true if the node is accessed in place: the caller's memory, or a result in it. */
 static inline bool cb_node_in_memory(const cb_node *n)
 {
     return n->to_memory || (cb_node_is_source(n) && !cb_node_has_chunks(n));
 }
-/* Whether it leaves states of a reduction, by group of blocks. */
+/* Returns true if the node's elements are states of a reduction, one per group of blocks. */
 static inline bool cb_node_leaves_states(const cb_node *n)
 {
     return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
 }
-/* Running totals and outputs of operations on whole blocks are stored wherever they are read. */
+/* Running totals and outputs of functions on whole blocks are stored wherever they are read. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
     return cb_node_is(n, CB_KIND_STORES_ITSELF);
 }
-/* Has a node stored; the first reason stays. */
+/* Marks a node as stored; the first reason stays. */
 static inline void cb_node_store(cb_node *n, cb_why why)
 {
     if (!n->stored) n->why = why;
     n->stored = true;
 }
 static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
-/* Whether the values of a CHUNK_POSITION node, the number of a chunk and a position in it, have room for this grid. */
+/* Returns true if the values of a CHUNK_POSITION node (chunk number and position in the chunk) can represent this grid. */
 static inline bool cb_chunk_positions_fit(const cb_grid *g)
 {
     return cb_grid_count(g) <= INT64_C(1) << 31 && cb_grid_max_chunk(g) <= INT64_C(1) << 32;
 }
-/* Shape of a node, copied out of its grid. */
+/* Copies the shape of a node from its grid. */
 static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 {
     for (int d = 0; d < n->grid->ndim; d++) shape[d] = n->grid->axis[d].extent;
 }
 
-/* The grid of what a reduction, or either half of one, goes through. */
+/* The grid of the input of a reduction, or of either half of one. */
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
-/* The map through which an input is seen where the node is seen through `map`: an input without axes is one element,
- * a function on blocks reads along axes of its own. */
+/* Sets the map of an input if the node is seen through `map`. An input without axes is one element; a function on blocks
+ * reads along axes of its own. */
 CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
                                               const cb_map *map, cb_map *out, cubed_error *err);
-/* The node that is read where `node` is, below copies that are not stored. */
+/* Returns the node that is read in place of `node`, below copies that are not stored. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
-/* Whether two nodes are outputs of one operation on blocks. */
+/* Returns true if two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
-/* What other nodes have, and lives as long as a zone: it is not copied. */
+/* Data of other nodes that live as long as a zone, so that copies are not needed. */
 typedef struct cb_known {
     const cb_grid *const *grids;
     int ngrids;
     const cb_blockwise *const *blocks; /* entries may be NULL */
     int nblocks;
 } cb_known;
-/* Copies what the node points to into the zone, but for its inputs, and what is known. */
+/* Copies what the node points to into the zone, except its inputs and known data. */
 CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known,
                                           cubed_error *err);
-/* Room for so many nodes. */
+/* Allocates room for `cap` nodes. */
 CUBED_MUST_CHECK cubed_status cb_ir_reserve(cb_ir *ir, int cap, cubed_error *err);
-/* Appends a copy of *node (inputs, strings copied into the zone). */
+/* Appends a copy of *node; inputs and strings are copied into the zone. */
 CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,
                                         cubed_error *err);
-/* Puts one in the place of a node that there is, the same way. */
+/* Replaces an existing node by a copy of *node. */
 CUBED_MUST_CHECK cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node,
                                         cubed_error *err);
-/* Whether a grid of such elements is sound. */
+/* Checks the grid of an array with elements of this type. */
 CUBED_MUST_CHECK cubed_status cb_grid_check(const cb_grid *g, cubed_dtype dtype, cubed_error *err);
 bool cb_grid_same_shape(const cb_grid *a, const cb_grid *b);
-/* Checks every invariant that the rest of the library trusts: kinds, types, shapes, inputs,
- * transforms within their source. CUBED_E_FORMAT names the node. */
+/* Checks every invariant that the rest of the library relies on: kinds, types, shapes, inputs, transforms within their
+ * source. CUBED_E_FORMAT names the node. */
 CUBED_MUST_CHECK cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err);
 
 #endif

@@ -1,15 +1,15 @@
-/* Axes whose chunks have lengths of their own. */
+/* Axes with irregular chunks. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "plan/geom.h"
 
-/* The most chunks that are added to a list: a longer one would be larger than what it is for. */
+/* Maximum number of chunks that are added to a list, to bound its size. */
 #define MOST_FILLED ((int64_t)1 << 20)
 
 static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }
 
-/* Whether all chunks have the length of the first, but for what the end of the axis cuts off the last. */
+/* Returns true if all chunks have the length of the first; only the last may be shorter. */
 static bool is_regular(int64_t extent, const int64_t *starts, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -38,7 +38,7 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
         return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", (int64_t)a->n);
     starts[n++] = 0;
     for (int64_t i = cb_axis_find(a, offset); i != last; i += stride < 0 ? -1 : 1) {
-        /* The first element behind the chunk, which may skip whole chunks. */
+        /* The first element after the chunk; it may skip whole chunks. */
         int64_t next = stride < 0 ? (offset - a->starts[i]) / step + 1
                                   : cb_ceil_div(a->starts[i + 1] - offset, step);
         if (next > starts[n - 1] && next < extent) starts[n++] = next;
@@ -48,7 +48,8 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
     return CUBED_OK;
 }
 
-/* Chunks beside one of `length` that put together with some of `more` elements is no longer than the longest. */
+/* Number of new chunks for `more` elements next to a chunk of `length`, 0 if the chunk can be extended up to the
+ * longest. */
 static int64_t chunks_beside(int64_t length, int64_t more, int64_t longest)
 {
     return length + more <= longest ? 0 : cb_ceil_div(more, longest);
@@ -63,7 +64,7 @@ cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int
         return CUBED_OK;
     }
     int64_t front = chunks_beside(cb_axis_hi(a, 0), before, longest);
-    /* One chunk has taken what is in front of it. */
+    /* With one chunk, that chunk was extended by the elements before it. */
     int64_t last = a->extent - a->starts[a->n - 1] + (a->n == 1 && front == 0 ? before : 0);
     int64_t behind = chunks_beside(last, after, longest), n = 0;
     if (front > MOST_FILLED || behind > MOST_FILLED) {
@@ -127,7 +128,7 @@ bool cb_grid_is_irregular(const cb_grid *g)
     return false;
 }
 
-/* The same list in one of these grids. */
+/* Finds an equal list in one of these grids. */
 static const int64_t *find_list(const cb_axis *a, const cb_grid *const *known, int nknown)
 {
     for (int i = 0; i < nknown; i++) {

@@ -1,18 +1,18 @@
-/* Where a plan's sources, results, groups and intermediates lie, and which of these places may not meet. */
+/* Places of a plan's sources, results, groups and intermediates, and which of them must not overlap. */
 #include <string.h>
 
 #include "base/error.h"
 #include "files/files.h"
 #include "plan/plan.h"
 
-/* What lies at a place. */
+/* The use of a place. */
 typedef enum place_use { USE_SOURCE, USE_RESULT, USE_ASSIGNED, USE_GROUP, USE_WORK } place_use;
 
 typedef struct placed {
     cb_place at;
     place_use use;
-    bool region;    /* a part of an array that exists is written */
-    bool overwrite; /* a result that replaces what is there when it is whole */
+    bool region;    /* part of an existing array is written */
+    bool overwrite; /* a result that replaces existing data once it is complete */
 } placed;
 
 cubed_status cb_plan_find_place(const cubed_context *ctx, cb_zone *zone, const char *url,
@@ -45,17 +45,17 @@ cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cub
     return CUBED_OK;
 }
 
-/* All places of a plan as they are at the moment, results first. Functions of the caller may read and write some, which
- * are known only in so far as the caller says so. */
+/* All current places of a plan, results first. Functions of the caller may read and write other places; these are known
+ * only as far as the caller declares them. */
 typedef struct placed_list {
     const cubed_context *ctx;
     cb_zone *zone;
     placed *all;
     int n;
-    bool again; /* parsed anew: more may exist, and links may lead elsewhere */
+    bool again; /* parse places again, because more may exist and links may have changed */
 } placed_list;
 
-/* `known` is the place of the URL, if it need not be parsed. */
+/* `known`: the place of the URL if it is already parsed, otherwise NULL. */
 static cubed_status add(placed_list *l, const char *url, const cb_place *known, place_use use,
                         const cb_node *n, cubed_error *err)
 {
@@ -71,7 +71,7 @@ static cubed_status add(placed_list *l, const char *url, const cb_place *known, 
                            : cb_plan_find_place(l->ctx, l->zone, url, &x->at, err);
 }
 
-/* Of arrays that are copied as they are. */
+/* Lists arrays that are copied unchanged. */
 static cubed_status list_copies(const cubed_plan *p, placed_list *l, bool results, cubed_error *err)
 {
     for (int i = 0; i < p->ngroups; i++) {
@@ -110,25 +110,25 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     for (int i = 0; i < p->ngroups; i++) {
         if (!p->groups[i].copy_of) CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
     }
-    /* A plan whose results and sources are in memory alone has no places that could meet. */
+    /* A plan with results and sources only in memory has no places that could overlap. */
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
-/* Whether `a`, which is written, and `b` would destroy each other where the first is the same place as the second,
- * above it or below it. */
+/* Returns true if `a`, which is written, and `b` would destroy each other. `relation`: the place of `a` is equal to, above
+ * or below that of `b`. */
 static bool collide(const placed *a, const placed *b, cb_place_relation relation)
 {
     if (relation == CB_PLACES_APART) return false;
     if (a->use == USE_RESULT && b->use <= USE_RESULT) {
-        /* An array is replaced when nobody reads it any more. */
+        /* The array is replaced after all reads. */
         if (a->overwrite && !a->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME)
             return false;
-        /* Chunks that regions share are merged when they are put. */
+        /* Shared chunks of regions are merged when they are put. */
         return !(a->region && b->region && relation == CB_PLACES_SAME);
     }
-    /* Several regions of an array are written by functions in one plan, which is theirs to order. */
+    /* Functions in one plan write several regions of an array; they define the order. */
     if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE;
-    /* Groups and work directories hold arrays, and other things; arrays hold nothing else. */
+    /* Groups and work directories may contain arrays and other places; arrays contain nothing else. */
     return relation != CB_PLACE_ABOVE;
 }
 
@@ -138,7 +138,7 @@ static const char *noun(place_use use)
     return nouns[use];
 }
 
-/* Says what would happen, both spellings, and what these have in common. */
+/* Reports the conflict, both spellings, and the common place. */
 static cubed_status refuse(const placed *a, const placed *b, cb_place_relation relation,
                            cubed_error *err)
 {
@@ -185,7 +185,7 @@ out:
 
 /* --- References ------------------------------------------------------------------------------------------- */
 
-/* Whether cubed_plan_get_validator names the store of node k for a node before it. */
+/* Returns true if cubed_plan_get_validator names the store of node k for an earlier node. */
 static bool is_listed(const cubed_plan *p, int k)
 {
     for (int j = 0; j < k; j++) {

@@ -61,7 +61,7 @@ bool cb_plan_is_shared(const cb_node *n, size_t *size)
     int64_t shape[CUBED_MAX_NDIM], count = 0;
     if (n->kind != CB_NODE_MEMORY) return false;
     cb_node_shape(n, shape);
-    /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
+    /* cb_ir_check refuses nodes whose bytes cannot be counted. */
     if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return *size > CB_PLAN_EMBED_BYTES;
@@ -73,13 +73,13 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
     int64_t shape[CUBED_MAX_NDIM], count = 0;
     if (!n->to_memory) return false;
     cb_node_shape(n, shape);
-    /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
+    /* cb_ir_check refuses nodes whose bytes cannot be counted. */
     if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return true;
 }
 
-/* From the first byte of a source in memory to behind its last one: strides may be negative. */
+/* Sets the range of bytes of a source in memory; strides may be negative. */
 static void memory_range(const cb_node *n, uintptr_t *from, uintptr_t *to)
 {
     *from = *to = (uintptr_t)n->data;
@@ -98,7 +98,7 @@ static void memory_range(const cb_node *n, uintptr_t *from, uintptr_t *to)
     *to += cubed_dtype_size(n->dtype);
 }
 
-/* Whether a plan reads some of these bytes, which it would then also write. */
+/* Returns true if a plan reads some of these bytes, which it would also write. */
 static bool reads_memory(const cubed_plan *p, const void *data, size_t size)
 {
     const uintptr_t first = (uintptr_t)data;

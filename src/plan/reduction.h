@@ -1,20 +1,17 @@
-/* The order of reductions, on which their bits depend.
+/* The order of reductions, which determines their bits.
  *
- * The blocks of a reduction's input along the reduced axes are numbered in C order. Every CB_REDUCE_GROUP
- * consecutive blocks are one group: they are reduced one after another into one state. Groups of
- * groups are merged the same way, level by level, so that n blocks take ceil(log16 n) states
- * ("levels"). The tree depends on the input's logical grid only: not on workers, on tasks, on
- * whether the input is stored or recomputed, nor on whether the groups are reduced by one task or
- * by PARTIAL tasks (the lowest levels), MERGE_PARTIAL tasks (some above them) and a MERGE (the others).
+ * The blocks of a reduction's input along the reduced axes are numbered in C order. Every CB_REDUCE_GROUP consecutive
+ * blocks are a group, which is reduced in order into one state. Groups of groups are merged in the same way, level by
+ * level, so n blocks use ceil(log16 n) states ("levels"). The tree depends only on the input's logical grid. It does not
+ * depend on workers, on tasks, or on whether the input is stored or recomputed. It is the same if the groups are reduced by
+ * one task, or by PARTIAL tasks (the lowest levels), MERGE_PARTIAL tasks (some levels above them) and a MERGE (the others).
  *
- * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
- * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
- * the reduced axes. If it is reduced, element i of a run goes to lane i % CB_LANES; after every CB_STRETCH
- * elements, and at the end of the run, the lanes are joined and the state takes them in, in the order that
- * kernel.h fixes for `join`. Variances take in vectors of CB_VECTOR elements from the start of the run, each in
- * the order that it fixes for `run`. Runs of a block that are shorter than CB_VECTOR are reduced many at a
- * time, in the order that it fixes for `runs`.
- */
+ * Within a block, the "inner run" is the longest run of trailing axes that are all reduced or all kept (axes of extent 1
+ * count as either). If it is kept, states are updated with elements in C order of the reduced axes. If it is reduced,
+ * element i of a run goes to lane i % CB_LANES. After every CB_STRETCH elements, and at the end of the run, the lanes are
+ * joined and added to the state, in the order that kernel.h defines for `join`. Variances add vectors of CB_VECTOR elements
+ * from the start of the run, each in the order that kernel.h defines for `run`. Runs of a block that are shorter than
+ * CB_VECTOR are reduced many at a time, in the order that kernel.h defines for `runs`. */
 #ifndef CB_PLAN_REDUCE_H
 #define CB_PLAN_REDUCE_H
 
@@ -35,17 +32,17 @@ static inline int cb_reduce_planes(cb_reduction kind)
                                                                   : 1;
 }
 
-/* The name of a reduction in reports. */
+/* Name of a reduction in reports. */
 const char *cb_reduction_name(cb_reduction kind);
-/* The grid of the axes that are kept, in order. */
+/* The grid of the kept axes, in order. */
 cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
-/* The grid of the axes that are reduced, in order. */
+/* The grid of the reduced axes, in order. */
 cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
-/* States by group of `span` blocks, a power of CB_REDUCE_GROUP: (groups, planes, kept...), one group to a chunk. */
+/* States per group of `span` blocks, a power of CB_REDUCE_GROUP: (groups, planes, kept...), one group per chunk. */
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
-/* The span of which there are so many groups; 0: there is none. */
+/* Span that gives `ngroups` groups; 0 if there is none. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
-/* Levels of states up to those of `span` blocks; 0 of one block. */
+/* Levels of states up to those of `span` blocks; 0 for one block. */
 int cb_reduce_depth(int64_t span);
 /* Levels of states for this many blocks; at least 1. */
 int cb_reduce_levels(int64_t nblocks);

@@ -23,7 +23,8 @@ void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, con
     r->ngroups = 0;
     for (int d = 0; d < nfrom; d++) r->from[d] = from[d];
     for (int d = 0; d < nto; d++) r->to[d] = to[d];
-    bool empty = has_zero(from, nfrom); /* one group of all, whose extents may have any product */
+    /* one group of all axes, because extents may have any product */
+    bool empty = has_zero(from, nfrom);
     while (i < nfrom || j < nto) {
         int i0 = i, j0 = j;
         int64_t p = i < nfrom ? from[i++] : 1, q = j < nto ? to[j++] : 1;
@@ -55,7 +56,7 @@ void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from)
             hi = hi * r->to[d] + to->hi[d] - 1;
         }
         int64_t step = product(r->from + i, r->group[g].nfrom);
-        bool one = true; /* both lie at the same place of the axes so far */
+        bool one = true; /* both positions are equal along the axes so far */
         for (int d = i; d < i + r->group[g].nfrom; d++) {
             step /= r->from[d];
             from->lo[d] = one ? lo / step : 0;
@@ -79,7 +80,7 @@ typedef struct walk {
 
 static bool walk_group(walk *w, int g, int64_t at);
 
-/* Boxes of `from` that positions [first, last) of a group are, largest first from the left. */
+/* Divides positions [first, last) of a group into boxes of `from`, largest first from the left. */
 static bool walk_interval(walk *w, int g, int64_t first, int64_t last, int64_t unit, int64_t at)
 {
     const cb_reshape *r = w->r;

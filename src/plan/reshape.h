@@ -1,8 +1,7 @@
-/* Reshapes: the same elements in C order under another shape.
+/* Reshapes: the same elements in C order with another shape.
  *
- * Axes of both shapes fall into groups with the same number of elements, which have nothing to do
- * with each other. Within a group a box of one shape is a list of intervals of positions, and an
- * interval is a few boxes of the other shape. */
+ * The axes of both shapes form groups with the same number of elements, which are independent. Within a group a box of one
+ * shape is a list of intervals of positions, and an interval is a few boxes of the other shape. */
 #ifndef CB_PLAN_RESHAPE_H
 #define CB_PLAN_RESHAPE_H
 
@@ -13,21 +12,21 @@ typedef struct cb_reshape {
     int64_t from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];
     int ngroups;
     struct {
-        int from, nfrom, to, nto; /* first axis, and how many: none or more */
+        int from, nfrom, to, nto; /* first axis, and the number of axes, possibly 0 */
     } group[2 * CUBED_MAX_NDIM];
 } cb_reshape;
 
-/* Both shapes have the same number of elements; with none of them all axes are one group. */
+/* Both shapes have the same number of elements. If that is 0, all axes are one group. */
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to);
 
-/* The smallest box of `from` that group by group holds the interval around a box of `to`. */
+/* Smallest box of `from` that in each group contains the interval around a box of `to`. */
 void cb_reshape_image(const cb_reshape *r, const cb_box *to, cb_box *from);
 
-/* A piece: a box of `from`, the first element of which is `at` bytes behind the first one of the box of
- * `to`, and the bytes from one element along its axes to the next. */
+/* A piece: a box of `from`. `at` is the offset in bytes of its first element from the first element of the box of `to`;
+ * `stride` is in bytes per axis of `from`. */
 typedef bool (*cb_piece_fn)(void *ctx, const cb_box *from, const int64_t *stride, int64_t at);
-/* Cuts a box of `to`, which lies in memory with these strides, into boxes of `from`, as far as they
- * are within one. Ends when fn gives true, which it returns then. */
+/* Divides a box of `to`, in memory with these strides, into boxes of `from`, clipped to `within`. Stops and returns true if
+ * `fn` returns true. */
 bool cb_reshape_pieces(const cb_reshape *r, const cb_box *to, const int64_t *stride,
                        const cb_box *within, cb_piece_fn fn, void *ctx);
 

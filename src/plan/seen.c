@@ -49,7 +49,7 @@ static void put_slot(const cb_seen *s, int number)
     s->slot[i] = number + 1;
 }
 
-/* Room for one more, with twice as many slots as items. */
+/* Makes room for one more item, with twice as many slots as items. */
 static bool widen(cb_seen *s)
 {
     if (s->n < s->cap) return true;

@@ -1,4 +1,4 @@
-/* Nodes that a walk down the graph has met, each as it is seen through a map, and where asked within a box. */
+/* The nodes that a walk down the graph has visited, each with the map that it is seen through and, optionally, a box. */
 #ifndef CB_PLAN_SEEN_H
 #define CB_PLAN_SEEN_H
 
@@ -7,7 +7,7 @@
 typedef struct cb_seen_item {
     uint64_t hash;
     const cb_map *map;      /* see cb_map_own */
-    const int64_t *lo, *hi; /* NULL: of no box */
+    const int64_t *lo, *hi; /* NULL: no box */
     int node;
     int value; /* the caller's */
 } cb_seen_item;
@@ -16,13 +16,13 @@ typedef struct cb_seen {
     cb_zone *zone; /* set by the caller; owns everything below */
     cb_seen_item *item;
     int n, cap;
-    int *slot; /* open addressing: 1 + number of an item, 0: none; grows by doubling */
+    int *slot; /* open addressing: 1 + number of an item, 0: empty; grows by doubling */
     int nslots;
 } cb_seen;
 
-/* Its value; NULL: not met. `box` is NULL, here and when it was added, or is not. */
+/* Returns the value of a node, or NULL if it was not visited. `box` is NULL in both functions or in neither. */
 const int *cb_seen_find(const cb_seen *s, int node, const cb_map *map, const cb_box *box);
-/* Adds a node that has not been met. */
+/* Adds a node that was not visited. */
 CUBED_MUST_CHECK cubed_status cb_seen_add(cb_seen *s, int node, const cb_map *map,
                                           const cb_box *box, int value, cubed_error *err);
 

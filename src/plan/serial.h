@@ -1,13 +1,13 @@
-/* Plans, and arrays with all that they are made of, as bytes: serial_write.c, serial_read.c.
+/* Plans, and arrays with their graphs, as bytes: serial_write.c, serial_read.c.
  *
  *   "CUBEDPLN"  8 bytes; of an array "CUBEDARR"
  *   version     4 bytes, little endian
  *   checksum    4 bytes: CRC-32 of what follows
- *   body        fields as serial_write.c puts them, integers as LEB128 varints (signed ones zigzag), strings
+ *   body        fields in the order of serial_write.c: integers as LEB128 varints (signed ones zigzag), strings
  *               as a length and bytes
  *
- * What is decided is written: nodes, which of them are stored, the outputs and tasks of each stage. Programs
- * and projections follow from that and are made again on loading. */
+ * The bytes contain decisions: nodes, which of them are stored, the outputs and tasks of each stage. Programs and
+ * projections follow from these and are recreated on loading. */
 #ifndef CB_PLAN_SERIAL_H
 #define CB_PLAN_SERIAL_H
 

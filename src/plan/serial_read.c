@@ -1,5 +1,5 @@
-/* Plans and arrays from bytes, which anybody may have made: every count is bounded by the bytes that are left,
- * and nodes pass cb_ir_check before anything uses them. */
+/* Deserialises plans and arrays from untrusted bytes. Every count is bounded by the number of remaining bytes, and nodes
+ * pass cb_ir_check before they are used. */
 #include "plan/serial.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
     if (!cubed_dtype_is_valid(n->dtype)) r->bad = true;
     *grid = (cb_grid){.ndim = 0};
     cb_get_grid(r, grid);
-    /* There are at most as many inputs as bytes: each takes one at least. */
+    /* Each input uses at least one byte. */
     n->ninputs = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     if (n->ninputs) n->inputs = cb_zone_alloc(r->zone, (size_t)n->ninputs * sizeof(int));
     if (n->ninputs && !n->inputs) r->bad = true;
@@ -78,7 +78,7 @@ static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)
 
 static void get_groups(cb_reader *r, cubed_plan *p)
 {
-    /* There are at most as many groups as bytes: each takes a few. */
+    /* Each group uses several bytes. */
     p->ngroups = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     p->groups = cb_zone_alloc(r->zone, (size_t)p->ngroups * sizeof *p->groups + 1);
     if (!p->groups) r->bad = true;
@@ -158,7 +158,7 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether all functions are known, and none of them is code where that is not permitted. */
+/* Checks that all functions are known, and that none of them is code if code is not allowed. */
 static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, cb_plan_trust trust,
                                     cubed_error *err)
 {
@@ -171,7 +171,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
         if (cb_node_is(n, CB_KIND_CALL)) {
             name = n->block->function;
             code = cb_block_fn_is_shared(name);
-            /* Such a function is looked for when the plan is compiled. */
+            /* Such a function is looked up when the plan is compiled. */
             if (code && trust != CB_TRUST_DATA) continue;
             if (!code) {
                 CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
@@ -192,7 +192,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
     return CUBED_OK;
 }
 
-/* Whether the bytes are whole, of this version, and what they say. */
+/* Checks that the bytes are complete and of this version. */
 static cubed_status open_bytes(const char *what, const char *magic, const void *data, size_t size,
                                cubed_error *err)
 {
@@ -236,7 +236,7 @@ out:
     return st;
 }
 
-/* What the bytes say of the array itself, beside its node. */
+/* Reads the properties of the array itself that are not part of its node. */
 static void get_labels(cb_reader *r, cb_node *n)
 {
     n->attrs = cb_get_string(r);

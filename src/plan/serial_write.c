@@ -1,4 +1,4 @@
-/* Plans and arrays to bytes. */
+/* Serialises plans and arrays. */
 #include "plan/serial.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
     cb_buf_free(&url);
 }
 
-/* Writes the place of a URL, which may be NULL, where no place has been kept. */
+/* Writes the place of a URL, which may be NULL, if no parsed place is available. */
 static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_use use,
                             cubed_error *err)
 {
@@ -36,7 +36,7 @@ static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_u
     return st;
 }
 
-/* `place` is that of its URL, if it is known. */
+/* `place`: of the node's URL, or NULL. */
 static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
                              cubed_error *err)
 {
@@ -88,7 +88,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);
-    if (use == CB_PLAN_FOR_ID) goto out; /* chunks are the same however tasks are cut */
+    if (use == CB_PLAN_FOR_ID) goto out; /* tasks do not change chunks */
     cb_put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
@@ -113,11 +113,11 @@ out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
 }
 
-/* Fills in the header at the start of b, and hands its bytes to the caller. */
+/* Fills in the header at the start of b, and passes its bytes to the caller. */
 static cubed_status finish_bytes(const char *magic, cb_buf *b, void **data, size_t *size,
                                  cubed_error *err)
 {
-    /* The caller frees with the size it is told: give it exactly that. */
+    /* The caller frees `size` bytes, so the allocation must have exactly that size. */
     void *exact = b->failed ? NULL : cb_resize(b->alloc, b->data, b->cap, b->size);
     if (!exact) {
         cb_buf_free(b);
@@ -165,7 +165,7 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
     cb_put_u(&b, (uint64_t)ir->nnodes);
     for (int i = 0; i < ir->nnodes; i++)
         CB_GO(put_node(&b, &ir->nodes[i], NULL, CB_PLAN_FOR_ARRAY, err));
-    /* The array is the last node; names and attributes of the others concern nobody. */
+    /* The array is the last node; names and attributes of the others are not needed. */
     cb_put_string(&b, x->node.attrs);
     for (int d = 0; d < x->node.grid->ndim; d++) cb_put_string(&b, x->node.dim_names[d]);
     cb_put_u(&b, (uint64_t)x->node.zarr_format);

@@ -1,6 +1,6 @@
 /* Functions on blocks in shared objects: "/path/to/kernels.so:symbol" in plans.
  *
- * An object that was opened stays in the process: its functions may be called as long as any plan is. */
+ * An opened object stays in the process, because its functions may be called as long as any plan exists. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>

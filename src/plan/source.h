@@ -7,32 +7,32 @@
 #include "plan/context.h"
 #include "plan/geom.h"
 
-/* What a READER node reads: in the zone of its array, or of the plan that was loaded. */
+/* The source of a READER node, in the zone of its array or of the loaded plan. */
 typedef struct cb_source {
     const cubed_source_fn *fn;
     void *handle;
-    uint64_t token;     /* tells it from others: part of the id of plans */
+    uint64_t token;     /* identifies the source: part of the id of plans */
     const char *name;   /* of fn */
-    const void *params; /* of a plan that was loaded: what it opens from */
+    const void *params; /* of a loaded plan: parameters to open the source */
     size_t params_size;
-    bool opened; /* by a plan that was loaded, which closes it */
+    bool opened; /* opened by a loaded plan, which closes it */
 } cb_source;
 
-/* A number that, with all likelihood, no other source has, in this process or elsewhere. */
+/* Returns a number that no other source is likely to have, in this process or elsewhere. */
 uint64_t cb_source_token(const void *handle);
-/* Whether a function is what this library knows, and whole. */
+/* Checks that the function has a size and members that this library supports. */
 CUBED_MUST_CHECK cubed_status cb_source_check(const cubed_source_fn *fn, cubed_error *err);
 /* Finds the function that a plan names. */
 CUBED_MUST_CHECK cubed_status cb_source_find(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);
-/* Opens what a plan that was loaded names. */
+/* Opens the source that a loaded plan names. */
 CUBED_MUST_CHECK cubed_status cb_source_open(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);
 /* Appends the bytes to open it from. */
 CUBED_MUST_CHECK cubed_status cb_source_save(const cb_source *s, cb_buf *out, cubed_error *err);
-/* Library memory of a read of so many bytes. */
+/* Library memory of a read of `size` bytes. */
 size_t cb_source_need(const cb_source *s, size_t size);
-/* Brings a box, which lies within the array, to `dst`. */
+/* Reads a box within the array to `dst`. */
 CUBED_MUST_CHECK cubed_status cb_source_read(const cb_source *s, const cb_box *box,
                                              const int64_t *strides, void *dst, cubed_error *err);
 

@@ -37,7 +37,8 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
                                             : cb_plan_object_grid(m);
 }
 
-/* If the other plan has it open. Sources come in the same order there: it is looked for behind the last one, *at. */
+/* Shares storage that the other plan has open. Its sources have the same order, so the search begins after the last match,
+ * *at. */
 static void share_source(cb_storage *s, const cubed_plan *like, int *at)
 {
     const int n = like && like->storage ? like->ir.nnodes : 0;
@@ -91,7 +92,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether the chunks of an axis are those of `whole` from `first` on. */
+/* Returns true if the chunks of an axis are those of `whole` from `first` on. */
 static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
 {
     const int64_t n = cb_axis_count(part);
@@ -108,7 +109,7 @@ static bool is_part(const cb_axis *whole, int64_t first, const cb_axis *part)
     return true;
 }
 
-/* Whether the elements from lo to hi - 1 of an axis are some of each of the chunks that begin with `first`. */
+/* Returns true if the elements from lo to hi - 1 are in the chunks that begin with `first`, with some in each. */
 static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, int64_t lo,
                          int64_t hi)
 {
@@ -118,7 +119,7 @@ static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, in
            cb_axis_find(whole, hi - 1) == cb_axis_find(whole, end - 1);
 }
 
-/* Whole chunks of an array that exists. */
+/* Opens a region: whole chunks of an existing array. */
 static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];

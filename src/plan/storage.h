@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* Closes what no other plan shares. No thread uses the plan any more. */
+/* Closes storage that no other plan shares. No thread may use the plan any more. */
 void cb_plan_close_storage(cubed_plan *p);
 
 #endif

@@ -1,11 +1,11 @@
-/* How much tasks touch, and bytes of chunks: sums in closed form. */
+/* Counts of chunks that tasks touch, and their bytes: sums in closed form. */
 #include "plan/geom.h"
 
 typedef unsigned __int128 wide;
 
-/* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and
- * columns change places like in Euclid's algorithm, so the steps are logarithmic. For counts of
- * chunks it stays below 2^127, as n * (a * n + b) / m is at most tasks times chunks. */
+/* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and columns are exchanged as in
+ * Euclid's algorithm, so the number of steps is logarithmic. For counts of chunks the sum stays below 2^127, because n * (a
+ * * n + b) / m is at most tasks times chunks. */
 static wide wide_floor_sum(wide n, wide m, wide a, wide b)
 {
     wide sum = 0;
@@ -24,7 +24,7 @@ static wide wide_floor_sum(wide n, wide m, wide a, wide b)
     return sum;
 }
 
-/* The same, where nothing on the way is beyond 64 bits: divisions of wide numbers are most of the time. */
+/* Like wide_floor_sum, if no intermediate result exceeds 64 bits: divisions of wide numbers take most of the time. */
 static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
@@ -46,7 +46,7 @@ static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 static wide floor_sum(wide n, wide m, wide a, wide b)
 {
     const wide most = (wide)1 << 63;
-    /* All that is added up is at most n (a n + b) / m; n^2 / 2 comes before it. */
+    /* The final sum is at most n (a n + b) / m; the term n^2 / 2 is added first. */
     if (n < (wide)1 << 31 && m < most && a < most && b < most && a * n + b < most &&
         n * (((uint64_t)a * (uint64_t)n + (uint64_t)b) / (uint64_t)m + 1) < most)
         return narrow_floor_sum((uint64_t)n, (uint64_t)m, (uint64_t)a, (uint64_t)b);
@@ -63,7 +63,8 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
                       cb_axis_find(source, cb_min_i64(a, z)) + 1);
 }
 
-/* Two ways to cut the same elements into equal lengths: pieces begin where either cuts, and each is a pair. */
+/* Number of pairs of two divisions of the same elements into equal lengths: each piece between adjacent cuts is one
+ * pair. */
 static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
 {
     int64_t unit = a / cb_gcd_i64(a, b); /* both cut at multiples of unit * b */
@@ -83,15 +84,15 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     if (stride == 1 && offset == 0 && out->first == out->chunk && source->first == source->chunk &&
         !cb_mul_i64(out->chunk, per, &task))
         return pieces(out->extent, task, source->chunk);
-    /* The first task may be short, the last is what is left; those between are all alike. */
+    /* The first task may be short and the last is the remainder; those between are equal. */
     uint64_t total = touched_by(out, per, 0, offset, stride, source);
     if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
     if (n <= 2) return total;
     int64_t length = out->chunk * per, n_alike = n - 2;
-    /* From the end that has the lowest coordinate in the source. */
+    /* Starts from the end with the lowest coordinate in the source. */
     int64_t begin = cb_axis_lo(out, stride < 0 ? n_alike * per : per);
     int64_t a = offset + stride * begin, z = offset + stride * (begin + length - 1);
-    /* Position x lies in chunk (x + shift) / chunk. */
+    /* Position x is in chunk (x + shift) / chunk. */
     wide shift = (wide)(source->chunk - source->first), chunk = (wide)source->chunk;
     wide step = (wide)length * (wide)(stride < 0 ? -stride : stride);
     wide upper = floor_sum((wide)n_alike, chunk, step, (wide)cb_max_i64(a, z) + shift);
@@ -99,14 +100,15 @@ uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     return total + (uint64_t)(upper - lower) + (uint64_t)n_alike;
 }
 
-/* Tasks that touch the last chunk of the source: they are the last ones, or the first where strides are
+/* Number of tasks that touch the last chunk of the source. These are the last tasks, or the first ones if strides are
  * negative. */
 static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                           const cb_axis *source)
 {
     int64_t n = cb_axis_blocks(out, per), chunks = cb_axis_count(out);
     int64_t begin = cb_axis_lo(source, cb_axis_count(source) - 1), lo = 0, hi = n;
-    while (lo < hi) { /* the first of them, counted from the end that is lowest in the source */
+    /* the first of them, counted from the end with the lowest coordinate in the source */
+    while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2, task = stride < 0 ? n - 1 - mid : mid;
         int64_t x = stride < 0 ? cb_axis_lo(out, task * per)
                                : cb_axis_hi(out, cb_min_i64(chunks, (task + 1) * per) - 1) - 1;

@@ -1,4 +1,4 @@
-/* Why nodes are stored: what the optimiser knew when it decided. */
+/* Reasons to store nodes, recorded by the optimiser when it decides. */
 #ifndef CB_PLAN_WHY_H
 #define CB_PLAN_WHY_H
 
@@ -6,9 +6,9 @@
 
 /* The numbers are part of the plan format. */
 typedef enum cb_why {
-    CB_WHY_NOT = 0, /* it is not stored */
+    CB_WHY_NOT = 0, /* not stored */
     CB_WHY_TARGET = 1,
-    CB_WHY_AS_WRITTEN = 2,   /* nothing is optimised */
+    CB_WHY_AS_WRITTEN = 2,   /* not optimised */
     CB_WHY_OTHER_AXES = 3,   /* fuse.c: reductions */
     CB_WHY_OTHER_REDUCE = 4, /* ... */
     CB_WHY_UNDER_REDUCE = 5, /* ... */
@@ -21,13 +21,13 @@ typedef enum cb_why {
     CB_WHY_PARTIAL = 12,     /* split.c */
     CB_WHY_SPREAD = 13,      /* split_output.c */
     CB_WHY_RECHUNK = 14,     /* passes.c */
-    CB_WHY_BLOCK_INPUT = 15, /* blocks.c */
-    CB_WHY_FINER = 16,       /* blocks.c */
+    CB_WHY_BLOCK_INPUT = 15, /* block_inputs.c */
+    CB_WHY_FINER = 16,       /* block_inputs.c */
     CB_WHY_RESHAPE = 17,     /* sink.c */
     CB_WHYS
 } cb_why;
 
-/* For people; "" for what is not stored. */
+/* For reports; "" for nodes that are not stored. */
 const char *cb_why_text(cb_why why);
 
 #endif

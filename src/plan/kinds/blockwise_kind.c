@@ -4,7 +4,7 @@
 
 #include "plan/kinds/kind_rows.h"
 
-/* `whole`: inputs are their blocks and no more. */
+/* `whole`: inputs must be covered exactly by their blocks. */
 static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole, cubed_error *err)
 {
     const cb_blockwise *op = n->block;
@@ -142,7 +142,7 @@ const cb_kind cb_kind_blockwise = {.name = "blockwise",
                                    .find_chunks_from = cb_chunks_of_blocks,
                                    .operation = block_name};
 
-/* Checks that everything has one dimension, and the mask the blocks of the values. */
+/* Checks that all operands have one dimension, and that the mask has the blocks of the values. */
 static cubed_status check_compress(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     CB_TRY(check_operands(ir, n, true, err));

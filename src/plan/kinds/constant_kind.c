@@ -1,4 +1,4 @@
-/* Arrays that are computed from nothing. */
+/* Computed constants. */
 #include <string.h>
 
 #include "plan/kinds/kind_rows.h"

@@ -1,4 +1,4 @@
-/* The rows of the kinds, and what their files share. */
+/* The rows of the kinds, and helpers of their files. */
 #ifndef CB_PLAN_KINDS_ROWS_H
 #define CB_PLAN_KINDS_ROWS_H
 
@@ -11,7 +11,7 @@
 
 #define BAD(...) cb_fail(err, CUBED_E_FORMAT, __VA_ARGS__)
 
-/* Whether input 0 has the shape of the node. */
+/* Checks that input 0 has the shape of the node. */
 CUBED_MUST_CHECK cubed_status cb_kind_check_same_shape(const cb_ir *ir, const cb_node *n,
                                                        cubed_error *err);
 

@@ -1,22 +1,22 @@
-/* Reductions, the halves of those that are split, and running totals. */
+/* Reductions, halves of split reductions, and running totals. */
 #include "plan/kinds/kind_rows.h"
 #include "plan/reduction.h"
 
-/* The blocks that each of these states is of; 0: they are no states of such a reduction. */
+/* Number of blocks per state; 0 if these are not states of such a reduction. */
 static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *states)
 {
     const cb_grid blocks = cb_reduced_grid(from, reduced);
     return states->ndim < 2 ? 0 : cb_reduce_span(cb_grid_count(&blocks), states->axis[0].extent);
 }
 
-/* Whether an array is one of states with this grid: axes that are kept may be cut into smaller chunks. */
+/* Returns true if the array can hold states with this grid; kept axes may have smaller chunks. */
 static bool are_states(const cb_grid *want, const cb_grid *have)
 {
     return cb_grid_same_shape(want, have) && have->axis[0].chunk == 1 &&
            have->axis[1].chunk == have->axis[1].extent;
 }
 
-/* Checks a reduction of an input with this grid to its states, or to its results. */
+/* Checks a reduction of an input with this grid to states or results. */
 static cubed_status check_reduction(const cb_ir *ir, const cb_node *n, const cb_grid *from,
                                     bool states, cubed_error *err)
 {
@@ -83,7 +83,7 @@ const cb_kind cb_kind_partial = {.name = "partial",
                                  .find_chunks_from = cb_chunks_are_data,
                                  .operation = reduction_name};
 
-/* Checks that a merge, to states or results, is one of its input's states. */
+/* Checks a merge of its input's states to states or results. */
 static cubed_status check_states(const cb_ir *ir, const cb_node *n, bool states, cubed_error *err)
 {
     const cb_node *in = &ir->nodes[n->inputs[0]];

@@ -1,4 +1,4 @@
-/* Arrays that are there before the run. */
+/* Arrays that exist before the run. */
 #include <string.h>
 
 #include "plan/kinds/kind_rows.h"
@@ -36,7 +36,7 @@ static cubed_status check_memory(const cb_ir *ir, const cb_node *n, cubed_error 
     return n->data || n->token ? CUBED_OK : BAD("a source without data");
 }
 
-/* The elements of a small source, dense in C order. */
+/* Writes the elements of a small source, dense in C order. */
 static cubed_status put_memory(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
 {
     int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
@@ -55,7 +55,7 @@ static cubed_status put_memory(cb_buf *b, const cb_node *n, cb_plan_use use, cub
     cb_node_shape(n, shape);
     cb_put_u(b, bytes_all);
     if (use == CB_PLAN_FOR_ID) return CUBED_OK;
-    /* One row of the last axis at a time, in pieces that fit the buffer; long texts one by one. */
+    /* Writes one row of the last axis at a time, in pieces that fit the buffer; long strings one by one. */
     int ndim = n->grid->ndim, last = ndim - 1;
     int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
     cb_box rows = {.ndim = ndim ? last : 0};
@@ -108,7 +108,7 @@ static bool own_memory(cb_zone *zone, cb_node *n)
     return n->strides != NULL;
 }
 
-/* Keeps plans from outliving the array, whose zone has the memory. */
+/* A release function, so that plans reference the array, whose zone has the memory. */
 static void own_nothing(void *owner) { (void)owner; }
 
 static cubed_status restore_memory(cubed_array *x, const cb_node *n, cubed_error *err)

@@ -1,4 +1,4 @@
-/* What moves elements and changes none: views, reshapes, concatenations, copies with other chunks. */
+/* Kinds that move elements unchanged: views, reshapes, concatenations, and copies with other chunks. */
 #include <inttypes.h>
 
 #include "plan/kinds/kind_rows.h"
@@ -125,7 +125,7 @@ static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->a
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* The positions belong to a list of nodes: `derive` finds them again. */
+/* The starts belong to a list of nodes: `derive` sets them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
@@ -133,7 +133,7 @@ static bool own_concat(cb_zone *zone, cb_node *n)
     return true;
 }
 
-/* Inputs are not checked yet: sums may be wrong, but there are as many as inputs. */
+/* Inputs are not checked yet: sums may be wrong, but their number is right. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
     int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
