@@ -80,7 +80,8 @@ enum {
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
     CUBED_PARAM_ENGINE = 32,  /* is set by the program, not by its user, such as `task_mem` */
     CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
-    CUBED_PARAM_LABELS = 128  /* a list is the coordinate of the result's first axis */
+    CUBED_PARAM_LABELS = 128, /* a list is the coordinate of the result's first axis */
+    CUBED_PARAM_RULE = 256    /* names the reduction whose effect on attributes the function has */
 };
 
 /* A parameter of a function. The library makes these structures, and may append members. */
@@ -112,7 +113,8 @@ typedef enum cubed_coords_rule {
     CUBED_COORDS_REVERSED, /* those in reverse order along these axes */
     CUBED_COORDS_LATER,  /* the last ones along these axes, such as the later ones of differences */
     CUBED_COORDS_JOINED, /* those of all arrays, one after another along the axis */
-    CUBED_COORDS_RESIZED /* none along axes whose extent differs, counted from the last */
+    CUBED_COORDS_RESIZED, /* none along axes whose extent differs, counted from the last */
+    CUBED_COORDS_WINDOWS  /* those of windows: elements `window` along `axis` are around each one */
 } cubed_coords_rule;
 
 /* Most results of a function with a fixed number of them. */

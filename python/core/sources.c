@@ -222,81 +222,6 @@ static PyObject *ramp(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* "uniform" from a to b, "normal" of mean a and deviation b, "exponential" of mean a. float64. */
-static PyObject *random_numbers(PyObject *module, PyObject *args)
-{
-    const char *name;
-    PyObject *shape_arg, *chunks_arg;
-    long long seed;
-    double a, b;
-    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
-    const int64_t *chunks;
-    int ndim;
-    cubed_array *x;
-    cubed_status st;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOLdd", &name, &shape_arg, &chunks_arg, &seed, &a, &b) ||
-        !core_ints("shape", shape_arg, shape, &ndim) ||
-        !take_chunks(chunks_arg, ndim, own, &chunks))
-        return NULL;
-    cubed_context *ctx = core_get_state(module)->ctx;
-    if (strcmp(name, "random") == 0)
-        st = cubed_array_random(ctx, ndim, shape, chunks, seed, &x, &err);
-    else if (strcmp(name, "uniform") == 0)
-        st = cubed_array_uniform(ctx, ndim, shape, chunks, a, b, seed, &x, &err);
-    else if (strcmp(name, "normal") == 0)
-        st = cubed_array_normal(ctx, ndim, shape, chunks, a, b, seed, &x, &err);
-    else if (strcmp(name, "exponential") == 0)
-        st = cubed_array_exponential(ctx, ndim, shape, chunks, a, seed, &x, &err);
-    else
-        return core_unknown("name", name, "random, uniform, normal or exponential");
-    return core_finish(module, st, x, &err);
-}
-
-/* Both ends included. */
-static PyObject *random_integers(PyObject *module, PyObject *args)
-{
-    PyObject *name, *shape_arg, *chunks_arg, *low_arg, *last_arg;
-    long long seed;
-    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
-    const int64_t *chunks;
-    int ndim;
-    cubed_dtype dtype;
-    cubed_scalar low, last;
-    cubed_array *x;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOLOO", &name, &shape_arg, &chunks_arg, &seed, &low_arg,
-                          &last_arg) ||
-        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
-        !take_chunks(chunks_arg, ndim, own, &chunks) || !core_scalar(low_arg, dtype, &low) ||
-        !core_scalar(last_arg, dtype, &last))
-        return NULL;
-    cubed_status st = cubed_array_integers(core_get_state(module)->ctx, dtype, ndim, shape, chunks,
-                                           &(cubed_scalar_range){low, last}, seed, &x, &err);
-    return core_finish(module, st, x, &err);
-}
-
-/* Chunk number b has what NumPy's Philox(key + b) gives, of a key with these two words. */
-static PyObject *random_blocks(PyObject *module, PyObject *args)
-{
-    PyObject *name, *shape_arg, *chunks_arg;
-    unsigned long long key[2];
-    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
-    const int64_t *chunks;
-    int ndim;
-    cubed_dtype dtype;
-    cubed_array *x;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOKK", &name, &shape_arg, &chunks_arg, &key[0], &key[1]) ||
-        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
-        !take_chunks(chunks_arg, ndim, own, &chunks))
-        return NULL;
-    const uint64_t words[2] = {key[0], key[1]};
-    cubed_status st = cubed_array_random_blocks(core_get_state(module)->ctx, dtype, ndim, shape,
-                                                chunks, words, &x, &err);
-    return core_finish(module, st, x, &err);
-}
-
 static PyObject *load_array(PyObject *module, PyObject *args)
 {
     const char *data;
@@ -328,14 +253,5 @@ PyMethodDef core_source_methods[] = {
     {"ramp", ramp, METH_VARARGS,
      "ramp(type: str, start: float, step: float, n: int, dtype: str, chunks: Sequence[int] | None, "
      "/) -> Array"},
-    {"random", random_numbers, METH_VARARGS,
-     "random(name: Distribution, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, a: "
-     "float, b: float, /) -> Array"},
-    {"random_integers", random_integers, METH_VARARGS,
-     "random_integers(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, seed: int, "
-     "low: int, last: int, /) -> Array"},
-    {"random_blocks", random_blocks, METH_VARARGS,
-     "random_blocks(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, low: int, "
-     "high: int, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -131,12 +131,6 @@ QuantileMethod = Literal[
     "normal_unbiased",
 ]
 AnyReduction = Reduction | NanReduction | Literal["count_nonzero"]
-GroupReduction = Literal[
-    "count", "sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "first", "last",
-    "argmin", "argmax", "nancount", "nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmin",
-    "nanmax", "nanany", "nanall", "nanfirst", "nanlast", "nanargmin", "nanargmax",
-]  # fmt: skip
-Distribution = Literal["random", "uniform", "normal", "exponential"]
 Drawing = Literal["svg", "dot", "inside"]
 Chart = Literal["timeline", "memory", "progress"]
 
@@ -320,38 +314,6 @@ def astype(x: Array, dtype: str, /) -> Array: ...
 def forward_fill(x: Array, axis: int, /) -> Array: ...
 def require(x: Array, holds: Array, message: str, /) -> Array: ...
 def result_type(a: str, b: str, /) -> str | None: ...
-def group_quantiles(
-    x: Array,
-    codes: Array,
-    axis: int,
-    ngroups: int,
-    q: Sequence[float],
-    wide: bool,
-    skip_nan: bool,
-    method: QuantileMethod,
-    /,
-) -> Array: ...
-def groupby(
-    name: GroupReduction,
-    x: Array,
-    codes: Array,
-    axes: Sequence[int],
-    ngroups: int,
-    correction: float,
-    min_count: int,
-    fill: Any,
-    task_mem: int,
-    fill_absent: bool,
-    /,
-) -> Array: ...
-def rolling(
-    name: GroupReduction,
-    x: Array,
-    windows: Sequence[tuple[int, int, int]],
-    min_count: int,
-    correction: float,
-    /,
-) -> Array: ...
 def nonzero_offsets(x: Array, /) -> Array: ...
 def nonzero(x: Array, offsets: Array, count: int, /) -> tuple[Array, ...]: ...
 def unique_offsets(x: Array, task_mem: int, /) -> Array: ...
@@ -429,25 +391,4 @@ def yield_chunks(x: Array, /) -> None: ...
 def index(shape: Sequence[int], chunks: Sequence[int] | None, start: int, /) -> Array: ...
 def ramp(
     type: str, start: float, step: float, n: int, dtype: str, chunks: Sequence[int] | None, /
-) -> Array: ...
-def random(
-    name: Distribution,
-    shape: Sequence[int],
-    chunks: Sequence[int] | None,
-    seed: int,
-    a: float,
-    b: float,
-    /,
-) -> Array: ...
-def random_integers(
-    dtype: str,
-    shape: Sequence[int],
-    chunks: Sequence[int] | None,
-    seed: int,
-    low: int,
-    last: int,
-    /,
-) -> Array: ...
-def random_blocks(
-    dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, low: int, high: int, /
 ) -> Array: ...

@@ -29,11 +29,11 @@ typedef struct cb_rows {
     int n;
 } cb_rows;
 extern const cb_rows cb_creation_rows, cb_indexing_rows, cb_elementwise_rows, cb_fft_rows,
-    cb_linalg_rows, cb_manipulation_rows, cb_numeric_rows, cb_reduction_rows, cb_searching_rows,
-    cb_statistical_rows, cb_stats_rows;
+    cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_numeric_rows, cb_random_rows,
+    cb_reduction_rows, cb_searching_rows, cb_statistical_rows, cb_stats_rows;
 
 /* Choices that several categories share. */
-extern const cubed_choice cb_devices[];
+extern const cubed_choice cb_devices[], cb_quantile_methods[];
 
 /* --- Values of a call, by the position of the parameter (values.c) ------------------------------------- */
 
@@ -65,6 +65,9 @@ CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int nd
                                                  int *axis);
 /* One integer or a list: *n of them, which belong to the call. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
+/* The lengths of chunks of an array with ndim dimensions, which belong to the call; NULL for None. */
+CUBED_MUST_CHECK cubed_status cb_call_chunks(const cb_call *c, int i, int ndim,
+                                             const int64_t **out);
 /* The type; NULL for None. */
 static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 {

@@ -24,20 +24,6 @@ static cubed_dtype dtype_or(const cb_call *c, int i, cubed_dtype missing)
     return dtype ? *dtype : missing;
 }
 
-/* The lengths of chunks at position i, of an array of ndim dimensions: NULL for None. */
-static cubed_status get_chunks(const cb_call *c, int i, int ndim, const int64_t **out)
-{
-    int n;
-    *out = NULL;
-    if (!cb_call_has(c, i)) return CUBED_OK;
-    *out = cb_call_ints(c, i, &n);
-    if (n == ndim) return CUBED_OK;
-    return cb_call_blame(c, i,
-                         cb_fail(c->err, CUBED_E_ARG,
-                                 "%s: there are %d lengths of chunks for %d dimensions",
-                                 c->function->name, n, ndim));
-}
-
 /* --- One value ---------------------------------------------------------------------------------------- */
 
 static const cubed_param same_params[] = {
@@ -61,7 +47,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     const int64_t *shape = cb_call_ints(c, 0, &ndim), *chunks;
     const cubed_dtype dtype = dtype_or(c, at, missing);
     cubed_scalar value;
-    CB_TRY(get_chunks(c, at + 2, ndim, &chunks));
+    CB_TRY(cb_call_chunks(c, at + 2, ndim, &chunks));
     if (!cubed_number_scalar(number, dtype, &value)) {
         char shown[64];
         cubed_value_format(number, shown, sizeof shown);
@@ -126,7 +112,7 @@ static cubed_status call_arange(const cb_call *c)
     const cubed_dtype dtype = dtype_or(c, 3, whole ? CUBED_INT64 : CUBED_FLOAT64);
     const int64_t *chunk;
     int64_t n;
-    CB_TRY(get_chunks(c, 5, 1, &chunk));
+    CB_TRY(cb_call_chunks(c, 5, 1, &chunk));
     if (whole && count_whole(from->as.integer, to->as.integer, by->as.integer, &n)) {
         const cubed_scalar start = {.i64 = from->as.integer}, step = {.i64 = by->as.integer};
         return cubed_array_ramp(c->ctx, CUBED_INT64, &start, &step, n, dtype, chunk, c->out,
@@ -168,7 +154,7 @@ static cubed_status round_down(cubed_array **x, cubed_dtype dtype, cubed_error *
 static cubed_status call_linspace(const cb_call *c)
 {
     const int64_t *chunk;
-    CB_TRY(get_chunks(c, 6, 1, &chunk));
+    CB_TRY(cb_call_chunks(c, 6, 1, &chunk));
     CB_TRY(cubed_array_linspace(c->ctx, cb_call_real(c, 0), cb_call_real(c, 1), cb_call_int(c, 2),
                                 cb_call_bool(c, 5), chunk, c->out, c->err));
     return cb_call_has(c, 3) ? round_down(c->out, *cb_call_dtype(c, 3), c->err) : CUBED_OK;
@@ -191,7 +177,7 @@ static cubed_status call_eye(const cb_call *c)
     const int64_t rows = cb_call_int(c, 0), columns = cb_call_int(c, cb_call_has(c, 1) ? 1 : 0);
     const int64_t *chunks;
     int64_t k = cb_call_int(c, 2);
-    CB_TRY(get_chunks(c, 5, 2, &chunks));
+    CB_TRY(cb_call_chunks(c, 5, 2, &chunks));
     /* Diagonals further out are as empty. */
     if (rows >= 0 && k < -rows) k = -rows;
     if (columns >= 0 && k > columns) k = columns;

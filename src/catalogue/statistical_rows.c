@@ -152,12 +152,6 @@ static cubed_status call_average(const cb_call *c)
 
 enum { SKIP_NAN = 1, PERCENT = 2 };
 
-static const cubed_choice methods[] = {
-#define CUBED_QUANTILE(NAME, name, number, discrete) {#name, CUBED_QUANTILE_##NAME},
-#include "cubed/quantiles.def"
-#undef CUBED_QUANTILE
-    {NULL, 0}};
-
 /* Parts of the elements up to `most`, which is all of them. */
 #define QUANTILE_PARAMS(MOST, NOTES)                                                               \
     {                                                                                              \
@@ -165,7 +159,7 @@ static const cubed_choice methods[] = {
             {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, MOST, NOTES)},                 \
             AXES,                                                                                  \
-            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, methods,                          \
+            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, cb_quantile_methods,              \
                          "How to interpolate between elements: NumPy's names."),                   \
             KEEPDIMS, WEIGHTS, PARAM_TASK_MEM                                                      \
     }

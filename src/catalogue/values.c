@@ -4,10 +4,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "call.h"
+#include "cubed/array_api.h"
 #include "literal.h"
 #include "plan/context.h"
 
 const cubed_choice cb_devices[] = {{"cpu", 0}, {NULL, 0}};
+const cubed_choice cb_quantile_methods[] = {
+#define CUBED_QUANTILE(NAME, name, number, discrete) {#name, CUBED_QUANTILE_##NAME},
+#include "cubed/quantiles.def"
+#undef CUBED_QUANTILE
+    {NULL, 0}};
 
 double cb_call_real(const cb_call *c, int i)
 {
@@ -65,6 +71,19 @@ const int64_t *cb_call_ints(const cb_call *c, int i, int *n)
     const cubed_value *v = &c->values[i];
     *n = v->kind == CUBED_VALUE_INTS ? v->n : 1;
     return v->kind == CUBED_VALUE_INTS ? v->as.ints : &v->as.integer;
+}
+
+cubed_status cb_call_chunks(const cb_call *c, int i, int ndim, const int64_t **out)
+{
+    int n;
+    *out = NULL;
+    if (!cb_call_has(c, i)) return CUBED_OK;
+    *out = cb_call_ints(c, i, &n);
+    if (n == ndim) return CUBED_OK;
+    return cb_call_blame(c, i,
+                         cb_fail(c->err, CUBED_E_ARG,
+                                 "%s: there are %d lengths of chunks for %d dimensions",
+                                 c->function->name, n, ndim));
 }
 
 cubed_array **cb_call_arrays(const cb_call *c, int n)

@@ -412,18 +412,30 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     return attrs;
 }
 
+/* The string that names the reduction of a call of f; NULL if there is none. */
+static const expr *rule_argument(const cubed_function *f, const expr *e)
+{
+    for (int i = 0; i < f->nparams; i++) {
+        if (!(f->params[i].flags & CUBED_PARAM_RULE)) continue;
+        const expr *given = expr_keyword(e, f->params[i].name);
+        if (!given && i < e->n) given = e->child[i];
+        return given && given->kind == EXPR_STRING ? given : NULL;
+    }
+    return NULL;
+}
+
 static named_rule rule_of(const expr_builder *b, const expr *e)
 {
     int axis;
     const cubed_array *x = e->n > 0 ? built(b, e->child[0]) : NULL;
     const char *reduction = x ? calendar_call_reduction(e, x, &axis) : NULL;
     if (reduction) return find_rule(reduction);
-    const bool positional = e->kind == EXPR_CALL && e->n > 2 && e->child[2]->kind == EXPR_STRING &&
-                            (strcmp(e->text, "groupby") == 0 || strcmp(e->text, "rolling") == 0);
-    if (positional || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
-        named_rule r = find_rule(positional ? e->child[2]->text : e->text);
+    const cubed_function *f = e->kind == EXPR_CALL ? cubed_function_find(e->text) : NULL;
+    const expr *named = f ? rule_argument(f, e) : NULL;
+    if (named || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
+        named_rule r = find_rule(named ? named->text : e->text);
         /* Labels do not say along which dimension they group. */
-        if (!positional || strcmp(e->text, "rolling") != 0) r.method = NULL;
+        if (!named || f->coords != CUBED_COORDS_WINDOWS) r.method = NULL;
         return r;
     }
     if (e->kind == EXPR_CALL) return find_rule(e->text);

@@ -48,7 +48,7 @@ static bool find_family(const char *name, calendar_call *c)
                                  .correction = family_reductions[k].correction,
                                  .min_count = family_reductions[k].min_count,
                                  /* CDO's nearest rank */
-                                 .method = CUBED_QUANTILE_INVERTED_CDF};
+                                 .method = "inverted_cdf"};
             return true;
         }
     }

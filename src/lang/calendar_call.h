@@ -32,7 +32,7 @@ typedef struct calendar_call {
     bool skip_nan;
     double correction;
     int64_t min_count;
-    cubed_quantile_method method;
+    const char *method; /* of quantiles */
     bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
     int most;           /* positional arguments */
     const expr *q;      /* one of them, of quantiles; NULL: there is none */

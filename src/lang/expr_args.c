@@ -108,16 +108,6 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     return CUBED_OK;
 }
 
-cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
-                            cubed_dtype *out)
-{
-    const expr *e = expr_keyword(call, "dtype");
-    *out = missing;
-    if (!e) return CUBED_OK;
-    if (e->kind != EXPR_STRING) return expr_reject(b, e, "expected a type's name in quotes");
-    return expr_located(b, e, cubed_dtype_parse(e->text, out, b->err));
-}
-
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out)
 {
     const expr *e = expr_keyword(call, name);

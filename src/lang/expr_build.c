@@ -180,13 +180,14 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
     if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
     if (is_group) return CUBED_OK;
+    /* Functions that prepare arguments of the catalogue's come first. */
+    const expr_function *f = expr_find_function(e->text);
+    if (f && f->fn) return f->fn(b, e, &out->array);
+    if (f) return f->shared(b, e, f->which, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
     const expr *by = function ? expr_keyword(e, "resample") : NULL;
     if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
     if (function) return call_for_one(b, e, function, &out->array);
-    const expr_function *f = expr_find_function(e->text);
-    if (f && f->fn) return f->fn(b, e, &out->array);
-    if (f) return f->shared(b, e, f->which, &out->array);
     if (cubed_dtype_parse(e->text, &dtype, NULL) == CUBED_OK) {
         cubed_array *x;
         EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));

@@ -107,9 +107,6 @@ cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *l
 size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
 /* True or False by name; *out stays as it is if it is not there. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
-/* dtype="..."; `missing` if it is not there. */
-cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
-                            cubed_dtype *out);
 /* Computes all elements of a small array now. */
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
 /* An array of memory of lang_alloc's, which it takes over, also where it fails. */
@@ -132,40 +129,29 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
 void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
                       int d, int64_t before, int64_t after);
 
-/* Medians, quantiles and percentiles, by name: what they take beside an array. */
-typedef struct expr_order {
-    double *q;
-    int n;
-    bool several; /* q was a list */
-    cubed_quantile_options options;
-} expr_order;
-
-/* `q`, or q=, and method=. *out is freed with expr_order_free, also after a failure. */
-cubed_status expr_get_order(expr_builder *b, const expr *e, const char *name, const expr *q,
-                            expr_order *out);
-void expr_order_free(expr_order *o);
-/* The first axis of *x, of the quantiles of `of` by `o`, gets the name that Xarray gives it, and a coordinate: "quantile", or
- * with a number where there are others of that name, such as `beside` (may be NULL). *x stays one to unref where this
- * fails. */
-cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const expr_order *o,
+/* The first axis of *x, of the quantiles q[0..n) of `of`, gets the name that Xarray gives it, and a coordinate: "quantile", or
+ * with a number if others have that name, such as `beside` (may be NULL). *x stays one to unref after an error. */
+cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const double *q, int n,
                                  const cubed_array *of, const char *beside, cubed_array **x);
 
-/* What groups are made of, and what of groups. */
+/* Groups, and defaults of their reduction. */
 typedef struct expr_grouping {
     cubed_array *codes; /* of the axes, in their order: -1 is no group */
     int naxes, axes[CUBED_MAX_NDIM];
     int64_t ngroups;
     const char *name; /* of the axis of groups, which replaces the first of these; NULL: none */
-    const char *reduction;        /* "mean", "nanmedian" */
-    bool skip_nan;                /* where neither the name nor skipna= says so */
-    double correction;            /* where neither ddof= nor correction= does */
-    int64_t min_count;            /* where min_count= does not say so */
-    cubed_quantile_method method; /* where method= does not say so */
-    const expr *q;                /* positional; NULL: there is none */
+    const char *reduction;    /* "mean", "nanmedian" */
+    const expr *reduction_at; /* for errors */
+    bool skip_nan;            /* if neither the name nor skipna= says so */
+    double correction;        /* if neither ddof= nor correction= does */
+    int64_t min_count;        /* if min_count= does not say so */
+    const char *method;       /* of quantiles, if method= does not say so; NULL: the catalogue's */
+    const expr *q;            /* positional; NULL: there is none */
 } expr_grouping;
 
-/* Keywords: skipna, ddof, correction, min_count, q, method. */
-#define EXPR_GROUP_KEYWORDS "skipna", "ddof", "correction", "min_count", "q", "method"
+/* Keywords of all calls that group. */
+#define EXPR_GROUP_KEYWORDS                                                                        \
+    "skipna", "ddof", "correction", "min_count", "q", "method", "fill_value", "fill_absent", "dtype"
 cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
                                 cubed_array *x, cubed_array **out);
 /* mean(x, groupby=labels), if the call is one: *is_one. */
@@ -182,15 +168,24 @@ typedef struct expr_function {
 const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
-/* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
+/* The tables, which end with a row without a name: views, casts and rechunk; functions on whole blocks;
  * differences;
  * reductions by group; functions whose shapes depend on values; and selections by labels. */
-extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
-    expr_group_functions[], expr_set_functions[], expr_calendar_functions[],
-    expr_select_functions[];
+extern const expr_function expr_view_functions[], expr_block_functions[], expr_group_functions[],
+    expr_set_functions[], expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);
+/* An argument that the caller makes. Without a value it is what `at` is. */
+typedef struct expr_given {
+    const char *name;
+    cubed_value value; /* borrowed */
+    const expr *at;    /* for errors; may be NULL */
+} expr_given;
+/* Calls a function that makes one array with n given arguments, the array whose axes have names first, and with those keywords
+ * of `e` that are its parameters and not given. */
+cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_function *f,
+                             const expr_given *given, int n, cubed_array **out);
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lang/expr_builder.h"
+#include "lang/guess.h"
 #include "lang/lang_memory.h"
 
 /* Arguments of a call while they are made. */
@@ -29,10 +30,11 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* The arguments need `end` in any case. */
-static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call)
+/* The arguments need `end` in any case. `more`: the number of arguments that are not in the call. */
+static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
+                          int more)
 {
-    const int room = call->n + 1; /* and task_mem */
+    const int room = call->n + more + 1; /* and task_mem */
     *a = (arguments){.function = f, .call = call};
     EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
     EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
@@ -362,6 +364,42 @@ static void note_joined(expr_builder *b, const arguments *a, const bool axes[CUB
     }
 }
 
+/* The value of the parameter of that name; NULL if there is none. */
+static const cubed_value *value_of(const arguments *a, const char *name)
+{
+    const cubed_function *f = a->function;
+    for (int i = 0; i < a->n; i++) {
+        const cubed_param *p = param_of(a, i);
+        if (p && strcmp(p->name, name) == 0) return &a->list[i].value;
+    }
+    for (int i = 0; i < f->nparams; i++) {
+        if (strcmp(f->params[i].name, name) == 0) return &f->params[i].fallback;
+    }
+    return NULL;
+}
+
+/* Number i of a list, or of one number. */
+static int64_t item_of(const cubed_value *v, int i)
+{
+    return v->kind == CUBED_VALUE_INTS ? v->as.ints[i] : v->as.integer;
+}
+
+/* Each element describes the elements of its window. */
+static void note_windows(expr_builder *b, const arguments *a)
+{
+    const cubed_value *window = value_of(a, "window"), *axis = value_of(a, "axis");
+    const cubed_value *center = value_of(a, "center"), *after = value_of(a, "after");
+    const int n = window->kind == CUBED_VALUE_INTS ? window->n : 1;
+    for (int i = 0; i < n; i++) {
+        const int64_t length = item_of(window, i), d = item_of(axis, i); /* None is 0 */
+        int64_t behind = center->as.boolean ? (length - 1) / 2 : 0;
+        if (after->kind != CUBED_VALUE_NONE) behind = item_of(after, i);
+        expr_note_window(b, a->call, a->first, a->like,
+                         (int)(d < 0 ? d + cubed_array_ndim(a->like) : d), length - 1 - behind,
+                         behind);
+    }
+}
+
 /* Notes which coordinates describe the result of a call, by the function's rule. */
 static void note_coords(expr_builder *b, const arguments *a, const cubed_array *made)
 {
@@ -370,6 +408,10 @@ static void note_coords(expr_builder *b, const arguments *a, const cubed_array *
     if (f->coords == CUBED_COORDS_KEEP || !a->like || made == a->like) return;
     if (f->coords == CUBED_COORDS_RESIZED) {
         note_resized(b, a, made);
+        return;
+    }
+    if (f->coords == CUBED_COORDS_WINDOWS) {
+        note_windows(b, a);
         return;
     }
     for (int k = 0; k < f->nparams; k++) {
@@ -407,14 +449,45 @@ static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array
         const cubed_param *p = param_of(a, i);
         const cubed_value *v = &a->list[i].value;
         if (!(p->flags & CUBED_PARAM_LABELS) || v->kind != CUBED_VALUE_FLOATS) continue;
-        expr_order o = {.n = v->n, .several = true};
-        EXPR_TRY(expr_alloc(b, a->call, v->n, sizeof *o.q, &o.q));
-        for (int k = 0; k < v->n; k++) o.q[k] = v->as.reals[k] / p->most;
-        const cubed_status st = expr_name_quantiles(b, a->call, &o, a->like, NULL, made);
-        expr_order_free(&o);
+        double *q;
+        EXPR_TRY(expr_alloc(b, a->call, v->n, sizeof *q, &q));
+        for (int k = 0; k < v->n; k++) q[k] = v->as.reals[k] / p->most;
+        const cubed_status st = expr_name_quantiles(b, a->call, q, v->n, a->like, NULL, made);
+        lang_free(q);
         return st;
     }
     return CUBED_OK;
+}
+
+/* A name that is near one of the parameter's choices is an error that says so. */
+static cubed_status check_choice(expr_builder *b, const arguments *a, int i)
+{
+    const cubed_param *p = param_of(a, i);
+    const cubed_value *v = &a->list[i].value;
+    lang_guess guess;
+    char text[GUESS_TEXT], expected[512];
+    if (!p || !p->choices || v->kind != CUBED_VALUE_STRING || accepts(p, CUBED_VALUE_STRING))
+        return CUBED_OK;
+    lang_guess_init(&guess, v->as.string);
+    for (const cubed_choice *c = p->choices; c->name; c++) {
+        if (strcmp(c->name, v->as.string) == 0) return CUBED_OK;
+        lang_guess_try(&guess, c->name, strlen(c->name));
+    }
+    if (!guess.best[0]) return CUBED_OK;
+    cubed_param_expected(p, expected, sizeof expected);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, (a->nodes[i] ? a->nodes[i] : a->call)->at,
+                     "%s: %s is '%s'%s, expected %s", a->function->name, p->name, v->as.string,
+                     lang_guess_text(&guess, text), expected);
+}
+
+/* Calls the function with arguments that are made, and puts the place of a wrong one in front of its error. */
+static cubed_status call_made(expr_builder *b, arguments *a, cubed_results *results)
+{
+    for (int i = 0; i < a->n; i++) EXPR_TRY(check_choice(b, a, i));
+    add_task_mem(a, b->host->task_mem);
+    const cubed_status st = cubed_call(b->ctx, a->function, a->list, a->n, results, b->err);
+    const int wrong = st == CUBED_OK ? 0 : b->err->argument;
+    return expr_located(b, wrong > 0 && a->nodes[wrong - 1] ? a->nodes[wrong - 1] : a->call, st);
 }
 
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
@@ -422,17 +495,70 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
 {
     arguments a;
     EXPR_TRY(check_names(b, f, e));
-    cubed_status st = start(b, &a, f, e);
+    cubed_status st = start(b, &a, f, e, 0);
     if (st == CUBED_OK) st = make_arguments(b, &a);
     if (st == CUBED_OK) st = check_operands(b, &a);
+    if (st == CUBED_OK) st = call_made(b, &a, results);
     if (st == CUBED_OK) {
-        add_task_mem(&a, b->host->task_mem);
-        st = cubed_call(b->ctx, f, a.list, a.n, results, b->err);
-        const int wrong = st == CUBED_OK ? 0 : b->err->argument;
-        if (st == CUBED_OK) note_coords(b, &a, results->arrays[0]);
-        st = expr_located(b, wrong > 0 && a.nodes[wrong - 1] ? a.nodes[wrong - 1] : e, st);
-        if (st == CUBED_OK) st = name_labels(b, &a, results->arrays);
+        note_coords(b, &a, results->arrays[0]);
+        st = name_labels(b, &a, results->arrays);
         if (st != CUBED_OK) cubed_results_free(b->ctx, results);
+    }
+    end(&a);
+    return st;
+}
+
+/* The next argument, of that name, which `e` is. */
+static cubed_argument *add_argument(arguments *a, const char *name, const expr *e)
+{
+    a->nodes[a->n] = e;
+    a->list[a->n].name = a->list[a->n].spelled = name;
+    return &a->list[a->n++];
+}
+
+static bool is_given(const expr_given *given, int n, const char *name)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(given[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *given, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (given[i].value.kind == CUBED_VALUE_NONE && !given[i].at) continue;
+        cubed_argument *to = add_argument(a, given[i].name, given[i].at);
+        to->value = given[i].value;
+        if (to->value.kind == CUBED_VALUE_ARRAY) cubed_array_ref(to->value.as.array);
+        if (to->value.kind == CUBED_VALUE_NONE)
+            EXPR_TRY(put(b, a, a->n - 1, param_of(a, a->n - 1)));
+    }
+    for (int i = 0; i < a->call->n; i++) {
+        const expr *e = a->call->child[i];
+        if (e->kind != EXPR_KEYWORD || is_given(given, n, e->text)) continue;
+        add_argument(a, e->text, e->child[0]);
+        const cubed_param *p = param_of(a, a->n - 1);
+        if (p)
+            EXPR_TRY(put(b, a, a->n - 1, p));
+        else
+            a->n--; /* the caller's */
+    }
+    return put_waiting(b, a);
+}
+
+cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_function *f,
+                             const expr_given *given, int n, cubed_array **out)
+{
+    arguments a;
+    cubed_results results;
+    cubed_status st = start(b, &a, f, e, n);
+    if (st == CUBED_OK) st = make_given(b, &a, given, n);
+    if (st == CUBED_OK) st = call_made(b, &a, &results);
+    if (st == CUBED_OK) {
+        *out = results.arrays[0];
+        results.arrays[0] = NULL;
+        cubed_results_free(b->ctx, &results);
     }
     end(&a);
     return st;

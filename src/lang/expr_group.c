@@ -177,156 +177,104 @@ static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_arra
     return CUBED_OK;
 }
 
-/* From 0 on, each once, and one for each dimension of the labels. */
-static cubed_status grouped_axes(expr_builder *b, const expr *e, const cubed_array *x,
-                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
+/* Quantiles of groups: the numbers q, as parts of all elements; *q is NULL unless they are a list. */
+static cubed_status list_of_quantiles(expr_builder *b, const expr *e, const expr_grouping *g,
+                                      double **q, int *n)
 {
-    const int ndim = cubed_array_ndim(x), nby = cubed_array_ndim(by);
+    const expr *list = g->q ? g->q : expr_keyword(e, "q");
+    const double scale = order_name_flags(g->reduction) & ORDER_PERCENT ? 100 : 1;
+    *q = NULL;
+    if (!list || list->kind != EXPR_TUPLE) return CUBED_OK;
+    *n = list->n;
+    EXPR_TRY(expr_alloc(b, list, list->n, sizeof **q, q));
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < list->n && st == CUBED_OK; i++) {
+        expr_value v = {.array = NULL};
+        st = expr_get_number(b, list->child[i], &v);
+        (*q)[i] = v.re / scale;
+    }
+    if (st == CUBED_OK) return CUBED_OK;
+    lang_free(*q);
+    *q = NULL;
+    return st;
+}
+
+/* Calls the row of the catalogue. */
+static cubed_status call_row(expr_builder *b, const expr *e, const expr_grouping *g, cubed_array *x,
+                             cubed_array **out)
+{
+    enum { MOST = 10 };
+    const bool is_order = order_name_flags(g->reduction) >= 0;
+    int64_t axes[CUBED_MAX_NDIM];
+    for (int i = 0; i < g->naxes; i++) axes[i] = g->axes[i];
+    expr_given given[MOST] = {
+        {"x", {.kind = CUBED_VALUE_ARRAY, .as.array = x}, e->child[0]},
+        {"labels", {.kind = CUBED_VALUE_ARRAY, .as.array = g->codes}, e},
+        {"reduction",
+         {.kind = CUBED_VALUE_STRING, .as.string = g->reduction},
+         g->reduction_at ? g->reduction_at : e},
+        {"axis", {.kind = CUBED_VALUE_INTS, .n = g->naxes, .as.ints = axes}, e},
+        {"ngroups", {.kind = CUBED_VALUE_INT, .as.integer = g->ngroups}, e}};
+    int n = 5;
+    if (g->skip_nan && !expr_keyword(e, "skipna"))
+        given[n++] = (expr_given){"skipna", {.kind = CUBED_VALUE_BOOL, .as.boolean = true}, NULL};
+    if (g->correction != 0 && !expr_keyword(e, "ddof") && !expr_keyword(e, "correction"))
+        given[n++] =
+            (expr_given){"ddof", {.kind = CUBED_VALUE_FLOAT, .as.real = g->correction}, NULL};
+    if (g->min_count != 0 && !expr_keyword(e, "min_count"))
+        given[n++] =
+            (expr_given){"min_count", {.kind = CUBED_VALUE_INT, .as.integer = g->min_count}, NULL};
+    if (g->method && is_order && !expr_keyword(e, "method"))
+        given[n++] =
+            (expr_given){"method", {.kind = CUBED_VALUE_STRING, .as.string = g->method}, NULL};
+    if (g->q && expr_keyword(e, "q"))
+        return expr_reject(b, expr_keyword(e, "q"), "q is given twice");
+    if (g->q) given[n++] = (expr_given){"q", {.kind = CUBED_VALUE_NONE}, g->q};
+    return expr_call_given(b, e, cubed_function_find("groupby"), given, n, out);
+}
+
+static uint32_t mask_of(const expr_grouping *g, int ndim)
+{
     uint32_t mask = 0;
-    EXPR_TRY(choose_axes(b, e, x, by, n, axes));
-    if (*n < 1 || *n != nby)
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                         "labels of %d dimensions for %d axes: expected one axis for each, and one "
-                         "at least",
-                         nby, *n);
-    for (int i = 0; i < *n; i++) {
-        const int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
-        if (axis < 0 || axis >= ndim || mask >> axis & 1)
-            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                             "axis %d is out of range for %d dimensions, or comes twice", axes[i],
-                             ndim);
-        mask |= 1U << axis;
-        axes[i] = axis;
-    }
-    return CUBED_OK;
+    for (int i = 0; i < g->naxes; i++)
+        mask |= 1U << (g->axes[i] < 0 ? g->axes[i] + ndim : g->axes[i]);
+    return mask;
 }
 
-static cubed_status quantiles_of_groups(expr_builder *b, const expr *e, const expr_grouping *g,
-                                        cubed_array *x, uint32_t mask, expr_order *o,
-                                        cubed_array **out)
-{
-    const int front = 0;
-    int side[CUBED_MAX_NDIM];
-    cubed_array *side_by_side = NULL, *all = NULL;
-    /* As the codes have them, from the first of them on. */
-    for (int i = 0; i < g->naxes; i++) side[i] = __builtin_ctz(mask) + i;
-    cubed_status st = cubed_moveaxis(x, g->axes, side, g->naxes, &side_by_side, b->err);
-    if (st == CUBED_OK)
-        st = cubed_group_quantiles(side_by_side,
-                                   &(cubed_groups){g->codes, __builtin_ctz(mask), g->ngroups}, o->q,
-                                   o->n, false, &o->options, &all, b->err);
-    if (st == CUBED_OK && o->several) *out = cubed_array_ref(all);
-    if (st == CUBED_OK && !o->several) st = cubed_squeeze(all, &front, 1, out, b->err);
-    cubed_array_unref(side_by_side);
-    cubed_array_unref(all);
-    EXPR_TRY(expr_located(b, e, st));
-    st = o->several ? expr_name_quantiles(b, e, o, x, g->name, out) : CUBED_OK;
-    if (st != CUBED_OK) cubed_array_unref(*out);
-    return st;
-}
-
-/* A keyword, and the reductions that take it; a list ends with NULL. */
-typedef struct keyword_of {
-    const char *name, *of;
-} keyword_of;
-
-static cubed_status refuse(expr_builder *b, const expr *e, const keyword_of *list)
-{
-    for (; list->name; list++) {
-        const expr *given = expr_keyword(e, list->name);
-        if (given)
-            return expr_fail(b->err, CUBED_E_ARG, b->text, given->at, "%s= is of %s", list->name,
-                             list->of);
-    }
-    return CUBED_OK;
-}
-
-static cubed_status unknown_reduction(expr_builder *b, const expr *e, const char *name)
-{
-    static const char known[] = "count, sum, prod, mean, median, quantile, percentile, var, std, "
-                                "min, max, any, all, first, last, argmin, argmax";
-    lang_guess guess;
-    char text[GUESS_TEXT];
-    lang_guess_init(&guess, name);
-    lang_guess_list(&guess, known);
-    if (e->n > 2 && e->child[2]->kind == EXPR_STRING) e = e->child[2];
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                     "groups have no \"%s\"%s; expected %s, or nan in front of it", name,
-                     lang_guess_text(&guess, text), known);
-}
-
-static cubed_status other_reduction(expr_builder *b, const expr *e, const expr_grouping *g,
-                                    cubed_array *x, cubed_array **out)
-{
-    static const keyword_of others[] = {
-        {"q", "quantiles and percentiles"}, {"method", "quantiles and percentiles"}, {NULL, NULL}};
-    const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof"),
-               *least = expr_keyword(e, "min_count");
-    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
-    cubed_group_reduction reduction;
-    if (!cubed_group_reduction_parse(g->reduction, &reduction, &o.skip_nan))
-        return unknown_reduction(b, e, g->reduction);
-    EXPR_TRY(refuse(b, e, others));
-    if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
-    if (!correction) correction = ddof;
-    o.task_mem = b->host->task_mem;
-    o.correction = g->correction;
-    o.min_count = g->min_count;
-    o.skip_nan = o.skip_nan || g->skip_nan;
-    EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
-    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
-    if (correction) {
-        expr_value v;
-        if (reduction != CUBED_GROUP_VAR && reduction != CUBED_GROUP_STD)
-            return expr_reject(b, correction, "only var and std take a correction");
-        EXPR_TRY(expr_get_number(b, correction, &v));
-        o.correction = v.re;
-    }
-    return expr_located(b, e,
-                        cubed_groupby_reduce(x, g->codes, g->axes, g->naxes, g->ngroups, reduction,
-                                             &o, out, b->err));
-}
-
-static cubed_status order_statistic(expr_builder *b, const expr *e, const expr_grouping *g,
-                                    cubed_array *x, uint32_t mask, cubed_array **out)
-{
-    static const keyword_of others[] = {{"ddof", "var and std"},
-                                        {"correction", "var and std"},
-                                        {"min_count", "other reductions"},
-                                        {NULL, NULL}};
-    expr_order o;
-    EXPR_TRY(refuse(b, e, others));
-    cubed_status st = expr_get_order(b, e, g->reduction, g->q, &o);
-    if (!expr_keyword(e, "method")) o.options.method = g->method;
-    o.options.skip_nan = o.options.skip_nan || g->skip_nan;
-    if (st == CUBED_OK) st = expr_get_bool(b, e, "skipna", &o.options.skip_nan);
-    if (st == CUBED_OK) st = quantiles_of_groups(b, e, g, x, mask, &o, out);
-    expr_order_free(&o);
-    return st;
-}
-
-cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
-                                cubed_array *x, cubed_array **out)
+/* *y, the reduction of x, with the names of the axes that are left, and of groups and quantiles. */
+static cubed_status name_axes(expr_builder *b, const expr *e, const expr_grouping *g,
+                              const cubed_array *x, cubed_array **y)
 {
     const int ndim = cubed_array_ndim(x);
+    const uint32_t mask = mask_of(g, ndim);
     const char *names[CUBED_MAX_NDIM];
-    cubed_array *y;
-    uint32_t mask = 0;
-    for (int i = 0; i < g->naxes; i++) mask |= 1U << g->axes[i];
-    if (order_name_flags(g->reduction) >= 0)
-        EXPR_TRY(order_statistic(b, e, g, x, mask, &y));
-    else
-        EXPR_TRY(other_reduction(b, e, g, x, &y));
-    /* Several quantiles are in front. */
-    int n = cubed_array_ndim(y) - (ndim - g->naxes + 1);
-    if (n > 0) names[0] = cubed_array_dim_name(y, 0);
+    double *q;
+    int nq, n = 0;
+    cubed_array *named;
+    EXPR_TRY(list_of_quantiles(b, e, g, &q, &nq));
+    if (q) {
+        const cubed_status st = expr_name_quantiles(b, e, q, nq, x, g->name, y);
+        lang_free(q);
+        if (st != CUBED_OK) return st;
+        names[n++] = cubed_array_dim_name(*y, 0);
+    }
     for (int d = 0; d < ndim; d++) {
         const bool grouped = mask >> d & 1;
         if (!grouped || d == __builtin_ctz(mask))
             names[n++] = grouped ? g->name : cubed_array_dim_name(x, d);
     }
-    cubed_status st = expr_located(b, e, cubed_array_with_dim_names(y, names, out, b->err));
-    cubed_array_unref(y);
+    EXPR_TRY(expr_located(b, e, cubed_array_with_dim_names(*y, names, &named, b->err)));
+    cubed_array_unref(*y);
+    *y = named;
+    return CUBED_OK;
+}
+
+cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
+                                cubed_array *x, cubed_array **out)
+{
+    EXPR_TRY(call_row(b, e, g, x, out));
+    const cubed_status st = name_axes(b, e, g, x, out);
+    if (st != CUBED_OK) cubed_array_unref(*out);
     return st;
 }
 
@@ -335,6 +283,7 @@ typedef struct labels_call {
     const expr *by;
     const char *name; /* of the labels; NULL: they are computed */
     const char *reduction;
+    const expr *reduction_at; /* for errors */
     const expr *q;
 } labels_call;
 
@@ -388,9 +337,10 @@ static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels
                                     cubed_array *x, cubed_array *by, cubed_array **out)
 {
     const expr *given = expr_keyword(e, "ngroups");
-    expr_grouping g = {.reduction = call->reduction, .q = call->q};
+    expr_grouping g = {
+        .reduction = call->reduction, .reduction_at = call->reduction_at, .q = call->q};
     labels l = {.n = 0};
-    EXPR_TRY(grouped_axes(b, e, x, by, &g.naxes, g.axes));
+    EXPR_TRY(choose_axes(b, e, x, by, &g.naxes, g.axes));
     if (given) {
         EXPR_TRY(expr_get_int(b, given, &g.ngroups));
         g.codes = cubed_array_ref(by);
@@ -435,7 +385,8 @@ static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **o
     EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
     if (e->child[2]->kind != EXPR_STRING)
         return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
-    labels_call call = {.by = e->child[1], .reduction = e->child[2]->text};
+    labels_call call = {
+        .by = e->child[1], .reduction = e->child[2]->text, .reduction_at = e->child[2]};
     return group_by_labels(b, e, &call, out);
 }
 
@@ -458,76 +409,6 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
     return group_by_labels(b, e, &call, out);
 }
 
-/* --- Windows ------------------------------------------------------------------------------------------ */
-
-/* Windows as Xarray has them: up to the element, or around it. */
-static cubed_status get_windows(expr_builder *b, const expr *e, const cubed_array *x, int *n,
-                                cubed_window windows[CUBED_MAX_NDIM])
-{
-    int naxes, axes[CUBED_MAX_NDIM];
-    int64_t length[CUBED_MAX_NDIM];
-    bool center = false;
-    EXPR_TRY(expr_get_ints(b, e->child[1], n, length));
-    EXPR_TRY(expr_get_axes(b, e, NULL, x, &naxes, axes));
-    EXPR_TRY(expr_get_bool(b, e, "center", &center));
-    if (naxes < 0) {
-        naxes = *n == 1 ? 1 : 0;
-        axes[0] = 0;
-    }
-    if (naxes != *n) return expr_reject(b, e, "expected an axis for each length: axis= or dim=");
-    for (int i = 0; i < *n; i++) {
-        if (length[i] < 1) return expr_reject(b, e->child[1], "expected lengths of at least 1");
-        const int64_t before = center ? length[i] / 2 : length[i] - 1;
-        windows[i] = (cubed_window){axes[i], before, length[i] - 1 - before};
-    }
-    return CUBED_OK;
-}
-
-static cubed_status roll_windows(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
-{
-    const expr *least = expr_keyword(e, "min_periods"), *ddof = expr_keyword(e, "ddof");
-    cubed_rolling_options o = CUBED_ROLLING_OPTIONS_INIT;
-    cubed_window windows[CUBED_MAX_NDIM];
-    cubed_group_reduction reduction;
-    bool skip_nan;
-    int n;
-    expr_value v;
-    if (!cubed_group_reduction_parse(e->child[2]->text, &reduction, &skip_nan))
-        return expr_reject(b, e->child[2], "expected count, sum, prod, mean, var, std, min or max");
-    EXPR_TRY(get_windows(b, e, x, &n, windows));
-    for (int i = 0; i < n; i++) {
-        if (__builtin_mul_overflow(o.min_count, windows[i].before + 1 + windows[i].after,
-                                   &o.min_count))
-            return expr_reject(b, e->child[1], "windows of more than 2**63 elements");
-    }
-    if (least) EXPR_TRY(expr_get_int(b, least, &o.min_count));
-    if (ddof) {
-        EXPR_TRY(expr_get_number(b, ddof, &v));
-        o.correction = v.re;
-    }
-    EXPR_TRY(expr_located(b, e, cubed_rolling_reduce(x, windows, n, reduction, &o, out, b->err)));
-    for (int i = 0; i < n; i++) {
-        const int d = windows[i].axis < 0 ? windows[i].axis + cubed_array_ndim(x) : windows[i].axis;
-        expr_note_window(b, e, e->child[0], x, d, windows[i].before, windows[i].after);
-    }
-    return CUBED_OK;
-}
-
-static cubed_status call_rolling(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"axis", "dim", "center", "min_periods", "ddof", NULL};
-    int n;
-    cubed_array *x;
-    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
-    if (e->child[2]->kind != EXPR_STRING)
-        return expr_reject(b, e->child[2], "expected the name of a reduction in quotes");
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = roll_windows(b, e, x, out);
-    cubed_array_unref(x);
-    return st;
-}
-
 const expr_function expr_group_functions[] = {{.name = "groupby", .fn = call_groupby},
-                                              {.name = "rolling", .fn = call_rolling},
                                               {.name = "group_labels", .fn = call_group_labels},
                                               {.name = NULL}};

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,8 @@ from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
 
-if TYPE_CHECKING:
-    from cubed._core import GroupReduction
-
 #: Reductions, with the engine's names: a count is one of what is not missing.
-NAMES: dict[str, GroupReduction] = {
+NAMES = {
     "count": "nancount", "any": "any", "all": "all",
     "sum": "sum", "prod": "prod", "mean": "mean", "var": "var", "std": "std", "min": "min",
     "max": "max", "first": "first", "last": "last", "argmin": "argmin", "argmax": "argmax",
@@ -236,9 +233,11 @@ def quantile_codes(
     # In front labelled axes are as series of maps are stored, and lines lie side by side.
     order = [*range(first, array.ndim), *range(first)]
     core = _core.call("transpose", array._x, order)
-    out = _core.group_quantiles(
-        core, codes._x, 0, total, q.reshape(-1).tolist(), wide, skip, method
-    )
+    out = _core.call(
+        "groupby", core, codes._x, "quantile", range(codes.ndim), total, skip, None, None, None,
+        q.reshape(-1).tolist(), method, None, False, "float64" if wide else None,
+        array.spec.task_mem,
+    )  # fmt: skip
     out = _core.call("transpose", out, [0, *range(2, 2 + first), 1])
     shape = (*out.shape[:-1], *apart, ngroups)
     result = array._like(_core.call("reshape", out, shape if q.ndim else shape[1:]))
@@ -255,22 +254,17 @@ def _reduce(
 ) -> Array:
     if array.dtype.kind == "c":
         return _reduce_complex(array, codes, axes, ngroups, how)
-    x, func, fill_value = array._x, how.func, how.fill_value
-    wanted = None if how.dtype is None else np.dtype(how.dtype)
-    if func.removeprefix("nan") in _OF_ELEMENTS and array.dtype.kind in "biu":
-        if isinstance(fill_value, float) and not fill_value.is_integer():
-            wanted = wanted or np.dtype("float64")
-        if wanted is not None and kind_of(wanted) == "f":
-            x = _core.astype(x, "float64")
+    func, fill_value, dtype = how.func, how.fill_value, how.dtype
     if array.dtype.kind in "mM" and fill_value is not None:
         fill_value = _fill_of_times(func, array.dtype, fill_value)
-    mem, absent = array.spec.task_mem, how.fill_absent
-    out = _core.groupby(
-        NAMES[func], x, codes._x, axes, ngroups, how.ddof, how.min_count, fill_value, mem, absent
-    )
+    out = _core.call(
+        "groupby", array._x, codes._x, NAMES[func], axes, ngroups, None, None,
+        how.ddof if func.endswith(("var", "std")) else None, how.min_count, None, None, fill_value,
+        how.fill_absent, None if dtype is None else name_of(np.dtype(dtype)), array.spec.task_mem,
+    )  # fmt: skip
     order = [d for d in range(len(out.shape)) if d != axes[0]]
     out = _core.call("transpose", out, [*order, axes[0]])
-    return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
+    return array._like(out)
 
 
 def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:

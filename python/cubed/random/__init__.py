@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random as _python
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,12 +19,10 @@ from cubed.array._operands import real_number
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
+from cubed.random._draws import drawn_integers
 from cubed.random._generator import Generator as Generator
 from cubed.random._generator import default_rng as default_rng
 from cubed.spec import Spec
-
-if TYPE_CHECKING:
-    from cubed._core import Distribution
 
 __all__ = ["Generator", "default_rng", "exponential", "integers", "normal", "random", "uniform"]
 
@@ -45,21 +42,18 @@ def _seed(seed: int | None) -> int:
 
 
 def _make(
-    name: Distribution,
+    name: str,
     size: Shape | None,
     dtype: DTypeLike,
     chunks: ChunksLike,
     seed: int | None,
     spec: Spec | None,
-    a: float = 0.0,
-    b: float = 1.0,
+    *params: float,
 ) -> Array:
     shape, d = _extents(size), np.dtype(dtype)
-    if d.kind != "f":
-        raise TypeError(f"random numbers of type {d}: expected float32 or float64")
     extents = normalize_chunks(chunks, shape, d.itemsize)
-    x = _core.random(name, shape, longest(extents), _seed(seed), a, b)
-    return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
+    x = _core.call(name, shape, *params, _seed(seed), longest(extents), name_of(d))
+    return Array._new(in_chunks(x, extents), spec)
 
 
 def random(
@@ -108,8 +102,7 @@ def random(
         raise ValueError("seed and key are both given")
     shape, d = _extents(size), np.dtype(dtype)
     extents = normalize_chunks(chunks, shape, d.itemsize)
-    low, high = key % 2**64, (key >> 64) % 2**64
-    x = _core.random_blocks(name_of(d), shape, longest(extents), low, high)
+    x = _core.call("random", shape, None, longest(extents), name_of(d), str(int(key) % 2**128))
     return Array._new(in_chunks(x, extents), spec)
 
 
@@ -305,12 +298,10 @@ def integers(
         raise TypeError("integers() needs low, the integer below which they are, or a shape")
     first, last = (0, low) if high is None else (low, high)
     d = np.dtype(np.int64 if dtype is None else dtype)
-    extents = normalize_chunks("auto" if chunks is None else chunks, _extents(size), d.itemsize)
-    x = _core.random_integers(
-        name_of(d), _extents(size), longest(extents), _seed(seed), first,
-        last if endpoint else last - 1,
-    )  # fmt: skip
-    return Array._new(in_chunks(x, extents), spec)
+    shape = _extents(size)
+    extents = normalize_chunks("auto" if chunks is None else chunks, shape, d.itemsize)
+    x = drawn_integers(shape, first, last if endpoint else last - 1, _seed(seed), extents, d)
+    return Array._new(x, spec)
 
 
 def _hashed(

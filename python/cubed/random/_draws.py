@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random as _python
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,15 +15,12 @@ from cubed.array._array import Array
 from cubed.array._cores import in_chunks
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, is_scalar, to_numpy
-from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._chunks import Chunks, Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.io._create import as_lazy
 from cubed.spec import Spec
-
-if TYPE_CHECKING:
-    from cubed._core import Distribution
 
 #: Distributions whose numbers are integers, among those that NumPy draws block by block.
 _COUNTS = frozenset(
@@ -65,6 +62,21 @@ def _parameter(value: Any) -> Any:
         return value
     values = to_numpy(value)
     return values[()] if values.ndim == 0 else as_lazy(values)
+
+
+def drawn_integers(
+    shape: tuple[int, ...],
+    first: Any,
+    last: Any,
+    seed: int,
+    extents: Chunks,
+    dtype: np.dtype[Any],
+) -> _core.Array:
+    """The engine's integers from `first` to `last`, in chunks."""
+    low, high = (v if abs(v) < 2**63 else str(v) for v in (first, last))
+    name = name_of(dtype)
+    x = _core.call("integers", shape, low, high, seed, longest(extents), name, True)
+    return in_chunks(x, extents)
 
 
 class Draws:
@@ -129,7 +141,7 @@ class Draws:
 
     def _plain(
         self,
-        name: Distribution,
+        name: str,
         shape: tuple[int, ...],
         chunks: ChunksLike,
         dtype: DTypeLike = np.float64,
@@ -140,13 +152,12 @@ class Draws:
         if d not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise TypeError(f"random numbers of type {d}: expected float32 or float64")
         extents = normalize_chunks(chunks, shape, d.itemsize)
-        first = 1.0 if name == "exponential" else 0.0  # its mean, or their least number or mean
-        x = _core.random(name, shape, longest(extents), self._next(), first, 1.0)
-        spec = self._spec if spec is None else spec
-        return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
+        params = {"normal": (0.0, 1.0), "exponential": (1.0,)}.get(name, ())
+        x = _core.call(name, shape, *params, self._next(), longest(extents), name_of(d))
+        return Array._new(in_chunks(x, extents), self._spec if spec is None else spec)
 
     def _standard(
-        self, name: Distribution, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
+        self, name: str, size: Size, dtype: DTypeLike, out: Any, chunks: ChunksLike
     ) -> Array:
         if out is None:
             return self._plain(name, self._shape(size), chunks, dtype)
@@ -160,7 +171,7 @@ class Draws:
         return out
 
     def _of(
-        self, drawn: Distribution, size: Size, chunks: ChunksLike, times: int = 1, **params: Any
+        self, drawn: str, size: Size, chunks: ChunksLike, times: int = 1, **params: Any
     ) -> tuple[list[Array], list[Any]]:
         """Numbers of that name, so many times, in the shape of size and parameters, and these."""
         for name, least in _LEAST_OF.items():
@@ -314,9 +325,9 @@ class Draws:
         if a < limits[0] or b > limits[1]:
             raise ValueError(f"integers: {a} to {b} are not all in {d}")
         wide = np.dtype(np.uint8) if d.kind == "b" else d
-        x = _core.random_integers(name_of(wide), shape, longest(extents), self._next(), a, b)
+        x = drawn_integers(shape, a, b, self._next(), extents, wide)
         x = _core.astype(x, name_of(d)) if wide != d else x
-        return Array._new(in_chunks(x, extents), self._spec)
+        return Array._new(x, self._spec)
 
     def bytes(self, length: int) -> bytes:
         """So many bytes, now.

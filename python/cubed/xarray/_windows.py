@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,8 @@ from cubed.base._types import NDArray
 from cubed.blocks._overlap import overlapped
 from cubed.xarray._lines import reduces_along_axes
 
-if TYPE_CHECKING:
-    from cubed._core import GroupReduction
-
 #: What the engine reduces windows by.
-_REDUCTIONS: dict[str, GroupReduction] = {
-    "max": "max", "mean": "mean", "min": "min", "prod": "prod", "std": "std", "sum": "sum",
-    "var": "var",
-}  # fmt: skip
+_REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
 #: Bytes of the windows that a function reduces at a time, and copies that it makes of them.
 _WINDOWS_BYTES, _COPIES_OF_WINDOWS = 2**18, 4
 #: Elements before and after an element along each axis.
@@ -39,12 +33,11 @@ def moving(
     x is of floats, integers or bools; `dtype` is the floating type of the result. Each chunk is
     read once, with the elements around it.
     """
-    reduction = _REDUCTIONS.get(name)
-    if reduction is None:
+    if name not in _REDUCTIONS:
         return None
     if x.dtype.kind != "f":
         x = x.astype(float)
-    return _rolling(reduction, x, windows, min_count, ddof).astype(dtype)
+    return _rolling(name, x, windows, min_count, ddof).astype(dtype)
 
 
 def counted(known: Array, windows: Windows) -> Array:
@@ -52,11 +45,11 @@ def counted(known: Array, windows: Windows) -> Array:
     return _rolling("sum", known.astype("f8"), windows, 0, 0).astype(np.int64)
 
 
-def _rolling(
-    name: GroupReduction, x: Array, windows: Windows, min_count: int, ddof: float
-) -> Array:
-    around = [(axis, before, after) for axis, (before, after) in windows.items()]
-    return x._like(_core.rolling(name, x._x, around, min_count, ddof))
+def _rolling(name: str, x: Array, windows: Windows, min_count: int, ddof: float) -> Array:
+    lengths = [before + 1 + after for before, after in windows.values()]
+    after = [after for _, after in windows.values()]
+    core = _core.call("rolling", x._x, lengths, name, list(windows), False, min_count, ddof, after)
+    return x._like(core)
 
 
 def _last_argmax(x: NDArray, axis: int) -> NDArray:

@@ -66,11 +66,14 @@ def test_attributes_stay(waves, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('rolling(x, 3, "median")', "expected count, sum, prod, mean, var, std, min or max"),
-        ('rolling(x, 0, "sum", axis=0)', "expected lengths of at least 1"),
+        (
+            'rolling(x, 3, "median")',
+            "(did you mean \"mean\"?), expected one of 'count', 'sum', 'prod'",
+        ),
+        ('rolling(x, 0, "sum", axis=0)', "window (argument 2) is 0, expected an integer"),
         ('rolling(x, (3, 3), "sum")', "expected an axis for each length"),
         ('rolling(x, (3, 3), "sum", dim="time")', "expected an axis for each length"),
-        ("rolling(x, 3, mean)", "expected the name of a reduction in quotes"),
+        ("rolling(x, 3, mean)", 'unknown name "mean"'),
         ('rolling(x * 1j, 3, "sum", axis=0)', "rolling is not defined for complex128"),
     ],
 )

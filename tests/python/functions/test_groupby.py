@@ -160,11 +160,11 @@ def test_command_finds_labels(tmp_path):
 def test_command_says_what_is_wrong(tmp_path):
     args = save(tmp_path, (4, 3), x=np.ones((4, 3)), by=np.array([0, 1, 2, 1]))
     for text, message in (
-        ('groupby(x, by, "mode")', "expected count, sum"),
+        ('groupby(x, by, "mode")', "'mode', expected one of 'count', 'nancount', 'sum'"),
         ('groupby(x, by, "sum", axis=1)', "4 codes for the 3 elements of axis 1"),
         ('groupby(x, x, "sum", axis=0)', "of 2 dimensions for 1 axes"),
         ('groupby(x, by * 1.5, "sum", ngroups=2)', "codes are float64, expected integers"),
-        ('groupby(x, by, "nanany")', "there is none"),
+        ('groupby(x, by, "nanary")', "'nanary' (did you mean \"nanvar\"?), expected one of"),
         ('groupby(x, by, "sum", ngroups=2)', "is of group 2, there are 2"),
     ):
         failed = run("eval", text, *args, "--progress", "none")

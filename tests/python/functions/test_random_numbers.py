@@ -4,6 +4,7 @@ words, and against their distributions."""
 import math
 from statistics import NormalDist
 
+import cubed
 import numpy as np
 import pytest
 from conftest import check, run, the_same_bits
@@ -237,35 +238,60 @@ def test_edges_of_integers():
     assert set(got["f"]) == {0, 1} and got["f"].dtype == np.uint64
 
 
+def test_numbers_of_float32_are_below_one():
+    """A float64 number that float32 rounds to 1, found by a search."""
+    at = 39256143
+    text = f'a = random({at + 1}, seed=3, dtype="float32")[{at}]'
+    assert evaluate(text)["a"] == np.float32(1 - 2**-24)
+    assert np.float32(evaluate(f"a = random({at + 1}, seed=3)[{at}]")["a"]) == 1
+    x = cubed.random.random(at + 1, seed=3, dtype=np.float32)
+    assert x[at].compute() == np.float32(1 - 2**-24)
+
+
+def test_integers_of_all_64_bits():
+    text = 'a = integers(500, 0, "18446744073709551615", seed=1, endpoint=True, dtype="uint64");'
+    text += 'b = integers(500, "-9223372036854775808", "9223372036854775808", seed=1)'
+    got = evaluate(text)
+    assert got["a"].dtype == np.uint64 and got["a"].max() > 2**63
+    assert got["b"].dtype == np.int64 and got["b"].min() < -(2**62) and got["b"].max() > 2**62
+    x = cubed.random.integers(0, 2**64, size=500, seed=1, dtype=np.uint64)
+    np.testing.assert_array_equal(x.compute(), got["a"])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("random(3)", "take seed="),
-        ("random(3, seed=1, key=1)", "key= is instead of seed="),
-        ('random(3, seed=1, dtype="float32")', "is of float64"),
+        ("random(3)", "seed is missing"),
+        ("random(3, seed=1, key=1)", "seed and key are both given"),
+        ('random(3, seed=1, dtype="int32")', "expected a floating-point type"),
         ("random(3, key=-1)", "from 0 below 2**128"),
         (f'random(3, key="{2**128}")', "from 0 below 2**128"),
         ('random(3, key="0x")', "from 0 below 2**128"),
         ('random(3, key="12g")', "from 0 below 2**128"),
-        ('random(3, key=1, dtype="int32")', "expected float64 or float32"),
-        ("random([3, 3], seed=1, chunks=2)", "one chunk length per dimension"),
+        ('random(3, key=1, dtype="int32")', "expected a floating-point type"),
+        ("random([3, 3], seed=1, chunks=2)", "1 lengths of chunks for 2 dimensions"),
         ("random(3, seed=1, chunks=0)", "chunks[0] is 0"),
         ("random(-3, seed=1)", "random: shape[0] is -3"),
         ("random(3000000000, key=1, chunks=1)", "3000000000 chunks of up to 1 elements"),
         ("random(5000000000, key=1, chunks=-1)", "1 chunks of up to 5000000000 elements"),
-        ("normal(3)", "take seed="),
+        ("normal(3)", "seed is missing"),
         ("normal(3, 0, -1, seed=1)", "scale -1"),
-        ("normal(3, 0, loc=1, seed=1)", "the argument comes twice"),
+        ("normal(3, 0, loc=1, seed=1)", "loc is given twice"),
         ("normal([3, -1], seed=1)", "normal: shape[1] is -1"),
         ("exponential(3, -1, seed=1)", "scale -1"),
         ("uniform(3, 2, 1, seed=1)", "expected low <= high"),
         ("uniform(3, -1e308, 1e308, seed=1)", "a finite difference"),
-        ("integers(3, 5, 5, seed=1)", "no integer from low to high"),
-        ("integers(3, 0, seed=1)", "no integer from low to high"),
-        ('integers(3, 256, seed=1, dtype="uint8", endpoint=True)', "uint8 does not have this"),
-        ('integers(3, -1, 5, seed=1, dtype="uint64")', "uint64 does not have this"),
+        ("integers(3, 5, 5, seed=1)", "high is 5, expected an integer above"),
+        ("integers(3, 0, seed=1)", "low is 0, expected an integer above"),
+        (
+            'integers(3, 256, seed=1, dtype="uint8", endpoint=True)',
+            "low is beyond the range of uint8",
+        ),
+        ('integers(3, -1, 5, seed=1, dtype="uint64")', "low is beyond the range of uint64"),
         ('integers(3, 5, seed=1, dtype="float64")', "a type of integers"),
-        ("integers(3, 1.5, seed=1)", "expected a whole number"),
+        ('integers(3, 0, "99999999999999999999", seed=1)', "expected an integer of 64 bits"),
+        ('integers(3, 0, "1e3", seed=1)', "expected an integer of 64 bits"),
+        ("integers(3, 1.5, seed=1)", "low (argument 2) is 1.5, expected an integer"),
     ],
 )
 def test_rejects(text, message):
