@@ -1,30 +1,11 @@
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
+/* Elementwise operations and casts: on numbers, times or strings, as their operands are. */
 #include "base/error.h"
-#include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
-#include "ops/shapes.h"
-
-static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
-
-/* Where there is no cast from one type to the other, the type in between; else `to`. */
-static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
-{
-    if (cb_kernel_has_cast(from, to)) return to;
-    if (cubed_dtype_kind(from) == CUBED_KIND_TIME) return CUBED_INT64;
-    if (cubed_dtype_kind(to) == CUBED_KIND_TIME) to = CUBED_INT64;
-    if (cb_kernel_has_cast(from, to)) return to;
-    if (is_half(from)) return CUBED_FLOAT32;
-    if (is_half(to)) return CUBED_FLOAT64; /* rounds integers beyond those that halves tell apart */
-    return CUBED_INT64;
-}
 
 cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
-    cubed_dtype from = x->node.dtype, way = way_to(from, dtype);
-    cubed_kind a = cubed_dtype_kind(from), b = cubed_dtype_kind(dtype);
+    const cubed_dtype from = x->node.dtype;
+    const cubed_kind a = cubed_dtype_kind(from), b = cubed_dtype_kind(dtype);
     if (from == dtype) {
         *out = cubed_array_ref(x);
         return CUBED_OK;
@@ -38,14 +19,7 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
         return cb_fail(err, CUBED_E_TYPE, "astype: %s cannot be cast to %s",
                        cubed_dtype_text(from, t), cubed_dtype_text(dtype, u));
     }
-    cb_node n = cb_graph_like(x, CB_NODE_CAST, way);
-    n.attrs = x->node.attrs;
-    if (way == dtype) return cb_graph_add(x->ctx, &n, &x, out, err);
-    cubed_array *between;
-    CB_TRY(cb_graph_add(x->ctx, &n, &x, &between, err));
-    cubed_status st = cb_op_cast(between, dtype, out, err);
-    cubed_array_unref(between);
-    return st;
+    return cb_op_cast_plain(x, dtype, out, err);
 }
 
 cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
@@ -53,63 +27,6 @@ cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, 
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "astype: dtype %d is none", (int)dtype);
     return cb_op_cast(x, dtype, out, err);
-}
-
-static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
-                                    const int64_t *shape, cubed_array **out, cubed_error *err)
-{
-    cubed_array *cast;
-    CB_TRY(cb_op_cast(x, dtype, &cast, err));
-    bool same =
-        x->node.grid->ndim == 0 ||
-        (x->node.grid->ndim == ndim && memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
-    if (same) {
-        *out = cast;
-        return CUBED_OK;
-    }
-    cubed_status st = cubed_broadcast_to(cast, ndim, shape, out, err);
-    cubed_array_unref(cast);
-    return st;
-}
-
-/* x**k in `type` for one number k that has an operation of its own, which rounds once and costs less:
- * 2, 1, -1 and, of real numbers, 0.5 (as NumPy's operator: of -inf it is nan). *out is NULL for
- * others. */
-static cubed_status simple_power(cubed_array *x, const cubed_array *k, cubed_dtype type,
-                                 cubed_array **out, cubed_error *err)
-{
-    cubed_kind kind = cubed_dtype_kind(type);
-    cubed_array *args[2] = {NULL, NULL};
-    cubed_scalar re, im = {.f64 = 0};
-    cubed_status st = CUBED_OK;
-    *out = NULL;
-    if (k->node.kind != CB_NODE_FULL || k->node.grid->ndim) return CUBED_OK;
-    cb_scalar_cast(k->node.dtype, &k->node.value, CUBED_FLOAT64, &re);
-    if (k->node.dtype == CUBED_COMPLEX64) im.f64 = (double)k->node.value.c64[1];
-    if (k->node.dtype == CUBED_COMPLEX128) im.f64 = k->node.value.c128[1];
-    if (im.f64 != 0) return CUBED_OK;
-    if (kind < CUBED_KIND_FLOAT && re.f64 < 0)
-        return cb_fail(
-            err, CUBED_E_ARG,
-            "pow: integers have no negative powers (the exponent is %.0f): make the base a "
-            "float",
-            re.f64);
-    bool root = kind == CUBED_KIND_FLOAT && re.f64 == 0.5;
-    bool inverse = re.f64 == -1, same = re.f64 == 1;
-    if (!root && !inverse && !same && re.f64 != 2) return CUBED_OK;
-    CB_GO(cb_op_cast(x, type, &args[inverse], err));
-    if (same) {
-        *out = cubed_array_ref(args[0]);
-    } else if (inverse) {
-        cubed_scalar one = cb_scalar_from_i64(type, 1);
-        CB_GO(cubed_array_full(x->ctx, type, 0, NULL, NULL, &one, &args[0], err));
-        CB_GO(cubed_elementwise(CUBED_OP_DIVIDE, args, 2, out, err));
-    } else {
-        CB_GO(cubed_elementwise(root ? CUBED_OP_SQRT : CUBED_OP_SQUARE, args, 1, out, err));
-    }
-out:
-    for (int i = 0; i < 2; i++) cubed_array_unref(args[i]);
-    return st;
 }
 
 /* Adding strings joins them: the result has room for both. */
@@ -121,64 +38,26 @@ static cubed_status joined_type(cubed_array *const *args, cubed_dtype *type, cub
     return cubed_dtype_fixed(cubed_dtype_family(*type), size / unit, type, err);
 }
 
-static bool is_comparison(cubed_op op)
+/* At least one operand, other than a condition, is a string. */
+static cubed_status on_texts(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
+                             cubed_error *err)
 {
-    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    cb_broadcast b;
+    cubed_dtype type;
+    CB_TRY(cb_op_promote(op, args, nargs, &type, err));
+    if (op != CUBED_OP_WHERE && op != CUBED_OP_ADD && !cb_op_is_comparison(op))
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", cubed_op_name(op),
+                       cubed_dtype_name(type));
+    if (op == CUBED_OP_ADD) CB_TRY(joined_type(args, &type, err));
+    CB_TRY(cb_op_broadcast(op, args, nargs, type, &b, err));
+    return cb_op_text(op, args, nargs, cb_op_result(op, type), b.names, out, err);
 }
 
-/* The comparison that says of (y, x) what this one says of (x, y). */
-static cubed_op mirrored(cubed_op op)
-{
-    switch (op) {
-    case CUBED_OP_LESS: return CUBED_OP_GREATER;
-    case CUBED_OP_LESS_EQUAL: return CUBED_OP_GREATER_EQUAL;
-    case CUBED_OP_GREATER: return CUBED_OP_LESS;
-    case CUBED_OP_GREATER_EQUAL: return CUBED_OP_LESS_EQUAL;
-    default: return op;
-    }
-}
-
-/* Whether numbers of these types are compared as float64 by promotion, which takes different ones for equal. */
-static bool compares_inexactly(cubed_op op, cubed_array *const *args)
-{
-    cubed_dtype a = args[0]->node.dtype, b = args[1]->node.dtype;
-    return is_comparison(op) && ((a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
-                                 (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
-}
-
-/* A signed integer against uint64: less where it is negative, otherwise compared as uint64. */
-static cubed_status compare_with_uint64(cubed_op op, cubed_array *const *args, cubed_array **out,
-                                        cubed_error *err)
-{
-    bool swapped = args[0]->node.dtype == CUBED_UINT64;
-    cubed_array *x = args[swapped], *y = args[!swapped];
-    cubed_array *cast = NULL, *zero = NULL, *as_uint = NULL, *sign = NULL;
-    cubed_status st = CUBED_OK;
-    if (swapped) op = mirrored(op);
-    bool less = op == CUBED_OP_NOT_EQUAL || op == CUBED_OP_LESS || op == CUBED_OP_LESS_EQUAL;
-    CB_GO(cb_op_cast(x, CUBED_UINT64, &cast, err));
-    CB_GO(cubed_elementwise(op, (cubed_array *[]){cast, y}, 2, &as_uint, err));
-    CB_GO(cb_op_scalar(x->ctx, x->node.dtype, 0, &zero, err));
-    CB_GO(cubed_elementwise(less ? CUBED_OP_LESS : CUBED_OP_GREATER_EQUAL,
-                            (cubed_array *[]){x, zero}, 2, &sign, err));
-    CB_GO(cubed_elementwise(less ? CUBED_OP_LOGICAL_OR : CUBED_OP_LOGICAL_AND,
-                            swapped ? (cubed_array *[]){as_uint, sign}
-                                    : (cubed_array *[]){sign, as_uint},
-                            2, out, err));
-out:
-    cubed_array_unref(cast);
-    cubed_array_unref(zero);
-    cubed_array_unref(as_uint);
-    cubed_array_unref(sign);
-    return st;
-}
-
-cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
-                               cubed_error *err)
+static cubed_status check_operands(cubed_op op, cubed_array *const *args, int nargs,
+                                   cubed_error *err)
 {
     cubed_op same;
-    int arity = 0, ndim;
-    int64_t shape[CUBED_MAX_NDIM];
+    int arity = 0;
     const char *name = cubed_op_name(op);
     if (!name || !cubed_op_parse(name, &same, &arity))
         return cb_fail(err, CUBED_E_ARG, "operation number %d is none", (int)op);
@@ -188,59 +67,26 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         if (args[i]->ctx != args[0]->ctx)
             return cb_fail(err, CUBED_E_ARG, "%s: operands are of different contexts", name);
     }
-    if (nargs == 2 && compares_inexactly(op, args)) return compare_with_uint64(op, args, out, err);
-    int first = op == CUBED_OP_WHERE ? 1 : 0;
-    if (first && args[0]->node.dtype != CUBED_BOOL)
+    if (op == CUBED_OP_WHERE && args[0]->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_TYPE, "where: the condition is %s, expected bool",
                        cubed_dtype_name(args[0]->node.dtype));
-    for (int i = first; i < nargs; i++) {
-        if (cubed_dtype_kind(args[i]->node.dtype) == CUBED_KIND_TIME)
-            return cb_op_time(op, args, nargs, out, err);
-    }
-    cubed_dtype type = args[first]->node.dtype;
-    for (int i = first; i < nargs; i++) {
-        cubed_dtype both = cubed_dtype_promote(type, args[i]->node.dtype);
-        if (both == CUBED_DTYPE_COUNT)
-            return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s and %s", name,
-                           cubed_dtype_name(type), cubed_dtype_name(args[i]->node.dtype));
-        type = both;
-    }
-    if (is_half(type)) type = CUBED_FLOAT32;
-    const bool of_texts = cubed_dtype_kind(type) == CUBED_KIND_TEXT;
-    if (of_texts ? !first && op != CUBED_OP_ADD && !is_comparison(op) : !cb_op_accepts(op, type))
-        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
-    if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
-        type = CUBED_FLOAT64;
-    if (cb_op_takes_index(op)) type = CUBED_INT64;
-    if (of_texts && op == CUBED_OP_ADD) CB_TRY(joined_type(args, &type, err));
-    if (op == CUBED_OP_POW) {
-        CB_TRY(simple_power(args[0], args[1], type, out, err));
-        if (*out) return CUBED_OK;
-    }
-    CB_TRY(cb_op_broadcast_shape(cubed_op_name(op), args, nargs, &ndim, shape, err));
-    CB_TRY(cb_check_shape(name, ndim, shape, type, err));
+    return CUBED_OK;
+}
 
-    const char *names[CUBED_MAX_NDIM] = {NULL};
-    cb_node n = {.kind = CB_NODE_ELEM,
-                 .op = op,
-                 .ninputs = nargs,
-                 .dtype = cb_op_result(op, type),
-                 .dim_names = names};
-    const cb_grid grid = cb_op_broadcast_grid(args, nargs, ndim, shape, n.dtype);
-    n.grid = &grid;
-    for (int d = 0; d < ndim; d++) {
-        for (int i = 0; i < nargs && !names[d]; i++) {
-            int lead = ndim - args[i]->node.grid->ndim;
-            if (d >= lead) names[d] = args[i]->node.dim_names[d - lead];
-        }
+static bool has_kind(cubed_array *const *args, int first, int nargs, cubed_kind kind)
+{
+    for (int i = first; i < nargs; i++) {
+        if (cubed_dtype_kind(args[i]->node.dtype) == kind) return true;
     }
-    if (of_texts) return cb_op_text(op, args, nargs, n.dtype, names, out, err);
-    cubed_array *in[3] = {NULL, NULL, NULL};
-    cubed_status st = CUBED_OK;
-    for (int i = 0; i < nargs; i++)
-        CB_GO(prepare_operand(args[i], i < first ? CUBED_BOOL : type, ndim, shape, &in[i], err));
-    CB_GO(cb_graph_add(args[0]->ctx, &n, in, out, err));
-out:
-    for (int i = 0; i < nargs; i++) cubed_array_unref(in[i]);
-    return st;
+    return false;
+}
+
+cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
+                               cubed_error *err)
+{
+    CB_TRY(check_operands(op, args, nargs, err));
+    const int first = op == CUBED_OP_WHERE;
+    if (has_kind(args, first, nargs, CUBED_KIND_TIME)) return cb_op_time(op, args, nargs, out, err);
+    if (has_kind(args, first, nargs, CUBED_KIND_TEXT)) return on_texts(op, args, nargs, out, err);
+    return cb_op_numbers(op, args, nargs, out, err);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
@@ -89,7 +90,7 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
     cubed_dtype t = x->node.dtype;
     cubed_kind kind = cubed_dtype_kind(t);
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
-    if (options) o = *options;
+    CB_TRY(CB_OPTIONS_TAKE("nan_reduce", options, &o, err));
     if (which == CUBED_REDUCE_ALL || which == CUBED_REDUCE_ANY)
         return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);

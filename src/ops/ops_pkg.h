@@ -16,8 +16,29 @@ static inline bool cb_op_is_seen_through(const cubed_array *x)
 {
     return !x->tag || x->tag == x->in[0]->tag;
 }
+/* A cast between any two types. */
 CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
+/* A cast between numbers, or between a time and its int64: one or two nodes. */
+CUBED_MUST_CHECK cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype, cubed_array **out,
+                                               cubed_error *err);
+/* cubed_elementwise of numbers. The caller has checked the number of operands, their contexts and the condition of
+ * CUBED_OP_WHERE. */
+CUBED_MUST_CHECK cubed_status cb_op_numbers(cubed_op op, cubed_array *const *args, int nargs,
+                                            cubed_array **out, cubed_error *err);
+bool cb_op_is_comparison(cubed_op op);
+/* The type that all operands promote to, without the condition of CUBED_OP_WHERE; CUBED_E_TYPE if there is none. */
+CUBED_MUST_CHECK cubed_status cb_op_promote(cubed_op op, cubed_array *const *args, int nargs,
+                                            cubed_dtype *type, cubed_error *err);
+/* The shape that operands broadcast to, and the first name of each dimension; `dtype` is checked to fit in memory. */
+typedef struct cb_broadcast {
+    int ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    const char *names[CUBED_MAX_NDIM];
+} cb_broadcast;
+CUBED_MUST_CHECK cubed_status cb_op_broadcast(cubed_op op, cubed_array *const *args, int nargs,
+                                              cubed_dtype dtype, cb_broadcast *out,
+                                              cubed_error *err);
 /* Chunks of a new array: the caller's, or automatic ones. */
 CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
                                          const int64_t *shape, const int64_t *chunks, cb_grid *out,
@@ -51,6 +72,10 @@ CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *
 CUBED_MUST_CHECK cubed_status cb_op_reduce_axes(const char *what, int ndim,
                                                 const cubed_reduce_options *options, uint32_t *mask,
                                                 cubed_error *err);
+/* cubed_reduce of numbers. */
+CUBED_MUST_CHECK cubed_status cb_op_reduce_numbers(cubed_reduction reduction, cubed_array *x,
+                                                   const cubed_reduce_options *options,
+                                                   cubed_array **out, cubed_error *err);
 /* Elements that are reduced into one; INT64_MAX where that is more, as it may be of arrays that have none. */
 int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
 /* The reduction of x, which has the type of the state, over these axes; over a new one if there are
@@ -65,14 +90,11 @@ CUBED_MUST_CHECK cubed_status cb_op_time(cubed_op op, cubed_array *const *args, 
 bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to);
 CUBED_MUST_CHECK cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                               cubed_error *err);
-/* Reductions of times, of which NaT is or is not passed over: smallest and largest, and of differences sums and
- * means, which are truncated; options as in cubed_reduce. CUBED_E_TYPE for others. */
 /* int64 whose first largest (least) element is the first NaT, or where x has its own. */
 CUBED_MUST_CHECK cubed_status cb_op_ordered_time(cubed_array *x, bool largest, cubed_array **out,
                                                  cubed_error *err);
-/* Running sums of spans of time: NaT from the first one on. */
-CUBED_MUST_CHECK cubed_status cb_op_running_time(cubed_array *x, int axis, bool include_initial,
-                                                 cubed_array **out, cubed_error *err);
+/* Reductions of times, of which NaT is or is not passed over: smallest and largest, and of differences sums and
+ * means, which are truncated; options as in cubed_reduce. CUBED_E_TYPE for others. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x,
                                                 bool skip_nan, const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);

@@ -1,8 +1,8 @@
 /* Reductions of dates and of differences of times: those of the int64 that they are, where the least one, NaT,
  * stands for what NaN is of floats. */
 #include "base/error.h"
+#include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
-#include "ops/steps.h"
 
 /* NaT is the least of all: the smallest is NaT where one is, the largest where all are. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, bool skip_nan,
@@ -11,10 +11,11 @@ static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, 
     const bool is_least = which == CUBED_REDUCE_MIN;
     cubed_array *seen = x;
     if (is_least && skip_nan)
-        seen = cb_step_op(s, CUBED_OP_WHERE, cb_step_is_nat(s, x), cb_step_whole(s, INT64_MAX), x);
-    cubed_array *found = cb_step_reduce(s, which, seen, o);
+        seen =
+            cb_number_op(s, CUBED_OP_WHERE, cb_step_is_nat(s, x), cb_step_whole(s, INT64_MAX), x);
+    cubed_array *found = cb_number_reduce(s, which, seen, o);
     if (is_least != skip_nan) return found;
-    cubed_array *other = cb_step_reduce(s, is_least ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, x, o);
+    cubed_array *other = cb_number_reduce(s, is_least ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, x, o);
     return cb_step_nat_where(s, cb_step_is_nat(s, other), found);
 }
 
@@ -22,42 +23,27 @@ static cubed_array *total(cb_steps *s, cubed_reduction which, cubed_array *x, bo
                           const cubed_reduce_options *o)
 {
     cubed_array *missing = cb_step_is_nat(s, x), *known;
-    cubed_array *sum = cb_step_reduce(
-        s, CUBED_REDUCE_SUM, cb_step_op(s, CUBED_OP_WHERE, missing, cb_step_whole(s, 0), x), o);
+    cubed_array *sum = cb_number_reduce(
+        s, CUBED_REDUCE_SUM, cb_number_op(s, CUBED_OP_WHERE, missing, cb_step_whole(s, 0), x), o);
     if (which == CUBED_REDUCE_MEAN) {
-        known = cb_step_op(s, CUBED_OP_LOGICAL_NOT, missing, NULL, NULL);
-        known = cb_step_reduce(s, CUBED_REDUCE_SUM, known, o);
-        sum = cb_step_nat_where(s, cb_step_op(s, CUBED_OP_EQUAL, known, cb_step_whole(s, 0), NULL),
-                                cb_step_divided_time(s, sum, known));
+        known = cb_number_op(s, CUBED_OP_LOGICAL_NOT, missing, NULL, NULL);
+        known = cb_number_reduce(s, CUBED_REDUCE_SUM, known, o);
+        sum =
+            cb_step_nat_where(s, cb_number_op(s, CUBED_OP_EQUAL, known, cb_step_whole(s, 0), NULL),
+                              cb_step_divided_time(s, sum, known));
     }
     if (skip_nan) return sum;
-    return cb_step_nat_where(s, cb_step_reduce(s, CUBED_REDUCE_ANY, missing, o), sum);
+    return cb_step_nat_where(s, cb_number_reduce(s, CUBED_REDUCE_ANY, missing, o), sum);
 }
 
 cubed_status cb_op_ordered_time(cubed_array *x, bool largest, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    cubed_array *ints = cb_number_cast(&s, x, CUBED_INT64);
     if (largest)
-        ints = cb_step_op(&s, CUBED_OP_WHERE, cb_step_is_nat(&s, ints),
-                          cb_step_whole(&s, INT64_MAX), ints);
+        ints = cb_number_op(&s, CUBED_OP_WHERE, cb_step_is_nat(&s, ints),
+                            cb_step_whole(&s, INT64_MAX), ints);
     return cb_steps_end(&s, ints, out);
-}
-
-cubed_status cb_op_running_time(cubed_array *x, int axis, bool include_initial, cubed_array **out,
-                                cubed_error *err)
-{
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
-    cubed_array *missing = cb_step_is_nat(&s, ints), *sums[2] = {NULL, NULL};
-    cubed_array *const of[2] = {cb_step_op(&s, CUBED_OP_WHERE, missing, cb_step_whole(&s, 0), ints),
-                                cb_step_cast(&s, missing, CUBED_INT64)};
-    for (int i = 0; i < 2 && s.st == CUBED_OK; i++)
-        cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, of[i], axis, include_initial, &sums[i], err),
-                &sums[i]);
-    cubed_array *lost = cb_step_op(&s, CUBED_OP_GREATER, sums[1], cb_step_whole(&s, 0), NULL);
-    cubed_array *y = cb_step_nat_where(&s, lost, sums[0]);
-    return cb_steps_end(&s, cb_step_cast(&s, y, x->node.dtype), out);
 }
 
 cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x, bool skip_nan,
@@ -72,8 +58,8 @@ cubed_status cb_op_reduce_time(cubed_reduction which, cubed_array *x, bool skip_
         return cb_fail(err, CUBED_E_TYPE, "%s%s is not defined for %s", skip_nan ? "nan" : "",
                        cubed_reduction_name(which), cubed_dtype_text(dtype, text));
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    cubed_array *ints = cb_number_cast(&s, x, CUBED_INT64);
     cubed_array *y = is_extreme ? extreme(&s, which, ints, skip_nan, options)
                                 : total(&s, which, ints, skip_nan, options);
-    return cb_steps_end(&s, cb_step_cast(&s, y, dtype), out);
+    return cb_steps_end(&s, cb_number_cast(&s, y, dtype), out);
 }

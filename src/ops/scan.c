@@ -1,6 +1,7 @@
 /* Running sums, products and last values along one axis. */
 #include "base/error.h"
 #include "dtype/scalar.h"
+#include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
 /* The standard's: small integers become int64 or uint64, floats stay. */
@@ -70,6 +71,24 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     return st;
 }
 
+/* Running sums of spans of time: NaT from the first one on. */
+static cubed_status running_time(cubed_array *x, int axis, bool include_initial, cubed_array **out,
+                                 cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *ints = cb_number_cast(&s, x, CUBED_INT64);
+    cubed_array *missing = cb_step_is_nat(&s, ints), *sums[2] = {NULL, NULL};
+    cubed_array *const of[2] = {
+        cb_number_op(&s, CUBED_OP_WHERE, missing, cb_step_whole(&s, 0), ints),
+        cb_number_cast(&s, missing, CUBED_INT64)};
+    for (int i = 0; i < 2 && s.st == CUBED_OK; i++)
+        cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, of[i], axis, include_initial, &sums[i], err),
+                &sums[i]);
+    cubed_array *lost = cb_number_op(&s, CUBED_OP_GREATER, sums[1], cb_step_whole(&s, 0), NULL);
+    cubed_array *y = cb_step_nat_where(&s, lost, sums[0]);
+    return cb_steps_end(&s, cb_number_cast(&s, y, x->node.dtype), out);
+}
+
 static cb_reduction scan_of(cubed_reduction reduction)
 {
     switch (reduction) {
@@ -98,7 +117,7 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
     if (extreme && include_initial)
         return cb_fail(err, CUBED_E_ARG, "%s has no element that it starts from", name);
     if (reduction == CUBED_REDUCE_SUM && cubed_dtype_family(from) == CUBED_TIMEDELTA64)
-        return cb_op_running_time(x, axis, include_initial, out, err);
+        return running_time(x, axis, include_initial, out, err);
     if (cubed_dtype_kind(from) > (extreme ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
     CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));

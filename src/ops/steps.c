@@ -4,22 +4,6 @@
 #include "dtype/scalar.h"
 #include "plan/graph.h"
 
-cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
-{
-    if (s->st != CUBED_OK) {
-        if (st == CUBED_OK) cubed_array_unref(*x); /* made before the failure was looked at */
-        return NULL;
-    }
-    s->st = st;
-    if (st != CUBED_OK) return NULL;
-    if (!cb_list_grow(&s->ctx->alloc, &s->made, s->n, &s->cap, sizeof(cubed_array *))) {
-        cubed_array_unref(*x);
-        s->st = cb_fail(s->err, CUBED_E_NOMEM, "no memory for an operation");
-        return NULL;
-    }
-    return s->made[s->n++] = *x;
-}
-
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c)
 {
     cubed_array *args[3] = {a, b, c}, *y = NULL;
@@ -84,13 +68,6 @@ cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int a
     return cb_step(s, cubed_concat(parts, n, axis, &y, s->err), &y);
 }
 
-cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value)
-{
-    cubed_array *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_array_full(s->ctx, dtype, 0, NULL, NULL, value, &y, s->err), &y);
-}
-
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b)
 {
     return (a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
@@ -105,18 +82,6 @@ cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x)
                       cb_step_scalar(s, x->node.dtype, is_unsigned ? &most : &zero), NULL);
 }
 
-cubed_array *cb_step_float(cb_steps *s, double value)
-{
-    const cubed_scalar v = {.f64 = value};
-    return cb_step_scalar(s, CUBED_FLOAT64, &v);
-}
-
-cubed_array *cb_step_whole(cb_steps *s, int64_t value)
-{
-    const cubed_scalar v = {.i64 = value};
-    return cb_step_scalar(s, CUBED_INT64, &v);
-}
-
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value)
 {
     if (!beside) return NULL;
@@ -125,19 +90,4 @@ cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value
     const cubed_dtype dtype = has_it ? beside->node.dtype : CUBED_FLOAT64;
     const cubed_scalar v = cb_scalar_from_double(dtype, value);
     return cb_step_scalar(s, dtype, &v);
-}
-
-cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n)
-{
-    for (int i = 0; i < n && s->st == CUBED_OK; i++) {
-        if (outs[i]) *outs[i] = cubed_array_ref(x[i]);
-    }
-    for (size_t i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
-    cb_free(&s->ctx->alloc, s->made, s->cap * sizeof(cubed_array *));
-    return s->st;
-}
-
-cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)
-{
-    return cb_steps_end_all(s, &x, &out, 1);
 }

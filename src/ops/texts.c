@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "block/params.h"
 #include "cubed/blockwise.h"
+#include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
-#include "ops/steps.h"
 
 /* --- Element by element ---------------------------------------------------------------------------- */
 
@@ -42,7 +42,8 @@ static cubed_status is_not_empty(cubed_array *x, cubed_array **out, cubed_error 
     CB_TRY(cubed_dtype_fixed(cubed_dtype_family(x->node.dtype), 1, &one, err));
     CB_TRY(cubed_array_full_text(x->ctx, one, 0, NULL, NULL, &zero, &empty, err));
     cubed_array *const args[2] = {x, empty};
-    const cubed_status st = cubed_elementwise(CUBED_OP_NOT_EQUAL, args, 2, out, err);
+    const cubed_status st =
+        cb_op_text(CUBED_OP_NOT_EQUAL, args, 2, CUBED_BOOL, x->node.dim_names, out, err);
     cubed_array_unref(empty);
     return st;
 }

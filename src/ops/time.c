@@ -5,28 +5,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
-#include "ops/steps.h"
-
-cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x)
-{
-    return cb_step_op(s, CUBED_OP_EQUAL, x, cb_step_whole(s, INT64_MIN), NULL);
-}
-
-cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x)
-{
-    return cb_step_op(s, CUBED_OP_WHERE, condition, cb_step_whole(s, INT64_MIN), x);
-}
-
-cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n)
-{
-    cubed_array *q = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, n, NULL);
-    cubed_array *is_below = cb_step_op(s, CUBED_OP_LESS, q, cb_step_whole(s, 0), NULL);
-    cubed_array *is_part =
-        cb_step_op(s, CUBED_OP_NOT_EQUAL, cb_step_op(s, CUBED_OP_MULTIPLY, q, n, NULL), x, NULL);
-    is_below = cb_step_op(s, CUBED_OP_LOGICAL_AND, is_below, is_part, NULL);
-    return cb_step_op(s, CUBED_OP_ADD, q, cb_step_cast(s, is_below, CUBED_INT64), NULL);
-}
 
 /* --- Units ---------------------------------------------------------------------------------------------- */
 
@@ -105,29 +85,30 @@ static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_
 static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
 {
     const cubed_op add = CUBED_OP_ADD, times = CUBED_OP_MULTIPLY, by = CUBED_OP_FLOOR_DIVIDE;
-    cubed_array *from = cb_step_op(s, add, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
-    cubed_array *year = cb_step_op(s, by, from, cb_step_whole(s, 12), NULL);
-    cubed_array *in_year = cb_step_op(s, CUBED_OP_REMAINDER, from, cb_step_whole(s, 12), NULL);
+    cubed_array *from = cb_number_op(s, add, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
+    cubed_array *year = cb_number_op(s, by, from, cb_step_whole(s, 12), NULL);
+    cubed_array *in_year = cb_number_op(s, CUBED_OP_REMAINDER, from, cb_step_whole(s, 12), NULL);
     /* 31 30 31 30 31 days, and again. */
-    cubed_array *day = cb_step_op(s, times, in_year, cb_step_whole(s, 153), NULL);
-    day = cb_step_op(s, add, day, cb_step_whole(s, 2), NULL);
-    day = cb_step_op(s, by, day, cb_step_whole(s, 5), NULL);
-    day = cb_step_op(s, add, day, cb_step_op(s, times, year, cb_step_whole(s, 365), NULL), NULL);
+    cubed_array *day = cb_number_op(s, times, in_year, cb_step_whole(s, 153), NULL);
+    day = cb_number_op(s, add, day, cb_step_whole(s, 2), NULL);
+    day = cb_number_op(s, by, day, cb_step_whole(s, 5), NULL);
+    day =
+        cb_number_op(s, add, day, cb_number_op(s, times, year, cb_step_whole(s, 365), NULL), NULL);
     static const struct {
         int64_t years, leap; /* one day more, or less, in so many years */
     } rules[] = {{4, 1}, {100, -1}, {400, 1}};
     for (int i = 0; i < 3; i++) {
-        cubed_array *n = cb_step_op(s, by, year, cb_step_whole(s, rules[i].years), NULL);
-        day = cb_step_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, day, n, NULL);
+        cubed_array *n = cb_number_op(s, by, year, cb_step_whole(s, rules[i].years), NULL);
+        day = cb_number_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, day, n, NULL);
     }
-    return cb_step_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
+    return cb_number_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
 }
 
 /* x less the part of it that `n` is in it, whose place `at` is. */
 static cubed_array *rest_of(cb_steps *s, cubed_array *x, cubed_array *at, int64_t n)
 {
-    return cb_step_op(s, CUBED_OP_SUBTRACT, x,
-                      cb_step_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
+    return cb_number_op(s, CUBED_OP_SUBTRACT, x,
+                        cb_number_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
 }
 
 /* The inverse: the months that days are in. Days are counted in 400 years first, of which all are alike. */
@@ -137,27 +118,27 @@ static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
     static const struct {
         int64_t days, leap;
     } rules[] = {{1460, -1}, {36524, 1}, {146096, -1}};
-    cubed_array *from = cb_step_op(s, add, day, cb_step_whole(s, 719468), NULL);
-    cubed_array *era = cb_step_op(s, by, from, cb_step_whole(s, 146097), NULL);
+    cubed_array *from = cb_number_op(s, add, day, cb_step_whole(s, 719468), NULL);
+    cubed_array *era = cb_number_op(s, by, from, cb_step_whole(s, 146097), NULL);
     cubed_array *in_era = rest_of(s, from, era, 146097), *year = in_era;
     for (int i = 0; i < 3; i++) {
-        cubed_array *n = cb_step_op(s, by, in_era, cb_step_whole(s, rules[i].days), NULL);
-        year = cb_step_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, year, n, NULL);
+        cubed_array *n = cb_number_op(s, by, in_era, cb_step_whole(s, rules[i].days), NULL);
+        year = cb_number_op(s, rules[i].leap > 0 ? add : CUBED_OP_SUBTRACT, year, n, NULL);
     }
-    year = cb_step_op(s, by, year, cb_step_whole(s, 365), NULL);
+    year = cb_number_op(s, by, year, cb_step_whole(s, 365), NULL);
     cubed_array *in_year = rest_of(s, in_era, year, 365);
-    in_year = cb_step_op(s, CUBED_OP_SUBTRACT, in_year,
-                         cb_step_op(s, by, year, cb_step_whole(s, 4), NULL), NULL);
+    in_year = cb_number_op(s, CUBED_OP_SUBTRACT, in_year,
+                           cb_number_op(s, by, year, cb_step_whole(s, 4), NULL), NULL);
     in_year =
-        cb_step_op(s, add, in_year, cb_step_op(s, by, year, cb_step_whole(s, 100), NULL), NULL);
-    cubed_array *month = cb_step_op(s, CUBED_OP_MULTIPLY, in_year, cb_step_whole(s, 5), NULL);
-    month = cb_step_op(s, add, month, cb_step_whole(s, 2), NULL);
-    month = cb_step_op(s, by, month, cb_step_whole(s, 153), NULL);
-    month = cb_step_op(s, add, month,
-                       cb_step_op(s, CUBED_OP_MULTIPLY, year, cb_step_whole(s, 12), NULL), NULL);
-    month = cb_step_op(s, add, month,
-                       cb_step_op(s, CUBED_OP_MULTIPLY, era, cb_step_whole(s, 4800), NULL), NULL);
-    return cb_step_op(s, CUBED_OP_SUBTRACT, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
+        cb_number_op(s, add, in_year, cb_number_op(s, by, year, cb_step_whole(s, 100), NULL), NULL);
+    cubed_array *month = cb_number_op(s, CUBED_OP_MULTIPLY, in_year, cb_step_whole(s, 5), NULL);
+    month = cb_number_op(s, add, month, cb_step_whole(s, 2), NULL);
+    month = cb_number_op(s, by, month, cb_step_whole(s, 153), NULL);
+    month = cb_number_op(
+        s, add, month, cb_number_op(s, CUBED_OP_MULTIPLY, year, cb_step_whole(s, 12), NULL), NULL);
+    month = cb_number_op(
+        s, add, month, cb_number_op(s, CUBED_OP_MULTIPLY, era, cb_step_whole(s, 4800), NULL), NULL);
+    return cb_number_op(s, CUBED_OP_SUBTRACT, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
 }
 
 /* A number of units of one kind in one of another: n / of, without common divisors. */
@@ -193,8 +174,8 @@ static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
 /* Downwards. */
 static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
 {
-    if (r.n != 1) x = cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, r.n), NULL);
-    if (r.of != 1) x = cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, x, cb_step_whole(s, r.of), NULL);
+    if (r.n != 1) x = cb_number_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, r.n), NULL);
+    if (r.of != 1) x = cb_number_op(s, CUBED_OP_FLOOR_DIVIDE, x, cb_step_whole(s, r.of), NULL);
     return x;
 }
 
@@ -239,9 +220,9 @@ bool cb_op_is_time_cast(cubed_dtype from, cubed_dtype to)
 cubed_status cb_op_cast_time(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *ints = cb_step_cast(&s, x, CUBED_INT64);
+    cubed_array *ints = cb_number_cast(&s, x, CUBED_INT64);
     ints = in_period(&s, ints, is_date(x), period_of(x->node.dtype), period_of(dtype));
-    return cb_steps_end(&s, cb_step_cast(&s, ints, dtype), out);
+    return cb_steps_end(&s, cb_number_cast(&s, ints, dtype), out);
 }
 
 /* --- Rules ---------------------------------------------------------------------------------------------- */
@@ -335,7 +316,7 @@ cubed_status cb_op_common_time(const char *name, const cubed_array *a, const cub
 static cubed_array *number_of(cb_steps *s, cubed_array *x, period p)
 {
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_TIME) return x;
-    return in_period(s, cb_step_cast(s, x, CUBED_INT64), is_date(x), period_of(x->node.dtype), p);
+    return in_period(s, cb_number_cast(s, x, CUBED_INT64), is_date(x), period_of(x->node.dtype), p);
 }
 
 /* Where one of them is NaT, in the unit that it has. */
@@ -344,8 +325,8 @@ static cubed_array *missing_of(cb_steps *s, cubed_array *const *args, int nargs)
     cubed_array *missing = NULL;
     for (int i = 0; i < nargs; i++) {
         if (cubed_dtype_kind(args[i]->node.dtype) != CUBED_KIND_TIME) continue;
-        cubed_array *is_nat = cb_step_is_nat(s, cb_step_cast(s, args[i], CUBED_INT64));
-        missing = missing ? cb_step_op(s, CUBED_OP_LOGICAL_OR, missing, is_nat, NULL) : is_nat;
+        cubed_array *is_nat = cb_step_is_nat(s, cb_number_cast(s, args[i], CUBED_INT64));
+        missing = missing ? cb_number_op(s, CUBED_OP_LOGICAL_OR, missing, is_nat, NULL) : is_nat;
     }
     return missing;
 }
@@ -355,10 +336,11 @@ static cubed_array *unary(cb_steps *s, cubed_op op, cubed_array *x)
     cubed_array *y;
     if (op == CUBED_OP_ISNAN || op == CUBED_OP_ISFINITE) {
         y = missing_of(s, &x, 1);
-        return op == CUBED_OP_ISNAN ? y : cb_step_op(s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL);
+        return op == CUBED_OP_ISNAN ? y : cb_number_op(s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL);
     }
-    y = cb_step_op(s, op, cb_step_cast(s, x, CUBED_INT64), NULL, NULL); /* NaT wraps to itself */
-    return cb_step_cast(s, y, x->node.dtype);
+    y = cb_number_op(s, op, cb_number_cast(s, x, CUBED_INT64), NULL,
+                     NULL); /* NaT wraps to itself */
+    return cb_number_cast(s, y, x->node.dtype);
 }
 
 static bool divides(cubed_op op)
@@ -373,17 +355,17 @@ static cubed_array *time_of(cb_steps *s, cubed_op op, cubed_array *x, cubed_arra
     const bool truncates = op == CUBED_OP_DIVIDE || op == CUBED_OP_FLOOR_DIVIDE;
     cubed_array *z;
     if (truncates && cubed_dtype_kind(y->node.dtype) == CUBED_KIND_FLOAT)
-        z = cb_step_op(s, CUBED_OP_DIVIDE, cb_step_cast(s, x, CUBED_FLOAT64), y, NULL);
+        z = cb_number_op(s, CUBED_OP_DIVIDE, cb_number_cast(s, x, CUBED_FLOAT64), y, NULL);
     else
-        z = truncates ? cb_step_divided_time(s, x, y) : cb_step_op(s, op, x, y, NULL);
+        z = truncates ? cb_step_divided_time(s, x, y) : cb_number_op(s, op, x, y, NULL);
     if (divides(op)) {
-        cubed_array *none = cb_step_op(s, CUBED_OP_EQUAL, y, cb_step_whole(s, 0), NULL);
-        missing = cb_step_op(s, CUBED_OP_LOGICAL_OR, missing, none, NULL);
+        cubed_array *none = cb_number_op(s, CUBED_OP_EQUAL, y, cb_step_whole(s, 0), NULL);
+        missing = cb_number_op(s, CUBED_OP_LOGICAL_OR, missing, none, NULL);
     }
     if (z && cubed_dtype_kind(z->node.dtype) == CUBED_KIND_FLOAT)
-        missing = cb_step_op(s, CUBED_OP_LOGICAL_OR, missing,
-                             cb_step_op(s, CUBED_OP_ISNAN, z, NULL, NULL), NULL);
-    return z ? cb_step_nat_where(s, missing, cb_step_cast(s, z, CUBED_INT64)) : NULL;
+        missing = cb_number_op(s, CUBED_OP_LOGICAL_OR, missing,
+                               cb_number_op(s, CUBED_OP_ISNAN, z, NULL, NULL), NULL);
+    return z ? cb_step_nat_where(s, missing, cb_number_cast(s, z, CUBED_INT64)) : NULL;
 }
 
 static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *const *args,
@@ -394,17 +376,17 @@ static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *c
     if (!x || !y) return NULL;
     switch (result) {
     case 'b':
-        z = cb_step_op(s, op, x, y, NULL);
-        if (op == CUBED_OP_NOT_EQUAL) return cb_step_op(s, CUBED_OP_LOGICAL_OR, z, missing, NULL);
-        missing = cb_step_op(s, CUBED_OP_LOGICAL_NOT, missing, NULL, NULL);
-        return cb_step_op(s, CUBED_OP_LOGICAL_AND, z, missing, NULL);
+        z = cb_number_op(s, op, x, y, NULL);
+        if (op == CUBED_OP_NOT_EQUAL) return cb_number_op(s, CUBED_OP_LOGICAL_OR, z, missing, NULL);
+        missing = cb_number_op(s, CUBED_OP_LOGICAL_NOT, missing, NULL, NULL);
+        return cb_number_op(s, CUBED_OP_LOGICAL_AND, z, missing, NULL);
     case 'f':
-        z = cb_step_op(s, op, cb_step_cast(s, x, CUBED_FLOAT64), cb_step_cast(s, y, CUBED_FLOAT64),
-                       NULL);
-        return cb_step_op(s, CUBED_OP_WHERE, missing, cb_step_float(s, (double)NAN), z);
+        z = cb_number_op(s, op, cb_number_cast(s, x, CUBED_FLOAT64),
+                         cb_number_cast(s, y, CUBED_FLOAT64), NULL);
+        return cb_number_op(s, CUBED_OP_WHERE, missing, cb_step_float(s, (double)NAN), z);
     case 'i':
-        z = cb_step_op(s, op, x, y, NULL);
-        return cb_step_op(s, CUBED_OP_WHERE, missing, cb_step_whole(s, 0), z);
+        z = cb_number_op(s, op, x, y, NULL);
+        return cb_number_op(s, CUBED_OP_WHERE, missing, cb_step_whole(s, 0), z);
     default: return time_of(s, op, x, y, missing);
     }
 }
@@ -436,12 +418,12 @@ cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_
     if (n == 1) return cb_steps_end(&s, unary(&s, op, of[0]), out);
     if (op == CUBED_OP_WHERE) {
         cubed_array *a = number_of(&s, of[0], p), *b = number_of(&s, of[1], p);
-        y = a && b ? cb_step_op(&s, op, args[0], cb_step_cast(&s, a, CUBED_INT64),
-                                cb_step_cast(&s, b, CUBED_INT64))
+        y = a && b ? cb_number_op(&s, op, args[0], cb_number_cast(&s, a, CUBED_INT64),
+                                  cb_number_cast(&s, b, CUBED_INT64))
                    : NULL;
     } else {
         y = binary(&s, op, result, of, p);
     }
-    if (y && (result == 'D' || result == 't')) y = cb_step_cast(&s, y, dtype);
+    if (y && (result == 'D' || result == 't')) y = cb_number_cast(&s, y, dtype);
     return cb_steps_end(&s, y, out);
 }

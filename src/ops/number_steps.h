@@ -1,0 +1,48 @@
+/* Expressions of several operations on numbers.
+ *
+ * A cb_steps holds references to all intermediate arrays until its end, and the first failure makes every later step
+ * return NULL. Operations on times and strings consist of these steps, so the steps must not use such operations:
+ * steps.h has those for arrays of any type. */
+#ifndef CB_NUMBER_STEPS_H
+#define CB_NUMBER_STEPS_H
+
+#include "cubed/array.h"
+
+typedef struct cb_steps {
+    cubed_context *ctx;
+    cubed_error *err;
+    cubed_status st; /* of the first failure */
+    size_t n, cap;
+    cubed_array **made;
+} cb_steps;
+
+/* Takes over the reference *x that a function returned with status `st`; returns *x, or NULL after a failure. */
+cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
+/* Drops all references except one to x, which goes to *out; returns the status. */
+cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
+/* Like cb_steps_end, for n arrays. outs[i] is NULL for an array that the caller does not want. */
+cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n);
+
+/* A 0-d constant of a type; of float64; of int64. */
+cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
+cubed_array *cb_step_float(cb_steps *s, double value);
+cubed_array *cb_step_whole(cb_steps *s, int64_t value);
+
+/* An elementwise operation on numbers; b and c are NULL if the operation has fewer operands. */
+cubed_array *cb_number_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
+/* A cast between numbers, or between a time and its int64. */
+cubed_array *cb_number_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
+cubed_array *cb_number_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
+                              const cubed_reduce_options *options);
+
+/* Times as int64, whose least value means NaT: where x is NaT; x with NaT where the condition holds. */
+cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
+cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
+/* The quotient of two int64 arrays, rounded towards 0, as NumPy divides spans of time by integers. */
+cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
+/* The type that dates, or spans of time, are compared in (time.c); `name` is for messages. */
+CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
+                                                const cubed_array *b, cubed_dtype *out,
+                                                cubed_error *err);
+
+#endif
