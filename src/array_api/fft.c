@@ -1,11 +1,9 @@
 /* Fourier transforms. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "array_api/fft.h"
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "block/params.h"
 
 /* Axes are transformed in one pass as long as a block does not get larger than this: one that is whole along
  * many axes cannot be cut where memory is short. */
@@ -24,20 +22,6 @@ static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, int naxes,
     else
         *out = is_single ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
     return CUBED_OK;
-}
-
-static int32_t scale_of(const cb_transform *t)
-{
-    if (t->norm == CUBED_FFT_ORTHO) return CB_FFT_SCALE_SQRT;
-    return (t->norm == CUBED_FFT_FORWARD) == t->forward ? CB_FFT_SCALE_N : CB_FFT_SCALE_ONE;
-}
-
-double cb_fft_factor(const cb_transform *t, int64_t n)
-{
-    const int32_t scale = scale_of(t);
-    return scale == CB_FFT_SCALE_N      ? 1.0 / (double)n
-           : scale == CB_FFT_SCALE_SQRT ? 1.0 / sqrt((double)n)
-                                        : 1.0;
 }
 
 /* Makes an axis of x as long as it takes. */
@@ -61,52 +45,7 @@ static cubed_status resize(cubed_array *x, int axis, int64_t extent, cubed_array
     return cubed_pad(x, before, after, &zero, out, err);
 }
 
-/* --- One pass -------------------------------------------------------------------------------------- */
-
-static cubed_dtype result_dtype(cb_fft_kind kind, cubed_dtype x)
-{
-    switch (kind) {
-    case CB_FFT_FROM_REAL: return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
-    case CB_FFT_TO_REAL: return x == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
-    default:
-        return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : x == CUBED_FLOAT64 ? CUBED_COMPLEX128 : x;
-    }
-}
-
-cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x, const cb_fft_pass *p,
-                           cubed_array **out, cubed_error *err)
-{
-    static const char *const functions[] = {"fft", "rfft", "irfft"};
-    cubed_dtype dtype = result_dtype(p->kind, x->node.dtype);
-    cubed_dtype larger = t->real_out ? x->node.dtype : dtype;
-    int ndim = x->node.grid->ndim;
-    int64_t chunks[CUBED_MAX_NDIM], out_chunks[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
-    int symbols[CUBED_MAX_NDIM];
-    cb_fft_params params = {.twiddle_n = p->twiddle_n,
-                            .real_axis = p->real_axis,
-                            .twiddle_axis = p->twiddle_axis,
-                            .forward = t->forward,
-                            .scale = scale_of(t)};
-    cb_api_blocks_within(x, p->mask, p->block_bytes, cubed_dtype_size(larger), chunks);
-    for (int d = 0; d < ndim; d++) {
-        bool whole = p->mask >> d & 1;
-        symbols[d] = whole ? -1 : d;
-        params.n[d] = whole ? p->n[d] : 0;
-        shape[d] = x->shape[d];
-        if (d == p->real_axis) shape[d] = p->kind == CB_FFT_FROM_REAL ? p->n[d] / 2 + 1 : p->n[d];
-        out_chunks[d] = whole ? shape[d] : chunks[d];
-    }
-    const cubed_block_input in = {x, symbols, chunks};
-    const cubed_block_output to = {dtype, ndim, shape, out_chunks, symbols, x->node.dim_names};
-    const cubed_block_operation operation = {.function = functions[p->kind],
-                                             .params = &params,
-                                             .params_size = sizeof params,
-                                             .inputs = &in,
-                                             .nin = 1,
-                                             .outputs = &to,
-                                             .nout = 1};
-    return cubed_blockwise(x->ctx, &operation, out, err);
-}
+/* --- Passes ---------------------------------------------------------------------------------------- */
 
 /* `first`, and as many of the other axes as fit. */
 static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t mask,

@@ -42,11 +42,6 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n);
 CUBED_MUST_CHECK cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis,
                                           int64_t n, cb_fft_kind kind, cubed_array **out,
                                           cubed_error *err);
-/* Of n numbers where no factor of n but 1 fits (fft_chirp.c). */
-CUBED_MUST_CHECK cubed_status cb_fft_chirp(const cb_transform *t, cubed_array *x, int axis,
-                                           int64_t n, cb_fft_kind kind, cubed_array **out,
-                                           cubed_error *err);
-
 /* What one of the blocks that a task holds may have, on the way of an axis that does not fit. */
 int64_t cb_fft_block_bytes(const cb_transform *t);
 

@@ -4,65 +4,14 @@
  * in the order of its columns.
  *
  * Of real numbers only the rows up to rows / 2 are made: the others are conjugates of them, back to front. What
- * becomes real needs only the columns up to columns / 2. */
+ * becomes real needs only the columns up to columns / 2.
+ *
+ * Lines whose length has no factor that fits are convolutions of longer ones. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "array_api/fft.h"
-#include "base/checked.h"
 #include "base/error.h"
-#include "block/block_fft.h"
-
-/* A task holds a block, what becomes of it, that encoded, lines in scratch, and chunks that it reads. */
-#define BLOCKS_OF_A_TASK 8
-
-bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
-{
-    if (n > CB_FFT_MOST) return false;
-    if (t->task_mem == 0) return true;
-    bool single = x->node.dtype == CUBED_COMPLEX64 || x->node.dtype == CUBED_FLOAT32;
-    size_t line = (size_t)n * (single ? 2 * sizeof(float) : 2 * sizeof(double));
-    size_t chunk = cubed_dtype_size(x->node.dtype);
-    for (int d = 0; d < x->node.grid->ndim; d++)
-        chunk = cb_sat_mul(chunk, (size_t)cb_max_i64(1, x->chunks[d]));
-    /* A chunk of x may be there encoded, too; what encodes the result has room for what cannot be. */
-    return 7 * line / 2 + 2 * cb_min_size(chunk, line) + cb_fft_line_bytes(n) <= t->task_mem;
-}
-
-int64_t cb_fft_block_bytes(const cb_transform *t)
-{
-    uint64_t part = t->task_mem / BLOCKS_OF_A_TASK;
-    if (t->task_mem == 0 || part > (uint64_t)CB_API_BLOCK_BYTES) return CB_API_BLOCK_BYTES;
-    return (int64_t)part;
-}
-
-/* --- Steps ----------------------------------------------------------------------------------------- */
-
-cubed_array *cb_fft_cut(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
-                        int64_t step)
-{
-    cubed_slice slices[CUBED_MAX_NDIM];
-    cubed_array *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    for (int d = 0; d < x->node.grid->ndim; d++)
-        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
-    slices[axis] = (cubed_slice){start, len, step, false};
-    return cb_step(s, cubed_slice_array(x, slices, &y, s->err), &y);
-}
-
-static cubed_array *join(cb_steps *s, cubed_array *a, cubed_array *b, int axis)
-{
-    cubed_array *const pair[2] = {a, b}, *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    return cb_step(s, cubed_concat(pair, 2, axis, &y, s->err), &y);
-}
-
-cubed_array *cb_fft_mirror(cb_steps *s, cubed_array *x, int axis, int64_t n)
-{
-    const int64_t others = (n - 1) / 2;
-    if (others == 0) return x;
-    cubed_array *back = cb_fft_cut(s, x, axis, others, others, -1);
-    return join(s, x, cb_step_op(s, CUBED_OP_CONJ, back, NULL, NULL), axis);
-}
 
 /* All rows of the transform of real numbers, which `axis` has the first half of. */
 static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows)
@@ -72,7 +21,8 @@ static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows
     const int64_t columns = x->shape[axis + 1];
     cubed_array *back = cb_fft_cut(s, x, axis, others, others, -1);
     back = cb_fft_cut(s, back, axis + 1, columns - 1, columns, -1);
-    return join(s, x, cb_step_op(s, CUBED_OP_CONJ, back, NULL, NULL), axis);
+    cubed_array *const both[2] = {x, cb_step_op(s, CUBED_OP_CONJ, back, NULL, NULL)};
+    return cb_step_concat(s, both, 2, axis);
 }
 
 /* An axis as a matrix, which takes its place and the next one. */
@@ -110,7 +60,7 @@ static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t by
     return cb_step_reshaped(s, y, ndim - 1, shape);
 }
 
-/* --- One axis -------------------------------------------------------------------------------------- */
+/* --- Four steps ------------------------------------------------------------------------------------ */
 
 /* What is stored on the way to a matrix is stored in chunks that a task can hold. */
 static cubed_array *in_small_chunks(cb_steps *s, cubed_array *x, int64_t bytes)
@@ -139,7 +89,7 @@ static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, in
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
-/* The length that cb_fft_chirp chooses has factors of at most this. */
+/* The length that by_chirp chooses has factors of at most this. */
 #define LEAST_PART 16
 
 /* The depth is at most the number of factors of n: each has a step of its own, or several. */
@@ -175,6 +125,131 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
     return cb_steps_end(&s, y, out);
 }
 
+/* --- Lines without small factors --------------------------------------------------------------------- */
+
+/* Bluestein's algorithm, for n numbers along an axis that cannot be split. 2 j k = j^2 + k^2 - (k - j)^2 makes of the
+ * transform a convolution with exp(pi i j^2 / n), a "chirp". Transforms of another length compute the convolution. In
+ * double precision. */
+
+/* Squares of positions, and of those behind the end, fit 64 bits. */
+#define MOST ((int64_t)1 << 30)
+
+/* Of positions from 0 to 2 n: exp(pi i j^2 / n), or its inverse. The angle is reduced as an integer. */
+static cubed_array *chirp(cb_steps *s, cubed_array *at, int64_t n, bool forward)
+{
+    const cubed_scalar unit = {.c128 = {0, (forward ? -1 : 1) * 3.14159265358979323846}};
+    cubed_array *turns = cb_step_op(s, CUBED_OP_MULTIPLY, at, at, NULL);
+    turns = cb_step_op(s, CUBED_OP_REMAINDER, turns, cb_step_whole(s, 2 * n), NULL);
+    cubed_array *less = cb_step_op(s, CUBED_OP_SUBTRACT, turns, cb_step_whole(s, 2 * n), NULL);
+    cubed_array *above = cb_step_op(s, CUBED_OP_GREATER, turns, cb_step_whole(s, n), NULL);
+    turns = cb_step_op(s, CUBED_OP_WHERE, above, less, turns);
+    cubed_array *part = cb_step_cast(s, turns, CUBED_FLOAT64);
+    part = cb_step_op(s, CUBED_OP_DIVIDE, part, cb_step_float(s, (double)n), NULL);
+    cubed_array *angle = cb_step_op(s, CUBED_OP_MULTIPLY, cb_step_cast(s, part, CUBED_COMPLEX128),
+                                    cb_step_scalar(s, CUBED_COMPLEX128, &unit), NULL);
+    return cb_step_op(s, CUBED_OP_EXP, angle, NULL, NULL);
+}
+
+/* Positions along an axis, with an axis of extent 1 for each one behind it. */
+static cubed_array *positions(cb_steps *s, int64_t n, int64_t chunk, int behind)
+{
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    shape[0] = n;
+    chunks[0] = cb_min_i64(n, chunk);
+    for (int d = 1; d <= behind; d++) shape[d] = chunks[d] = 1;
+    return cb_step(s, cubed_array_index(s->ctx, behind + 1, shape, chunks, 0, &y, s->err), &y);
+}
+
+/* The least number >= n that has no factor above 5. */
+static int64_t smooth(int64_t n)
+{
+    for (;; n++) {
+        int64_t rest = n;
+        for (int64_t factor = 2; factor <= 5; factor++) {
+            while (rest % factor == 0) rest /= factor;
+        }
+        if (rest == 1) return n;
+    }
+}
+
+/* In chunks that a task can hold: what is behind x has none of its own. */
+static cubed_array *padded(cb_steps *s, cubed_array *x, int axis, int64_t n, int64_t bytes)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    int64_t before[CUBED_MAX_NDIM] = {0}, after[CUBED_MAX_NDIM] = {0};
+    const cubed_scalar zero = {{0}};
+    cubed_array *y = NULL, *z = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    after[axis] = n - x->shape[axis];
+    y = cb_step(s, cubed_pad(x, before, after, &zero, &y, s->err), &y);
+    if (!y) return NULL;
+    cb_api_blocks_within(x, 0, bytes, cubed_dtype_size(x->node.dtype), chunks);
+    return cb_step(s, cubed_rechunk(y, chunks, &z, s->err), &z);
+}
+
+static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array *x, int axis,
+                                bool forward)
+{
+    cb_transform plain = {.name = t->name, .forward = forward, .task_mem = t->task_mem};
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cb_fft_axis(&plain, x, axis, x->shape[axis], CB_FFT_COMPLEX, &y, s->err), &y);
+}
+
+/* What is convolved with, in m numbers around 0. */
+static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
+{
+    cubed_array *at = positions(s, m, chunk, 0);
+    cubed_array *other = cb_step_op(s, CUBED_OP_SUBTRACT, cb_step_whole(s, m), at, NULL);
+    cubed_array *near = cb_step_op(s, CUBED_OP_MINIMUM, at, other, NULL);
+    cubed_array *within = cb_step_op(s, CUBED_OP_LESS, near, cb_step_whole(s, n), NULL);
+    near = cb_step_op(s, CUBED_OP_MINIMUM, near, cb_step_whole(s, n), NULL);
+    const cubed_scalar zero = {{0}};
+    cubed_array *wave = cb_step_op(s, CUBED_OP_WHERE, within, chirp(s, near, n, !t->forward),
+                                   cb_step_scalar(s, CUBED_COMPLEX128, &zero));
+    return transformed(s, t, wave, 0, true);
+}
+
+static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, int64_t n,
+                             cb_fft_kind kind, cubed_array **out, cubed_error *err)
+{
+    if (n > MOST)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: an axis of %" PRId64
+                       " elements, or a factor of it, which has no factors "
+                       "that fit a task of %" PRIu64 " bytes, and is more than 2**30",
+                       t->name, n, t->task_mem);
+    const int behind = x->node.grid->ndim - 1 - axis;
+    const int64_t m = smooth(2 * n - 1), bytes = cb_fft_block_bytes(t);
+    const int64_t items = bytes / (int64_t)(2 * sizeof(double));
+    const int64_t chunk = cb_max_i64(1, cb_min_i64(x->chunks[axis], items));
+    const cubed_dtype given = x->node.dtype;
+    const bool single = given == CUBED_COMPLEX64 || given == CUBED_FLOAT32;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = cb_step_cast(&s, x, CUBED_COMPLEX128);
+    if (kind == CB_FFT_TO_REAL) y = cb_fft_mirror(&s, y, axis, n);
+    cubed_array *wave = chirp(&s, positions(&s, n, chunk, behind), n, t->forward);
+    y = cb_step_op(&s, CUBED_OP_MULTIPLY, y, wave, NULL);
+    y = transformed(&s, t, padded(&s, y, axis, m, bytes), axis, true);
+    cubed_array *with = kernel(&s, t, n, m, chunk), *z = NULL;
+    int64_t shape[CUBED_MAX_NDIM] = {m};
+    for (int d = 1; d <= behind; d++) shape[d] = 1;
+    if (with) with = cb_step(&s, cubed_reshape(with, behind + 1, shape, &z, err), &z);
+    y = cb_step_op(&s, CUBED_OP_MULTIPLY, y, with, NULL);
+    y = cb_fft_cut(&s, transformed(&s, t, y, axis, false), axis, 0, n, 1);
+    y = cb_step_op(&s, CUBED_OP_MULTIPLY, y, wave, NULL);
+    y = cb_step_op(&s, CUBED_OP_MULTIPLY, y, cb_step_float(&s, cb_fft_factor(t, n)), NULL);
+    if (kind == CB_FFT_FROM_REAL) y = cb_fft_cut(&s, y, axis, 0, n / 2 + 1, 1);
+    if (kind == CB_FFT_TO_REAL) y = cb_step_op(&s, CUBED_OP_REAL, y, NULL, NULL);
+    if (single) y = cb_step_cast(&s, y, kind == CB_FFT_TO_REAL ? CUBED_FLOAT32 : CUBED_COMPLEX64);
+    if (y) y = cb_step(&s, cubed_array_with_dim_names(y, x->node.dim_names, &z, err), &z);
+    return cb_steps_end(&s, y, out);
+}
+
+/* --- One axis, by any algorithm ------------------------------------------------------------------------ */
+
 /* The number of rows: both factors of n fit and are about equal, or the rows fit, and are as many as can be.
  * 1: no factor fits. */
 static int64_t choose_rows(const cb_transform *t, const cubed_array *x, int64_t n)
@@ -198,7 +273,7 @@ static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, 
     /* One element has no parts, and if parts do not fit, the plan says which allowance is enough. */
     if (n == 1 || cb_fft_fits(t, x, n) || !parts_fit)
         return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
-    if (rows == 1) return cb_fft_chirp(t, x, axis, n, kind, out, err);
+    if (rows == 1) return by_chirp(t, x, axis, n, kind, out, err);
     return four_steps(t, x, axis, rows, n / rows, kind, out, err);
 }
 
