@@ -11,11 +11,7 @@
 typedef struct times {
     cb_steps *s;
     cubed_array *x, *ints;
-    const double *q;
-    int n;
-    bool in_front; /* an axis for the quantiles */
-    cubed_quantile_options o;
-    uint32_t reduced;
+    cb_quantiles wanted;
     /* Only if missing elements are skipped: lines in order along an axis, missing elements last, as int64; and the
      * number of elements that are not missing, with extent 1 along that axis. */
     cubed_array *sorted, *known;
@@ -59,10 +55,10 @@ static cubed_array *as_lines(cb_steps *s, cubed_array *x, uint32_t reduced, int 
 static void sort_lines(times *t)
 {
     cb_steps *s = t->s;
-    cubed_array *sorted = NULL, *lines = as_lines(s, t->x, t->reduced, &t->axis);
+    cubed_array *sorted = NULL, *lines = as_lines(s, t->x, t->wanted.reduced, &t->axis);
     cubed_reduce_options along = CUBED_REDUCE_OPTIONS_INIT;
     cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
-    order.task_mem = t->o.task_mem;
+    order.task_mem = t->wanted.o.task_mem;
     along.axes = &t->axis;
     along.naxes = 1;
     along.keepdims = true;
@@ -81,8 +77,8 @@ static cubed_array *as_result(times *t, cubed_array *y)
     cubed_array *result = NULL;
     if (!y) return NULL;
     s->st = cubed_squeeze(y, &t->axis, 1, &result, s->err);
-    if (s->st == CUBED_OK && t->o.keepdims) {
-        s->st = cb_op_restore_axes(&result, t->x, t->reduced, s->err);
+    if (s->st == CUBED_OK && t->wanted.o.keepdims) {
+        s->st = cb_op_restore_axes(&result, t->x, t->wanted.reduced, s->err);
         if (s->st != CUBED_OK) cubed_array_unref(result);
     }
     return cb_step(s, s->st, &result);
@@ -128,20 +124,20 @@ static cubed_array *known_way(times *t, double q)
 
 /* --- Elements, and the way between two of them ---------------------------------------------------------------- */
 
-/* The array of each quantile, parts[t->n], which are freed; behind each other if there is an axis for the quantiles. */
+/* The array of each quantile, parts[t->wanted.n], which are freed; behind each other if there is an axis for the quantiles. */
 static cubed_array *stacked(times *t, cubed_array **parts)
 {
     cb_steps *s = t->s;
-    cubed_array *y = t->n > 0 ? parts[0] : NULL;
-    if (t->in_front && s->st == CUBED_OK)
-        y = cb_step(s, cubed_stack(parts, t->n, 0, &y, s->err), &y);
-    cb_free(&s->ctx->alloc, parts, (size_t)t->n * sizeof *parts);
+    cubed_array *y = t->wanted.n > 0 ? parts[0] : NULL;
+    if (t->wanted.in_front && s->st == CUBED_OK)
+        y = cb_step(s, cubed_stack(parts, t->wanted.n, 0, &y, s->err), &y);
+    cb_free(&s->ctx->alloc, parts, (size_t)t->wanted.n * sizeof *parts);
     return s->st == CUBED_OK ? y : NULL;
 }
 
 static cubed_array **new_parts(times *t)
 {
-    cubed_array **parts = cb_alloc(&t->s->ctx->alloc, (size_t)t->n * sizeof *parts);
+    cubed_array **parts = cb_alloc(&t->s->ctx->alloc, (size_t)t->wanted.n * sizeof *parts);
     if (!parts) t->s->st = cb_fail(t->s->err, CUBED_E_NOMEM, "no memory for quantiles");
     return parts;
 }
@@ -150,29 +146,27 @@ static cubed_array **new_parts(times *t)
 static cubed_array *element(times *t, cubed_quantile_method method)
 {
     cubed_array *y = NULL;
-    t->o.method = method;
+    t->wanted.o.method = method;
     if (!t->ints || t->s->st != CUBED_OK) return NULL;
-    if (t->o.skip_nan && t->n > 0) {
+    if (t->wanted.o.skip_nan && t->wanted.n > 0) {
         cubed_array **parts = new_parts(t);
         if (!parts) return NULL;
-        for (int i = 0; i < t->n; i++) parts[i] = known_element(t, t->q[i], method);
+        for (int i = 0; i < t->wanted.n; i++) parts[i] = known_element(t, t->wanted.q[i], method);
         return stacked(t, parts);
     }
-    return cb_step(t->s,
-                   t->in_front ? cubed_quantiles(t->ints, t->q, t->n, &t->o, &y, t->s->err)
-                               : cubed_quantile(t->ints, t->q[0], &t->o, &y, t->s->err),
-                   &y);
+    return cb_step(t->s, cb_api_number_quantiles(t->ints, &t->wanted, &y, t->s->err), &y);
 }
 
 /* y as times: NaT if one of the elements is NaT, or if all are and missing elements are skipped. */
 static cubed_array *as_times(times *t, cubed_array *y)
 {
     cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
-    reduce.axes = t->o.axes;
-    reduce.naxes = t->o.naxes;
-    reduce.keepdims = t->o.keepdims;
-    cubed_array *missing = cb_step_reduce(t->s, t->o.skip_nan ? CUBED_REDUCE_ALL : CUBED_REDUCE_ANY,
-                                          cb_step_is_nat(t->s, t->ints), &reduce);
+    reduce.axes = t->wanted.o.axes;
+    reduce.naxes = t->wanted.o.naxes;
+    reduce.keepdims = t->wanted.o.keepdims;
+    cubed_array *missing =
+        cb_step_reduce(t->s, t->wanted.o.skip_nan ? CUBED_REDUCE_ALL : CUBED_REDUCE_ANY,
+                       cb_step_is_nat(t->s, t->ints), &reduce);
     return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
 }
 
@@ -181,16 +175,17 @@ static cubed_array *way_behind(times *t, int ndim)
 {
     cb_steps *s = t->s;
     int64_t shape[CUBED_MAX_NDIM];
-    const double last = reduced_elements(t->x, t->reduced) - 1;
+    const double last = reduced_elements(t->x, t->wanted.reduced) - 1;
     cubed_array **parts = new_parts(t);
     if (!parts) return NULL;
-    for (int i = 0; i < t->n; i++) {
-        const double at = t->q[i] * last;
-        parts[i] = t->o.skip_nan ? known_way(t, t->q[i]) : cb_step_float(s, at - floor(at));
+    for (int i = 0; i < t->wanted.n; i++) {
+        const double at = t->wanted.q[i] * last;
+        parts[i] =
+            t->wanted.o.skip_nan ? known_way(t, t->wanted.q[i]) : cb_step_float(s, at - floor(at));
     }
     cubed_array *y = stacked(t, parts);
-    for (int d = 0; d < ndim; d++) shape[d] = d == 0 ? t->n : 1;
-    return t->in_front && !t->o.skip_nan ? cb_step_reshaped(s, y, ndim, shape) : y;
+    for (int d = 0; d < ndim; d++) shape[d] = d == 0 ? t->wanted.n : 1;
+    return t->wanted.in_front && !t->wanted.o.skip_nan ? cb_step_reshaped(s, y, ndim, shape) : y;
 }
 
 /* Between two elements, from the nearer one and truncated, as NumPy's. */
@@ -198,7 +193,7 @@ static cubed_array *between(times *t)
 {
     cb_steps *s = t->s;
     cubed_array *low = element(t, CUBED_QUANTILE_LOWER), *high = element(t, CUBED_QUANTILE_HIGHER);
-    if (!low || !high || t->n == 0) return low;
+    if (!low || !high || t->wanted.n == 0) return low;
     cubed_array *part = way_behind(t, low->node.grid->ndim);
     cubed_array *way = cb_step_op(s, CUBED_OP_SUBTRACT, high, low, NULL);
     way = cb_step_cast(s, way, CUBED_FLOAT64);
@@ -215,31 +210,31 @@ static cubed_array *between(times *t)
 static void begin(times *t)
 {
     t->ints = cb_step_cast(t->s, t->x, CUBED_INT64);
-    if (t->o.skip_nan) sort_lines(t);
+    if (t->wanted.o.skip_nan) sort_lines(t);
 }
 
-cubed_status cb_api_time_quantiles(cubed_array *x, const double *q, int n, bool in_front,
-                                   const cubed_quantile_options *o, uint32_t reduced,
-                                   cubed_array **out, cubed_error *err)
+cubed_status cb_api_time_quantiles(cubed_array *x, const cb_quantiles *wanted, cubed_array **out,
+                                   cubed_error *err)
 {
+    const cubed_quantile_method method = wanted->o.method;
     char text[CUBED_DTYPE_TEXT_CAP];
     cb_steps s = {.ctx = x->ctx, .err = err};
-    times t = {.s = &s, .x = x, .q = q, .n = n, .in_front = in_front, .o = *o, .reduced = reduced};
+    times t = {.s = &s, .x = x, .wanted = *wanted};
     cubed_dtype_text(x->node.dtype, text);
-    for (int i = 0; i < n; i++) {
-        if (!(q[i] >= 0 && q[i] <= 1))
+    for (int i = 0; i < wanted->n; i++) {
+        if (!(wanted->q[i] >= 0 && wanted->q[i] <= 1))
             return cb_fail(err, CUBED_E_ARG, "quantile: q is %g, expected a number from 0 to 1",
-                           q[i]);
+                           wanted->q[i]);
     }
-    if (reduced_elements(x, reduced) == 0)
+    if (reduced_elements(x, wanted->reduced) == 0)
         return cb_fail(err, CUBED_E_ARG, "quantile of %s of no elements", text);
     begin(&t);
-    cubed_array *y = o->method == CUBED_QUANTILE_LINEAR ? between(&t) : element(&t, o->method);
+    cubed_array *y = method == CUBED_QUANTILE_LINEAR ? between(&t) : element(&t, method);
     if (y && y->node.dtype != CUBED_INT64) {
         s.st = cb_fail(err, CUBED_E_TYPE,
                        "quantile: method '%s' is not defined for %s, expected 'linear' or one that "
                        "gives an element",
-                       cb_api_quantile_method_name(o->method), text);
+                       cb_api_quantile_method_name(method), text);
         y = NULL;
     }
     return cb_steps_end(&s, y ? as_times(&t, y) : NULL, out);
@@ -250,12 +245,13 @@ cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o,
 {
     const double half = 0.5;
     const int ndim = x->node.grid->ndim;
-    uint32_t reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
-    if (o->axes) CB_TRY(cb_api_axes("median", ndim, o->axes, o->naxes, &reduced, err));
+    cb_quantiles wanted = {
+        .q = &half, .n = 1, .o = *o, .reduced = (uint32_t)((uint64_t)1 << ndim) - 1};
+    if (o->axes) CB_TRY(cb_api_axes("median", ndim, o->axes, o->naxes, &wanted.reduced, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
-    times t = {.s = &s, .x = x, .q = &half, .n = 1, .o = *o, .reduced = reduced};
+    times t = {.s = &s, .x = x, .wanted = wanted};
     cubed_array *y;
-    if (reduced_elements(x, reduced) == 0) { /* NaT, in the shape of a reduction */
+    if (reduced_elements(x, wanted.reduced) == 0) { /* NaT, in the shape of a reduction */
         cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
         shape.axes = o->axes;
         shape.naxes = o->naxes;
