@@ -54,17 +54,6 @@ CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis,
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
 
-/* Whether x has matrices with so many more rows than columns that they are decomposed in blocks of rows; and
- * how (tall.c). Outputs that nobody wants are NULL. */
-bool cb_api_is_tall(const cubed_array *x);
-/* Whether x is, and a task holds the least block of its rows. */
-CUBED_MUST_CHECK cubed_status cb_api_tall_fits(const cubed_array *x, uint64_t task_mem, bool *out,
-                                               cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q,
-                                             cubed_array **r, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u,
-                                              cubed_array **s, cubed_array **vh, cubed_error *err);
-
 /* Singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian ones, that no task holds (band.c);
  * *fits: whether a task holds a band of them, else there is no result. */
 CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian, uint64_t task_mem,

@@ -16,6 +16,23 @@ cubed_status cb_floating(const char *name, const cubed_array *a, const cubed_arr
     return CUBED_OK;
 }
 
+cubed_status cb_check_matrices(const char *name, const cubed_array *x, cubed_error *err)
+{
+    if (x->node.grid->ndim >= 2) return CUBED_OK;
+    return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2", name,
+                   x->node.grid->ndim);
+}
+
+cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    int ndim = x->node.grid->ndim, axes[CUBED_MAX_NDIM];
+    CB_TRY(cb_check_matrices("matrix_transpose", x, err));
+    for (int d = 0; d < ndim; d++) axes[d] = d;
+    axes[ndim - 2] = ndim - 1;
+    axes[ndim - 1] = ndim - 2;
+    return cubed_permute_dims(x, axes, out, err);
+}
+
 cubed_array *cb_step_product(cb_steps *s, cubed_array *a, cubed_array *b)
 {
     cubed_array *y = NULL;
@@ -37,10 +54,4 @@ cubed_array *cb_step_column(cb_steps *s, cubed_array *x)
     cubed_array *y = NULL;
     if (s->st != CUBED_OK || x->node.grid->ndim == 2) return x;
     return cb_step(s, cubed_expand_dims(x, 1, &y, s->err), &y);
-}
-
-void cb_step_svd(cb_steps *s, cubed_array *x, uint64_t task_mem, cubed_array *out[3])
-{
-    if (s->st == CUBED_OK) s->st = cubed_svd(x, false, task_mem, &out[0], &out[1], &out[2], s->err);
-    for (int i = 0; i < 3; i++) out[i] = s->st == CUBED_OK ? cb_step(s, CUBED_OK, &out[i]) : NULL;
 }

@@ -149,14 +149,6 @@ static cubed_array *without_matrices(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_squeeze(x, (const int[]){-2, -1}, 2, &y, s->err), &y);
 }
 
-/* x has matrices at all. */
-static cubed_status check_matrices(const char *name, const cubed_array *x, cubed_error *err)
-{
-    if (x->node.grid->ndim >= 2) return CUBED_OK;
-    return cb_fail(err, CUBED_E_LINALG, "%s: an array of %d dimensions, expected at least 2", name,
-                   x->node.grid->ndim);
-}
-
 static bool has_empty_matrices(const cubed_array *x)
 {
     int ndim = x->node.grid->ndim;
@@ -166,7 +158,7 @@ static bool has_empty_matrices(const cubed_array *x)
 cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool keepdims,
                                uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
-    CB_TRY(check_matrices("matrix_norm", x, err));
+    CB_TRY(cb_check_matrices("matrix_norm", x, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = norm_of_matrices(&s, x, ord, task_mem);
     return cb_steps_end(&s, keepdims ? y : without_matrices(&s, y), out);
@@ -256,7 +248,7 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
                         cubed_array **out, cubed_error *err)
 {
     cubed_array *y = NULL, *inverse = NULL;
-    CB_TRY(check_matrices("cond", x, err));
+    CB_TRY(cb_check_matrices("cond", x, err));
     if (has_empty_matrices(x))
         return cb_fail(err, CUBED_E_LINALG, "cond: matrices without elements, expected some");
     cubed_dtype dtype;
@@ -302,7 +294,7 @@ static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, con
 cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
                                cubed_array **out, cubed_error *err)
 {
-    CB_TRY(check_matrices("matrix_rank", x, err));
+    CB_TRY(cb_check_matrices("matrix_rank", x, err));
     if (has_empty_matrices(x))
         return zeros(x, CUBED_INT64, x->node.grid->ndim - 2, x->shape, out, err);
     cb_steps s = {.ctx = x->ctx, .err = err};
@@ -326,7 +318,7 @@ static cubed_array *empty_inverse(cb_steps *s, const cubed_array *x, cubed_dtype
 cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, uint64_t task_mem, cubed_array **out,
                         cubed_error *err)
 {
-    CB_TRY(check_matrices("pinv", x, err));
+    CB_TRY(cb_check_matrices("pinv", x, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *svd[3];
     cb_step_svd(&s, x, task_mem, svd);
@@ -358,7 +350,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
 {
     const int ndim = x->node.grid->ndim;
     cubed_array *square = x, *inverse = NULL, *power = NULL;
-    CB_TRY(check_matrices("matrix_power", x, err));
+    CB_TRY(cb_check_matrices("matrix_power", x, err));
     if (x->shape[ndim - 2] != x->shape[ndim - 1])
         return cb_fail(err, CUBED_E_LINALG,
                        "matrix_power: matrices of %" PRId64 " x %" PRId64 ", expected square ones",
@@ -375,23 +367,13 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
 
 /* --- Diagonals --------------------------------------------------------------------------------------- */
 
-cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out, cubed_error *err)
-{
-    int ndim = x->node.grid->ndim, axes[CUBED_MAX_NDIM];
-    CB_TRY(check_matrices("matrix_transpose", x, err));
-    for (int d = 0; d < ndim; d++) axes[d] = d;
-    axes[ndim - 2] = ndim - 1;
-    axes[ndim - 1] = ndim - 2;
-    return cubed_permute_dims(x, axes, out, err);
-}
-
 /* The square whose main diagonal is the one that is wanted. */
 static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, cubed_array **out,
                               cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
     int ndim = x->node.grid->ndim;
-    CB_TRY(check_matrices(name, x, err));
+    CB_TRY(cb_check_matrices(name, x, err));
     int64_t rows = x->shape[ndim - 2], columns = x->shape[ndim - 1];
     int64_t top = cb_min_i64(rows, offset < -rows ? rows : cb_max_i64(0, -offset));
     int64_t left = cb_min_i64(columns, cb_max_i64(0, offset));

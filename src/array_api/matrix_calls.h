@@ -1,0 +1,43 @@
+/* Calls of functions on blocks of whole matrices, which are the last two axes. */
+#ifndef CB_API_MATRIX_CALLS_H
+#define CB_API_MATRIX_CALLS_H
+
+#include "plan/graph.h"
+
+/* A result: for each matrix a matrix of extent[0] x extent[1] (core 2), a vector of extent[0] (core 1) or a number
+ * (core 0). */
+typedef struct cb_matrix_result {
+    cubed_dtype dtype;
+    int core;
+    int64_t extent[2];
+} cb_matrix_result;
+
+/* A function on matrices, and its results. */
+typedef struct cb_matrix_job {
+    const char *function;
+    const void *params;
+    size_t params_size;
+    const cb_matrix_result *results;
+    int nout;
+} cb_matrix_job;
+
+/* The type that matrices of type x are computed in: float64 for integers, float32 for half precision. CUBED_E_TYPE if x
+ * is not a number; `name` is for messages. */
+CUBED_MUST_CHECK cubed_status cb_matrix_dtype(const char *name, cubed_dtype x, cubed_dtype *out,
+                                              cubed_error *err);
+/* x in that type. CUBED_E_LINALG if x has fewer than two axes, or `square` and its matrices are not square. */
+CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square,
+                                                cubed_array **out, cubed_error *err);
+/* Calls the function with as many whole matrices as make a block. */
+CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_array *x,
+                                              cubed_array **outs, cubed_error *err);
+/* Like cb_matrix_apply; outs[i] is NULL for a result that the caller does not want. */
+CUBED_MUST_CHECK cubed_status cb_matrix_apply_to(const cb_matrix_job *j, cubed_array *x,
+                                                 cubed_array **const *outs, cubed_error *err);
+/* Whether a task of `task_mem` bytes holds one matrix of x (and of b, unless it is NULL), the results for it, and the
+ * chunks that it is read from; true if task_mem is 0, which means unknown. */
+CUBED_MUST_CHECK cubed_status cb_matrix_fits(const cb_matrix_job *j, const cubed_array *x,
+                                             const cubed_array *b, uint64_t task_mem, bool *out,
+                                             cubed_error *err);
+
+#endif
