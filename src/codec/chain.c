@@ -1,16 +1,20 @@
-/* Runs codec chains. */
+/* Runs codec chains. A shard is a step that runs other parts of the chain for its inner chunks and its index. */
 #include "codec/codec.h"
 
 #include <string.h>
 
 #include "base/le.h"
 #include "codec/codec_pkg.h"
+#include "codec/shard_layout.h"
 
 static bool is_shard(const cb_codec_step *s) { return s->vt == &cb_codec_sharding_indexed; }
 
+/* Shards nest at most as deep as a chain has steps. */
+static size_t shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
+
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return is_shard(s) ? cb_shard_bound(c, s) : s->vt->bound(&s->conf, &s->ctx, s->raw_size);
+    return is_shard(s) ? shard_bound(c, s) : s->vt->bound(&s->conf, &s->ctx, s->raw_size);
 }
 
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part)
@@ -21,6 +25,15 @@ size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part)
 size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part)
 {
     return cb_step_bound(c, &c->step[part.first + part.n - 1]);
+}
+
+static size_t shard_bound(const cb_codec_chain *c, const cb_codec_step *s)
+{
+    size_t n;
+    if (cb_mul_size((size_t)s->ninner, cb_subread_bound(c, s->inner), &n) ||
+        cb_add_size(n, cb_subread_bound(c, s->index), &n))
+        return 0;
+    return n;
 }
 
 size_t cb_codec_chain_bound(const cb_codec_chain *c) { return cb_subread_bound(c, c->all); }
@@ -99,9 +112,11 @@ static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, cb_codec
     return has && io->src_size >= 4 ? (uint32_t)cb_le_get(io->src, 4) : 0;
 }
 
+static cb_need shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way);
+
 static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, cb_codec_way way)
 {
-    if (is_shard(t)) return cb_shard_need(c, t, way);
+    if (is_shard(t)) return shard_need(c, t, way);
     cubed_codec_need n = (way == CB_DECODE ? t->vt->decode_need
                                            : t->vt->encode_need)(&t->conf, &t->ctx, t->raw_size);
     return (cb_need){n.arena, n.library};
@@ -117,6 +132,14 @@ cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec
     }
     for (int k = 0; k < 2; k++) most.arena = cb_sat_add(most.arena, cb_arena_round(s.temp[k]));
     return most;
+}
+
+static cb_need shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way)
+{
+    size_t own = cb_sat_add(cb_arena_round(cb_subread_bytes(c, s->index)),
+                            cb_arena_round(cb_subread_bytes(c, s->inner)));
+    return cb_need_both((cb_need){own, 0}, cb_need_either(cb_subread_need(c, s->inner, way),
+                                                          cb_subread_need(c, s->index, way)));
 }
 
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c)
@@ -153,11 +176,15 @@ static cubed_status end_call(const cb_codec_step *t, const working *w, cb_arena 
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", t->vt->name);
 }
 
+static cubed_status decode_shard(const cb_codec_chain *c, const cb_codec_step *s,
+                                 const cb_codec_io *io, size_t *got, cubed_error *err);
+static cubed_status encode_shard(const cb_codec_chain *c, const cb_codec_step *s,
+                                 const cb_codec_io *io, size_t *got, cubed_error *err);
+
 static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb_codec_way way,
                              const cb_codec_io *io, size_t *got, cubed_error *err)
 {
-    if (is_shard(t))
-        return (way == CB_DECODE ? cb_shard_decode : cb_shard_encode)(c, t, io, got, err);
+    if (is_shard(t)) return (way == CB_DECODE ? decode_shard : encode_shard)(c, t, io, got, err);
     const cb_need n = step_need(c, t, way);
     working w;
     CB_TRY(begin_call(t, n, io->scratch, &w, err));
@@ -249,6 +276,88 @@ cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, con
                             .used = used,
                             .scratch = scratch};
     return cb_subread_run(c, c->all, CB_ENCODE, &io, got, err);
+}
+
+/* --- Shards -------------------------------------------------------------------------------------------- */
+
+static cubed_status decode_shard(const cb_codec_chain *c, const cb_codec_step *s,
+                                 const cb_codec_io *io, size_t *got, cubed_error *err)
+{
+    cb_arena *scratch = io->scratch;
+    size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
+    size_t mark = cb_arena_mark(scratch);
+    cubed_status st = CUBED_OK;
+    cb_shard_walk w = cb_shard_walk_start(c, s);
+    void *index, *buffer;
+    CB_CHECK(io->dst_cap >= s->raw_size, err);
+    if (io->src_size < index_bytes)
+        return cb_fail(err, CUBED_E_FORMAT, "a shard of %zu bytes, expected an index of %zu",
+                       io->src_size, index_bytes);
+    const char *src = io->src;
+    const char *at = src + (s->index_in_front ? 0 : io->src_size - index_bytes);
+    CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &index, err));
+    CB_GO(cb_arena_alloc(scratch, bytes, "inner chunk", &buffer, err));
+    CB_GO(cb_subread_decode(c, s->index, at, index_bytes, index, scratch, err));
+    for (int64_t i = 0; i < s->ninner; i++, cb_shard_walk_next(&w)) {
+        static const int64_t origin[CUBED_MAX_NDIM];
+        uint64_t offset, size;
+        char *to = w.contiguous ? (char *)io->dst + cb_shard_walk_offset(&w, origin) : buffer;
+        CB_GO(cb_shard_find(index, i, cb_subread_bound(c, s->inner), io->src_size, &offset, &size,
+                            err));
+        if (size)
+            CB_GO(cb_subread_decode(c, s->inner, src + offset, (size_t)size, to, scratch, err));
+        else
+            cb_shard_fill(c, w.item, to, bytes);
+        if (!w.contiguous) cb_shard_walk_copy(&w, io->dst, buffer, true);
+    }
+    *got = s->raw_size;
+out:
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "codec sharding_indexed");
+}
+
+static cubed_status encode_shard(const cb_codec_chain *c, const cb_codec_step *s,
+                                 const cb_codec_io *io, size_t *got, cubed_error *err)
+{
+    static const int64_t origin[CUBED_MAX_NDIM];
+    size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
+    size_t bound = cb_subread_bound(c, s->inner), mark = cb_arena_mark(io->scratch), n;
+    size_t at = s->index_in_front ? index_bytes : 0;
+    cubed_status st = CUBED_OK;
+    cb_shard_walk w = cb_shard_walk_start(c, s);
+    void *p, *buffer;
+    CB_CHECK(io->dst_cap >= shard_bound(c, s), err);
+    CB_GO(cb_arena_alloc(io->scratch, cb_subread_bytes(c, s->index), "shard index", &p, err));
+    CB_GO(cb_arena_alloc(io->scratch, bytes, "inner chunk", &buffer, err));
+    uint64_t *index = p;
+    cb_codec_io inner = {.src_size = bytes, .dst_cap = bound, .scratch = io->scratch};
+    for (int64_t i = 0; i < s->ninner; i++, cb_shard_walk_next(&w)) {
+        index[2 * i] = index[2 * i + 1] = UINT64_MAX;
+        if (cb_shard_walk_outside(&w, io->used)) continue;
+        const char *from = (const char *)io->src + cb_shard_walk_offset(&w, origin);
+        if (!w.contiguous) {
+            cb_shard_walk_copy(&w, (char *)(uintptr_t)io->src, buffer, false);
+            from = buffer;
+        }
+        if (c->skip_empty && cb_shard_is_fill(c, w.item, from, bytes)) continue;
+        inner.src = from;
+        inner.dst = (char *)io->dst + at;
+        CB_GO(cb_subread_run(c, s->inner, CB_ENCODE, &inner, &n, err));
+        index[2 * i] = at;
+        index[2 * i + 1] = n;
+        at += n;
+    }
+    const cb_codec_io last = {.src = index,
+                              .src_size = cb_subread_bytes(c, s->index),
+                              .dst = (char *)io->dst + (s->index_in_front ? 0 : at),
+                              .dst_cap = index_bytes,
+                              .scratch = io->scratch};
+    CB_GO(cb_subread_run(c, s->index, CB_ENCODE, &last, &n, err));
+    CB_CHECK(n == index_bytes, err);
+    *got = at + (s->index_in_front ? 0 : index_bytes);
+out:
+    cb_arena_release(io->scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "codec sharding_indexed");
 }
 
 /* --- Ranges -------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "codec/codec_pkg.h"
+#include "codec/shard_layout.h"
 
 void cb_codec_chain_fix(cb_codec_chain *c)
 {

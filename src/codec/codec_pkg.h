@@ -63,6 +63,7 @@ typedef struct cb_shuffle_conf {
 
 /* Sizes and memory of parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
+size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
 typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
@@ -82,16 +83,6 @@ CUBED_MUST_CHECK cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_s
 CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part,
                                                 const void *src, size_t src_size, void *dst,
                                                 cb_arena *scratch, cubed_error *err);
-
-/* The sharding step, which runs nested parts of the chain. */
-/* shape of the inner chunks */
-const int64_t *cb_shard_inner(const cb_codec_chain *c, const cb_codec_step *s);
-size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
-cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, cb_codec_way way);
-CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s,
-                                              const cb_codec_io *io, size_t *got, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s,
-                                              const cb_codec_io *io, size_t *got, cubed_error *err);
 
 /* Memory in bytes that zstd needs to compress up to `most` bytes in one call. */
 size_t cb_zstd_encode_memory(int level, size_t most);
