@@ -123,10 +123,9 @@ static bool is_same_in_rows(const cb_zarr_array *z, const int64_t *idx, const vo
     cubed_error err = CUBED_ERROR_INIT;
     uint64_t stored = 0;
     for (int64_t row = 0; row < PART_ROWS; row++) {
-        const int64_t lo[2] = {row, 1}, hi[2] = {row + 1, PART_COLS};
         uint16_t values[PART_COLS - 1];
-        if (!worked(cb_zarr_subread_inner(z, idx, index, lo, hi, values, scratch, &stored, &err),
-                    &err)) {
+        const cb_zarr_extract some = {.lo = {row, 1}, .hi = {row + 1, PART_COLS}, .dst = values};
+        if (!worked(cb_zarr_subread_inner(z, idx, index, &some, scratch, &stored, &err), &err)) {
             require(no_room);
             return false;
         }
@@ -169,8 +168,9 @@ static bool read_runs(const cb_zarr_array *z, uint16_t *values)
     for (int64_t i = 0; i < NPARTS && ok; i++) {
         uint16_t part[PART_ROWS * PART_COLS];
         const int64_t idx[2] = {i / 2, i % 2}, lo[2] = {idx[0] * PART_ROWS, idx[1] * PART_COLS};
-        const int64_t hi[2] = {lo[0] + PART_ROWS, lo[1] + PART_COLS};
-        ok = worked(cb_zarr_subread(z, origin, lo, hi, part, scratch, &stored, &err), &err);
+        const cb_zarr_extract some = {
+            .lo = {lo[0], lo[1]}, .hi = {lo[0] + PART_ROWS, lo[1] + PART_COLS}, .dst = part};
+        ok = worked(cb_zarr_subread(z, origin, &some, scratch, &stored, &err), &err);
         if (ok) put_part(values, idx, part);
     }
     cb_arena_free(scratch);

@@ -30,6 +30,16 @@ cb_order cb_order_of(cubed_dtype dtype, bool descending);
 /* Size of an element's key in bytes: half of a complex number. Strings have no keys. */
 size_t cb_order_key_size(cubed_dtype dtype);
 
+/* Adjacent lines of n elements. Elements of a line are `stride` bytes apart in `from`; keys of a line are contiguous in `to`,
+ * and lines of keys are `to_stride` bytes apart. */
+typedef struct cb_order_lines {
+    const char *from;
+    int64_t stride, n;
+    int lines;
+    char *to;
+    size_t to_stride;
+} cb_order_lines;
+
 /* Functions for keys of one width. `from` has n elements, `stride` bytes apart. */
 typedef struct cb_order_width {
     void (*make_keys)(const char *from, int64_t stride, int64_t n, const cb_order *o, void *keys,
@@ -37,9 +47,8 @@ typedef struct cb_order_width {
     /* Converts sorted keys to elements in place. Elements with equal keys are taken from the original elements in order. */
     void (*make_values)(void *keys, int64_t n, const cb_order *o, cb_order_seen seen,
                         const char *from, int64_t stride);
-    /* Makes keys of adjacent lines; writes lines `to_stride` bytes apart. */
-    void (*make_lines)(const char *from, int64_t stride, int64_t n, int lines, const cb_order *o,
-                       char *to, size_t to_stride, cb_order_seen *seen);
+    /* Makes keys of adjacent lines. */
+    void (*make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen);
     /* The inverse: writes values from separate lines as adjacent lines. */
     void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
                       int64_t stride);

@@ -71,45 +71,34 @@ static uint64_t FN(value_of)(uint64_t key, const cb_order *o)
     return FN(one_value)((K)key, o->kind, o->descending);
 }
 
-/* Makes keys of `lines` adjacent lines, and writes lines `to_stride` bytes apart: each row of elements is read while it is
- * in the cache. Rows are prefetched explicitly, because processors do not predict long strides. */
-static inline __attribute__((always_inline)) void
-FN(lines_of_kind)(const char *from, int64_t stride, int64_t n, int lines, cb_order_kind kind,
-                  K infinity, bool descending, char *to, size_t to_stride, cb_order_seen *seen)
+/* Makes keys of adjacent lines: each row of elements is read while it is in the cache. Rows are prefetched explicitly,
+ * because processors do not predict long strides. */
+static inline __attribute__((always_inline)) void FN(lines_of_kind)(const cb_order_lines *l,
+                                                                    cb_order_kind kind,
+                                                                    const cb_order *o,
+                                                                    cb_order_seen *seen)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const K *row = (const K *)(from + i * stride);
-        const char *ahead = from + cb_min_i64(i + ROWS_AHEAD, n - 1) * stride;
+    const cb_order_lines x = *l;
+    const K infinity = (K)o->infinity;
+    const bool descending = o->descending;
+    for (int64_t i = 0; i < x.n; i++) {
+        const K *row = (const K *)(x.from + i * x.stride);
+        const char *ahead = x.from + cb_min_i64(i + ROWS_AHEAD, x.n - 1) * x.stride;
         __builtin_prefetch(ahead);
-        __builtin_prefetch(ahead + lines * (int64_t)sizeof(K) - 1);
-        for (int k = 0; k < lines; k++)
-            ((K *)(to + (size_t)k * to_stride))[i] =
+        __builtin_prefetch(ahead + x.lines * (int64_t)sizeof(K) - 1);
+        for (int k = 0; k < x.lines; k++)
+            ((K *)(x.to + (size_t)k * x.to_stride))[i] =
                 FN(one_key)(row[k], kind, infinity, descending, seen);
     }
 }
 
-static void FN(make_lines)(const char *from, int64_t stride, int64_t n, int lines,
-                           const cb_order *o, char *to, size_t to_stride, cb_order_seen *seen)
+static void FN(make_lines)(const cb_order_lines *l, const cb_order *o, cb_order_seen *seen)
 {
-    K infinity = (K)o->infinity;
-    bool down = o->descending;
     switch (o->kind) {
-    case CB_ORDER_PLAIN:
-        FN(lines_of_kind)
-        (from, stride, n, lines, CB_ORDER_PLAIN, infinity, down, to, to_stride, seen);
-        break;
-    case CB_ORDER_SIGNED:
-        FN(lines_of_kind)
-        (from, stride, n, lines, CB_ORDER_SIGNED, infinity, down, to, to_stride, seen);
-        break;
-    case CB_ORDER_FLOAT:
-        FN(lines_of_kind)
-        (from, stride, n, lines, CB_ORDER_FLOAT, infinity, down, to, to_stride, seen);
-        break;
-    case CB_ORDER_TIME:
-        FN(lines_of_kind)
-        (from, stride, n, lines, CB_ORDER_TIME, infinity, down, to, to_stride, seen);
-        break;
+    case CB_ORDER_PLAIN: FN(lines_of_kind)(l, CB_ORDER_PLAIN, o, seen); break;
+    case CB_ORDER_SIGNED: FN(lines_of_kind)(l, CB_ORDER_SIGNED, o, seen); break;
+    case CB_ORDER_FLOAT: FN(lines_of_kind)(l, CB_ORDER_FLOAT, o, seen); break;
+    case CB_ORDER_TIME: FN(lines_of_kind)(l, CB_ORDER_TIME, o, seen); break;
     }
 }
 

@@ -191,8 +191,9 @@ int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int
     const char *from = (const char *)x->data + (size_t)(outer * s->n * s->inner + first) * size;
     cb_order o = cb_order_of(x->dtype, false);
     cb_order_seen unused = {false, false};
-    cb_order_width_of(size)->make_lines(from, s->inner * (int64_t)size, s->n, lines, &o, keys,
-                                        cb_quantile_stride(s->n, size), &unused);
+    const cb_order_lines of = {from, s->inner * (int64_t)size,      s->n, lines,
+                               keys, cb_quantile_stride(s->n, size)};
+    cb_order_width_of(size)->make_lines(&of, &o, &unused);
     return lines;
 }
 

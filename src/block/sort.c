@@ -85,8 +85,8 @@ static size_t make_room(const cubed_block_call *call, bool positions, void *scra
     const cubed_dtype dtype = call->in[0].dtype;
     layout s = layout_of(&call->in[0], p->axis);
     if (!by_values(call, positions))
-        return cb_sort_room_make(s.n, dtype, true, true, scratch, room);
-    size_t one = cb_sort_room_make(s.n, dtype, false, false, scratch, room);
+        return cb_sort_room_make(s.n, dtype, CB_SORT_KEYS | CB_SORT_POSITIONS, scratch, room);
+    size_t one = cb_sort_room_make(s.n, dtype, CB_SORT_SPARE, scratch, room);
     if (scratch) room->keys = (char *)scratch + one;
     if (s.inner <= 1) return one;
     return cb_sat_add(one, cb_sat_mul((size_t)lines_at_a_time(&s, dtype), line_stride(&s, dtype)));
@@ -117,7 +117,8 @@ static void put_values(const cb_kernels *k, const cb_line *l, int lines, const t
     const size_t size = cubed_dtype_size(l->dtype);
     const cb_order_width *w = cb_order_width_of(size);
     cb_order_seen seen = {false, false};
-    w->make_lines(l->from, l->stride, l->n, lines, &l->order, r->keys, keys_stride, &seen);
+    const cb_order_lines of = {l->from, l->stride, l->n, lines, r->keys, keys_stride};
+    w->make_lines(&of, &l->order, &seen);
     for (int i = 0; i < lines; i++) {
         char *keys = r->keys + (size_t)i * keys_stride;
         cb_order_sort(k, size, keys, l->n, r->spare);

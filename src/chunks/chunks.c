@@ -150,14 +150,10 @@ static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
     return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx)};
 }
 
-/* Part of a chunk, in elements relative to the chunk's first. */
-typedef struct chunk_part {
-    int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
-} chunk_part;
-
-/* Reads an inner chunk of a shard, or a part of one, with the shard's cached index if available. `part` may be NULL. */
+/* Reads an inner chunk of a shard to dst, or a part of one to part->dst, with the shard's cached index if available. `part`
+ * may be NULL. */
 static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx,
-                                    const chunk_part *part, void *dst, cb_arena *scratch,
+                                    const cb_zarr_extract *part, void *dst, cb_arena *scratch,
                                     uint64_t *stored, cubed_error *err)
 {
     const cb_zarr_array *array = cb_source_of(c, node);
@@ -182,8 +178,7 @@ static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t 
     if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
     const bool known = st == CUBED_OK;
     if (known && part) {
-        st =
-            cb_zarr_subread_inner(array, idx, index, part->lo, part->hi, dst, scratch, stored, err);
+        st = cb_zarr_subread_inner(array, idx, index, part, scratch, stored, err);
     } else if (known) {
         there = cb_chunks_take(c, chunk_key(c, node, idx), scratch->cancel, &slot, &fetched);
         st = cb_zarr_read_inner(array, idx, index, there, dst, scratch, stored, err);
@@ -242,7 +237,8 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
         return read_function(n, w->subread ? w->subread : &box, out->stride, dst, scratch, count,
                              err);
     }
-    chunk_part part;
+    cb_zarr_extract part;
+    part.dst = dst; /* bounds are set below, for a part only */
     for (int d = 0; w->subread && d < box.ndim; d++) {
         part.lo[d] = w->subread->lo[d] - box.lo[d];
         part.hi[d] = w->subread->hi[d] - box.lo[d];
@@ -251,7 +247,7 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
         CB_TRY(read_from_shard(c, w->node, w->idx, w->subread ? &part : NULL, dst, scratch, &stored,
                                err));
     } else if (w->subread) {
-        CB_TRY(cb_zarr_subread(array, w->idx, part.lo, part.hi, dst, scratch, &stored, err));
+        CB_TRY(cb_zarr_subread(array, w->idx, &part, scratch, &stored, err));
     } else {
         CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }

@@ -15,19 +15,25 @@ static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t lef
     F(add_times)(p, m, right, rows + b, 2 * b, x, c);
 }
 
-/* y (m) -= a b^H x, over the first `left` and `right` columns of both parts; b has n rows. */
-static void F(take_products)(const cb_products *p, int64_t m, int64_t n, int64_t width,
-                             int64_t left, int64_t right, const T *a, const T *b, const T *x, T *y)
+/* Two matrices whose rows have two parts of `width` columns; only the first `left` and `right` of them are in use. */
+typedef struct F(halves) {
+    const T *a, *b; /* m and n rows */
+    int64_t m, n, width, left, right;
+} F(halves);
+
+/* y (m) -= a b^H x, over the columns of both parts that are in use. */
+static void F(take_products)(const cb_products *p, F(halves) h, const T *x, T *y)
 {
+    const int64_t ld = 2 * h.width;
     T z[CB_WY_BLOCK];
-    F(clear)(left, z);
-    F(add_adjoint_times)(p, n, left, b, 2 * width, x, z);
-    F(negate)(left, z);
-    F(add_times)(p, m, left, a, 2 * width, z, y);
-    F(clear)(right, z);
-    F(add_adjoint_times)(p, n, right, b + width, 2 * width, x, z);
-    F(negate)(right, z);
-    F(add_times)(p, m, right, a + width, 2 * width, z, y);
+    F(clear)(h.left, z);
+    F(add_adjoint_times)(p, h.n, h.left, h.b, ld, x, z);
+    F(negate)(h.left, z);
+    F(add_times)(p, h.m, h.left, h.a, ld, z, y);
+    F(clear)(h.right, z);
+    F(add_adjoint_times)(p, h.n, h.right, h.b + h.width, ld, x, z);
+    F(negate)(h.right, z);
+    F(add_times)(p, h.m, h.right, h.a + h.width, ld, z, y);
 }
 
 /* Copies n elements to `to`, `step` apart. */
@@ -50,7 +56,9 @@ static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t 
     F(spread)(m, v, left + done, 2 * b);
     F(clear)(rest, y);
     F(add_adjoint_times)(p, m, rest, a + k * n + k + 1, n, v, y);
-    F(take_products)(p, rest, m, b, done, done, right, left, v, y);
+    const F(halves) before = {
+        .a = right, .b = left, .m = rest, .n = m, .width = b, .left = done, .right = done};
+    F(take_products)(p, before, v, y);
     for (int64_t j = 0; j < rest; j++) y[j] = F(mul)(*tau, y[j]);
     F(spread)(rest, y, right + done, 2 * b);
 }
@@ -69,7 +77,9 @@ static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t don
     F(spread)(rest, u, right + b + done, 2 * b);
     F(clear)(m, x);
     F(add_times)(p, m, rest, row + n, n, u, x);
-    F(take_products)(p, m, rest, b, done + 1, done, left, right, u, x);
+    const F(halves) before = {
+        .a = left, .b = right, .m = m, .n = rest, .width = b, .left = done + 1, .right = done};
+    F(take_products)(p, before, u, x);
     for (int64_t i = 0; i < m; i++) x[i] = F(mul)(*tau, x[i]);
     F(spread)(m, x, left + b + done, 2 * b);
 }
@@ -87,7 +97,14 @@ static void F(bidiagonalize)(const work *s, T *a)
         }
         F(conj_transposed)(n - top, 2 * b, (T *)s->right + top * 2 * b, 2 * b, s->adjoint);
         F(subtract_product)
-        (&s->products, m, n - top, 2 * b, (T *)s->left + top * 2 * b, 2 * b, s->adjoint, n - top,
-         a + top * (n + 1), n);
+        (&s->products, (cb_gemm){.m = m,
+                                 .n = n - top,
+                                 .k = 2 * b,
+                                 .a = (T *)s->left + top * 2 * b,
+                                 .lda = 2 * b,
+                                 .b = s->adjoint,
+                                 .ldb = n - top,
+                                 .c = a + top * (n + 1),
+                                 .ldc = n});
     }
 }

@@ -45,7 +45,8 @@ static void F(to_hessenberg)(const work *s, T *a, T *zt)
         F(reflect_columns)(n, m, tau[k], v, a + k + 1, n);
     }
     if (zt) {
-        F(form_q)(n, n, a, n, 1, tau, n - 2, zt, v, w, s->cancel);
+        const F(reflectors) r = {.a = a, .ld = n, .below = 1, .tau = tau, .count = n - 2};
+        F(form_q)(n, n, r, zt, v, w, s->cancel);
         F(transpose_square)(n, zt);
     }
     for (int64_t i = 2; i < n; i++) {

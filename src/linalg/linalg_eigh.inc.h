@@ -40,7 +40,8 @@ static bool F(eigh_one)(const cubed_block_call *call, work *s, int64_t i)
     if (values->data) cb_linalg_store(values, i, n, ordered);
     if (!vectors || !vectors->data) return true;
     F(take_vectors)(&s->divide, q);
-    F(wy_multiply)(&s->wy, n, n, a, n, false, 1, s->tau, n - 1, q, n);
+    const F(reflectors) r = {.a = a, .ld = n, .below = 1, .tau = s->tau, .count = n - 1};
+    F(wy_multiply)(&s->wy, n, n, r, false, q, n);
     cb_linalg_store(vectors, i, n * n, q);
     return true;
 }

@@ -12,8 +12,15 @@ static void F(subtract_rows)(const cb_panel *s, int64_t lo, int64_t hi, int64_t 
 {
     if (lo >= hi) return;
     F(subtract_product)
-    (&s->products, hi - lo, s->width, depth, (const T *)s->in + (lo - s->from) * s->step, s->step,
-     x, s->width, F(row_of)(s, lo), s->width);
+    (&s->products, (cb_gemm){.m = hi - lo,
+                             .n = s->width,
+                             .k = depth,
+                             .a = (const T *)s->in + (lo - s->from) * s->step,
+                             .lda = s->step,
+                             .b = x,
+                             .ldb = s->width,
+                             .c = F(row_of)(s, lo),
+                             .ldc = s->width});
 }
 
 /* Swaps rows of the panel like another panel: row `first` + k with the row down[k] further down. */

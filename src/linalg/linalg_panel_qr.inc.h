@@ -5,17 +5,6 @@ static inline T *F(row_of)(const cb_panel *s, int64_t row)
     return (T *)s->at + (s->rows + row) * s->width;
 }
 
-/* c (m x n) =, += or -= a (m x k) b (k x n) */
-static void F(multiply)(const cb_panel *s, cb_gemm_mode mode, int64_t m, int64_t n, int64_t k,
-                        const T *a, int64_t lda, const T *b, int64_t ldb,
-                        T *c, /* NOLINT(readability-non-const-parameter): is made */
-                        int64_t ldc)
-{
-    const cb_gemm g = {
-        m, n, k, a, b, c, lda, ldb, ldc, mode, s->products.scratch, s->products.cancel};
-    s->products.F(gemm)(&g);
-}
-
 /* Copies m rows of n reflectors to v contiguously, with explicit zeros and ones. The first row is `top` rows above
  * (negative: below) the diagonal. */
 static void F(clean)(int64_t m, int64_t n, int64_t top, const T *a, int64_t ld, T *v)
@@ -37,7 +26,17 @@ static void F(turn)(const cb_panel *s, const scratch *w, bool adjoint)
         F(conj_transposed)(n, n, t, n, w->v);
         turned = w->v;
     }
-    F(multiply)(s, CB_GEMM_SET, n, s->width, n, turned, n, top, s->width, w->x, s->width);
+    F(product)
+    (&s->products, CB_GEMM_SET,
+     (cb_gemm){.m = n,
+               .n = s->width,
+               .k = n,
+               .a = turned,
+               .lda = n,
+               .b = top,
+               .ldb = s->width,
+               .c = w->x,
+               .ldc = s->width});
     memcpy(top, w->x, (size_t)(n * s->width) * sizeof(T));
 }
 
@@ -56,10 +55,30 @@ static void F(apply_block)(const cb_panel *s, const scratch *w, int64_t panel, b
         v = w->v;
     }
     if (second) {
-        F(multiply)(s, CB_GEMM_SUBTRACT, m, s->width, n, v, n, top, s->width, to, s->width);
+        F(product)
+        (&s->products, CB_GEMM_SUBTRACT,
+         (cb_gemm){.m = m,
+                   .n = s->width,
+                   .k = n,
+                   .a = v,
+                   .lda = n,
+                   .b = top,
+                   .ldb = s->width,
+                   .c = to,
+                   .ldc = s->width});
     } else {
         F(conj_transposed)(m, n, v, n, w->v_h);
-        F(multiply)(s, CB_GEMM_ADD, n, s->width, m, w->v_h, m, to, s->width, top, s->width);
+        F(product)
+        (&s->products, CB_GEMM_ADD,
+         (cb_gemm){.m = n,
+                   .n = s->width,
+                   .k = m,
+                   .a = w->v_h,
+                   .lda = m,
+                   .b = to,
+                   .ldb = s->width,
+                   .c = top,
+                   .ldc = s->width});
     }
 }
 
@@ -91,7 +110,17 @@ static void F(adjoint_times)(const F(own) * o, int64_t lo, int64_t hi, const T *
             b = o->w->v;
             ld = n;
         }
-        F(multiply)(s, mode, k, n, rows, o->w->v_h, rows, b, ld, x, n);
+        F(product)
+        (&s->products, mode,
+         (cb_gemm){.m = k,
+                   .n = n,
+                   .k = rows,
+                   .a = o->w->v_h,
+                   .lda = rows,
+                   .b = b,
+                   .ldb = ld,
+                   .c = x,
+                   .ldc = n});
     }
 }
 
@@ -102,12 +131,23 @@ static void F(reflect_others)(const F(own) * o, int64_t lo, int64_t hi, int64_t 
     T *x = o->w->x, *y = o->w->y;
     F(adjoint_times)(o, lo, hi, o->a + from, n, -1, x);
     F(conj_transposed)(k, k, o->t + lo * ld + lo, ld, o->w->v);
-    F(multiply)(o->s, CB_GEMM_SET, k, n, k, o->w->v, k, x, n, y, n);
+    F(product)
+    (&o->s->products, CB_GEMM_SET,
+     (cb_gemm){.m = k, .n = n, .k = k, .a = o->w->v, .lda = k, .b = x, .ldb = n, .c = y, .ldc = n});
     for (int64_t i = lo; i < o->m; i += o->s->rows) {
         int64_t rows = cb_min_i64(o->s->rows, o->m - i);
         F(clean)(rows, k, lo - i, o->a + i * ld + lo, ld, o->w->v);
-        F(multiply)
-        (o->s, CB_GEMM_SUBTRACT, rows, n, k, o->w->v, k, y, n, o->a + i * ld + from, ld);
+        F(product)
+        (&o->s->products, CB_GEMM_SUBTRACT,
+         (cb_gemm){.m = rows,
+                   .n = n,
+                   .k = k,
+                   .a = o->w->v,
+                   .lda = k,
+                   .b = y,
+                   .ldb = n,
+                   .c = o->a + i * ld + from,
+                   .ldc = ld});
     }
 }
 
@@ -149,9 +189,29 @@ static void F(factor_columns)(const F(own) * o, int64_t lo, int64_t hi)
     F(factor_columns)(o, mid, hi);
     T *beside = o->t + lo * ld + mid;
     F(adjoint_times)(o, lo, mid, o->a + mid, n, mid, o->w->x);
-    F(multiply)(o->s, CB_GEMM_SET, k, n, n, o->w->x, n, o->t + mid * ld + mid, ld, o->w->y, n);
+    F(product)
+    (&o->s->products, CB_GEMM_SET,
+     (cb_gemm){.m = k,
+               .n = n,
+               .k = n,
+               .a = o->w->x,
+               .lda = n,
+               .b = o->t + mid * ld + mid,
+               .ldb = ld,
+               .c = o->w->y,
+               .ldc = n});
     for (int64_t i = 0; i < k; i++) F(clear)(n, beside + i * ld);
-    F(multiply)(o->s, CB_GEMM_SUBTRACT, k, n, k, o->t + lo * ld + lo, ld, o->w->y, n, beside, ld);
+    F(product)
+    (&o->s->products, CB_GEMM_SUBTRACT,
+     (cb_gemm){.m = k,
+               .n = n,
+               .k = k,
+               .a = o->t + lo * ld + lo,
+               .lda = ld,
+               .b = o->w->y,
+               .ldb = n,
+               .c = beside,
+               .ldc = ld});
 }
 
 /* Columns to the right of the last row have no reflectors. */

@@ -1,21 +1,18 @@
 /* Products of matrices for type T; see linalg_shared.h. */
 
-/* c (m x n) =, += or -= a (m x k) b (k x n) */
-static inline void F(product)(const cb_products *p, cb_gemm_mode mode, int64_t m, int64_t n,
-                              int64_t k, const T *a, int64_t lda, const T *b, int64_t ldb,
-                              T *c, /* NOLINT(readability-non-const-parameter): is made */
-                              int64_t ldc)
+/* A product in this mode, with the scratch of p. */
+static inline void F(product)(const cb_products *p, cb_gemm_mode mode, cb_gemm g)
 {
-    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, mode, p->scratch, p->cancel};
+    g.mode = mode;
+    g.scratch = p->scratch;
+    g.cancel = p->cancel;
     p->F(gemm)(&g);
 }
 
 /* c (m x n) -= a (m x k) b (k x n) */
-static inline void F(subtract_product)(const cb_products *p, int64_t m, int64_t n, int64_t k,
-                                       const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
-                                       int64_t ldc)
+static inline void F(subtract_product)(const cb_products *p, cb_gemm g)
 {
-    F(product)(p, CB_GEMM_SUBTRACT, m, n, k, a, lda, b, ldb, c, ldc);
+    F(product)(p, CB_GEMM_SUBTRACT, g);
 }
 
 /* p (m) += a (m x n) x */

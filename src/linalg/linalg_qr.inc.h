@@ -68,14 +68,14 @@ static void F(store_r)(const cubed_block *r, const work *s, int64_t i)
 static void F(qr_one)(const cubed_block_call *call, work *s, int64_t i)
 {
     const cubed_block *q = &call->out[0], *r = &call->out[1];
-    T *a = s->a;
-    int64_t count = cb_min_i64(s->m, s->n);
+    const int64_t count = cb_min_i64(s->m, s->n);
+    const F(reflectors) reflectors = {.a = s->a, .ld = s->n, .tau = s->tau, .count = count};
     F(factor)(call, s, i);
     if (q->data) {
         if (count > CB_WY_BLOCK)
             F(form_q_blocked)(s);
         else
-            F(form_q)(s->m, s->columns, a, s->n, 0, s->tau, count, s->q, s->v, s->w, call->cancel);
+            F(form_q)(s->m, s->columns, reflectors, s->q, s->v, s->w, call->cancel);
         cb_linalg_store(q, i, s->m * s->columns, s->q);
     }
     if (r->data) F(store_r)(r, s, i);
@@ -90,7 +90,17 @@ static void F(reflectors_one)(const cubed_block_call *call, work *s, int64_t i)
     if (k > 0) F(wy_columns)(&s->wy, m, k, s->a, s->n, s->tau);
     if (v->data) cb_linalg_store(v, i, m * k, s->wy.v);
     if (vt->data && k > 0) {
-        F(product)(&s->products, CB_GEMM_SET, m, k, k, s->wy.v, k, s->wy.t, k, s->wy.v_h, k);
+        F(product)
+        (&s->products, CB_GEMM_SET,
+         (cb_gemm){.m = m,
+                   .n = k,
+                   .k = k,
+                   .a = s->wy.v,
+                   .lda = k,
+                   .b = s->wy.t,
+                   .ldb = k,
+                   .c = s->wy.v_h,
+                   .ldc = k});
         cb_linalg_store(vt, i, m * k, s->wy.v_h);
     }
     if (r->data) F(store_r)(r, s, i);

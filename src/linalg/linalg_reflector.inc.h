@@ -57,21 +57,28 @@ static inline void F(reflect_columns)(int64_t m, int64_t n, T tau, const T *v, T
     }
 }
 
-/* Forms the first n columns of the product of reflectors, q (m x n), unless cancel (may be NULL) is set. Reflector k is
- * stored in column k of `a` from row k + below on. v has room for m numbers, w for n. */
-static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64_t below,
-                             const T *tau, int64_t count, T *q, T *v, T *w,
+/* Reflector k is stored in column k of `a` from row k + below on; rows of `a` are `ld` apart. */
+typedef struct F(reflectors) {
+    const T *a;
+    int64_t ld, below;
+    const T *tau;
+    int64_t count;
+} F(reflectors);
+
+/* Forms the first n columns of the product of reflectors, q (m x n), unless cancel (may be NULL) is set. v has room for m
+ * numbers, w for n. */
+static inline void F(form_q)(int64_t m, int64_t n, F(reflectors) r, T *q, T *v, T *w,
                              const cubed_cancel *cancel)
 {
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++) q[i * n + j] = F(make)(i == j, 0);
     }
-    for (int64_t k = count - 1; k >= 0 && !cubed_cancel_is_set(cancel); k--) {
-        int64_t top = k + below;
+    for (int64_t k = r.count - 1; k >= 0 && !cubed_cancel_is_set(cancel); k--) {
+        int64_t top = k + r.below;
         v[0] = F(make)(1, 0);
-        for (int64_t i = top + 1; i < m; i++) v[i - top] = a[i * ld + k];
+        for (int64_t i = top + 1; i < m; i++) v[i - top] = r.a[i * r.ld + k];
         /* Rows above and columns to the left of `top` are still those of the identity. */
-        F(reflect_rows)(m - top, n - top, tau[k], v, q + top * n + top, n, w);
+        F(reflect_rows)(m - top, n - top, r.tau[k], v, q + top * n + top, n, w);
     }
 }
 

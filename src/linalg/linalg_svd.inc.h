@@ -42,9 +42,11 @@ static void F(store_vectors)(const cubed_block_call *call, work *s, int64_t i)
     const int64_t m = s->m, n = s->n;
     T *a = s->a, *left = s->out_left, *right = s->out_right;
     F(take_vectors)(&s->divide, s->divide.u, n, m, s->columns, left);
-    F(wy_multiply)(&s->wy, m, s->columns, a, n, false, 0, s->tau_q, n, left, s->columns);
+    const F(reflectors) q = {.a = a, .ld = n, .tau = s->tau_q, .count = n};
+    F(wy_multiply)(&s->wy, m, s->columns, q, false, left, s->columns);
     F(take_vectors)(&s->divide, s->divide.v, n + 1, n, n, right);
-    F(wy_multiply)(&s->wy, n, n, a, n, true, 1, s->tau_p, n - 1, right, n);
+    const F(reflectors) p = {.a = a, .ld = n, .below = 1, .tau = s->tau_p, .count = n - 1};
+    F(wy_multiply)(&s->wy, n, n, p, true, right, n);
     if (s->wide) {
         if (u->data) cb_linalg_store(u, i, n * n, right);
         if (vh->data) F(store_adjoint)(vh, i, m, s->columns, left, a);

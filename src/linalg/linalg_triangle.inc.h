@@ -8,7 +8,16 @@ static void F(solve_unit_lower)(const cb_products *p, int64_t n, int64_t m, cons
     int64_t half = n / 2;
     if (n > CB_LINALG_BASE) {
         F(solve_unit_lower)(p, half, m, a, lda, b, ldb);
-        F(subtract_product)(p, n - half, m, half, a + half * lda, lda, b, ldb, b + half * ldb, ldb);
+        F(subtract_product)
+        (p, (cb_gemm){.m = n - half,
+                      .n = m,
+                      .k = half,
+                      .a = a + half * lda,
+                      .lda = lda,
+                      .b = b,
+                      .ldb = ldb,
+                      .c = b + half * ldb,
+                      .ldc = ldb});
         F(solve_unit_lower)(p, n - half, m, a + half * lda + half, lda, b + half * ldb, ldb);
         return;
     }
@@ -25,7 +34,16 @@ static void F(solve_upper)(const cb_products *p, int64_t n, int64_t m, const T *
     int64_t half = n / 2;
     if (n > CB_LINALG_BASE) {
         F(solve_upper)(p, n - half, m, a + half * lda + half, lda, b + half * ldb, ldb);
-        F(subtract_product)(p, half, m, n - half, a + half, lda, b + half * ldb, ldb, b, ldb);
+        F(subtract_product)
+        (p, (cb_gemm){.m = half,
+                      .n = m,
+                      .k = n - half,
+                      .a = a + half,
+                      .lda = lda,
+                      .b = b + half * ldb,
+                      .ldb = ldb,
+                      .c = b,
+                      .ldc = ldb});
         F(solve_upper)(p, half, m, a, lda, b, ldb);
         return;
     }
@@ -77,8 +95,15 @@ static int64_t F(lu_columns)(const cb_lu *f, int64_t lo, int64_t hi)
         F(solve_unit_lower)
         (f->products, mid - lo, hi - mid, a + lo * ld + lo, ld, a + lo * ld + mid, ld);
         F(subtract_product)
-        (f->products, rows - mid, hi - mid, mid - lo, a + mid * ld + lo, ld, a + lo * ld + mid, ld,
-         a + mid * ld + mid, ld);
+        (f->products, (cb_gemm){.m = rows - mid,
+                                .n = hi - mid,
+                                .k = mid - lo,
+                                .a = a + mid * ld + lo,
+                                .lda = ld,
+                                .b = a + lo * ld + mid,
+                                .ldb = ld,
+                                .c = a + mid * ld + mid,
+                                .ldc = ld});
         return cb_min_i64(singular, F(lu_columns)(f, mid, hi));
     }
     for (int64_t i = lo; i < rows && f->panel; i++)
@@ -107,7 +132,15 @@ static void F(solve_right)(const cb_cholesky *w, int64_t m, int64_t n, const T *
         F(solve_right)(w, m, half, l, x);
         F(conj_transposed)(n - half, half, l + half * ld, ld, w->spare);
         F(subtract_product)
-        (w->products, m, n - half, half, x, ld, w->spare, n - half, x + half, ld);
+        (w->products, (cb_gemm){.m = m,
+                                .n = n - half,
+                                .k = half,
+                                .a = x,
+                                .lda = ld,
+                                .b = w->spare,
+                                .ldb = n - half,
+                                .c = x + half,
+                                .ldc = ld});
         F(solve_right)(w, m, n - half, l + half * ld + half, x + half);
         return;
     }
@@ -146,8 +179,15 @@ static bool F(cholesky)(const cb_cholesky *w, T *a, int64_t n)
         for (int64_t i = 0; i < rest; i += ROWS) {
             int64_t end = cb_min_i64(i + ROWS, rest);
             F(subtract_product)
-            (w->products, end - i, end, half, below + i * ld, ld, w->spare, rest, right + i * ld,
-             ld);
+            (w->products, (cb_gemm){.m = end - i,
+                                    .n = end,
+                                    .k = half,
+                                    .a = below + i * ld,
+                                    .lda = ld,
+                                    .b = w->spare,
+                                    .ldb = rest,
+                                    .c = right + i * ld,
+                                    .ldc = ld});
         }
         return F(cholesky)(w, right, rest);
     }

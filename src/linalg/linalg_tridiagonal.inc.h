@@ -90,8 +90,15 @@ static void F(update_rest)(const work *s, T *a, int64_t top, int64_t b)
     for (int64_t i = 0; i < m; i += ROWS) {
         const int64_t end = cb_min_i64(i + ROWS, m);
         F(subtract_product)
-        (&s->products, end - i, end, both, panel + i * both, both, rows, m, a + (top + i) * n + top,
-         n);
+        (&s->products, (cb_gemm){.m = end - i,
+                                 .n = end,
+                                 .k = both,
+                                 .a = panel + i * both,
+                                 .lda = both,
+                                 .b = rows,
+                                 .ldb = m,
+                                 .c = a + (top + i) * n + top,
+                                 .ldc = n});
     }
 }
 

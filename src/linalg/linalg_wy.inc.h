@@ -7,7 +7,10 @@ static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
     w->m = m;
     w->b = b;
     F(conj_transposed)(m, b, w->v, b, w->v_h);
-    F(product)(w->products, CB_GEMM_SET, b, b, m, w->v_h, m, w->v, b, inner, b);
+    F(product)
+    (w->products, CB_GEMM_SET,
+     (cb_gemm){
+         .m = b, .n = b, .k = m, .a = w->v_h, .lda = m, .b = w->v, .ldb = b, .c = inner, .ldc = b});
     for (int64_t j = 0; j < b; j++) {
         for (int64_t i = 0; i < b; i++) {
             T sum = F(make)(0, 0); /* row i of T times V^H v[j] */
@@ -45,25 +48,54 @@ static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_
 /* c (w->m x n) = the block's product, or its adjoint, times c. */
 static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, int64_t ld)
 {
-    F(product)(w->products, CB_GEMM_SET, w->b, n, w->m, w->v_h, w->m, c, ld, w->x, n);
     F(product)
-    (w->products, CB_GEMM_SET, w->b, n, w->b, adjoint ? w->t_h : w->t, w->b, w->x, n, w->y, n);
-    F(product)(w->products, CB_GEMM_SUBTRACT, w->m, n, w->b, w->v, w->b, w->y, n, c, ld);
+    (w->products, CB_GEMM_SET,
+     (cb_gemm){.m = w->b,
+               .n = n,
+               .k = w->m,
+               .a = w->v_h,
+               .lda = w->m,
+               .b = c,
+               .ldb = ld,
+               .c = w->x,
+               .ldc = n});
+    F(product)
+    (w->products, CB_GEMM_SET,
+     (cb_gemm){.m = w->b,
+               .n = n,
+               .k = w->b,
+               .a = adjoint ? w->t_h : w->t,
+               .lda = w->b,
+               .b = w->x,
+               .ldb = n,
+               .c = w->y,
+               .ldc = n});
+    F(product)
+    (w->products, CB_GEMM_SUBTRACT,
+     (cb_gemm){.m = w->m,
+               .n = n,
+               .k = w->b,
+               .a = w->v,
+               .lda = w->b,
+               .b = w->y,
+               .ldb = n,
+               .c = c,
+               .ldc = ld});
 }
 
-/* c (m x n) = the product of `count` reflectors times c. Reflector k is stored in column k of `a` (or row k), from row (or
- * column) k + below on. */
-static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, const T *a, int64_t ld,
-                                  bool in_rows, int64_t below, const T *tau, int64_t count, T *c,
-                                  int64_t ldc)
+/* c (m x n, rows `ldc` apart) = the product of reflectors times c. `in_rows`: reflector k is stored in row k of r.a, from
+ * column k + below on. */
+static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, F(reflectors) r, bool in_rows,
+                                  T *c, int64_t ldc)
 {
-    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK;
-         k >= 0 && count > 0 && !cb_is_cancelled(w->products); k -= CB_WY_BLOCK) {
-        int64_t b = cb_min_i64(CB_WY_BLOCK, count - k), top = k + below;
+    const int64_t ld = r.ld;
+    for (int64_t k = (r.count - 1) / CB_WY_BLOCK * CB_WY_BLOCK;
+         k >= 0 && r.count > 0 && !cb_is_cancelled(w->products); k -= CB_WY_BLOCK) {
+        int64_t b = cb_min_i64(CB_WY_BLOCK, r.count - k), top = k + r.below;
         if (in_rows)
-            F(wy_rows)(w, m - top, b, a + k * ld + top, ld, tau + k);
+            F(wy_rows)(w, m - top, b, r.a + k * ld + top, ld, r.tau + k);
         else
-            F(wy_columns)(w, m - top, b, a + top * ld + k, ld, tau + k);
+            F(wy_columns)(w, m - top, b, r.a + top * ld + k, ld, r.tau + k);
         F(wy_apply)(w, false, n, c + top * ldc, ldc);
     }
 }

@@ -118,22 +118,21 @@ size_t cb_zarr_subread_run(const cb_zarr_meta *m)
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
-cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
-                             const int64_t *hi, void *dst, cb_arena *scratch, uint64_t *stored,
+cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
+                             const cb_zarr_extract *part, cb_arena *scratch, uint64_t *stored,
                              cubed_error *err)
 {
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
-    size_t bytes = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
-    for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
+    const size_t mark = cb_arena_mark(scratch);
     *stored = 0;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
-    cubed_status st = cb_zarr_read_part(&z->meta, false, &e, lo, hi, dst, scratch, stored, &why);
+    cubed_status st = cb_zarr_read_part(&z->meta, false, &e, part, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
-        cb_zarr_fill(&z->meta, dst, bytes);
+        cb_zarr_fill(&z->meta, part->dst, cb_zarr_part_bytes(&z->meta, part));
         *stored = 0;
         return CUBED_OK;
     }

@@ -92,41 +92,52 @@ static cubed_status read_ranges(cb_zarr_encoded *e, size_t chunk_bytes, cb_zarr_
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner, cb_zarr_encoded *e,
-                               const int64_t *lo, const int64_t *hi, void *dst, cb_arena *scratch,
-                               uint64_t *stored, cubed_error *err)
+size_t cb_zarr_part_bytes(const cb_zarr_meta *m, const cb_zarr_extract *part)
 {
-    const cb_codec_subread part = part_of(m, inner);
+    size_t bytes = cubed_dtype_size(m->dtype);
+    for (int d = 0; d < m->ndim; d++) bytes *= (size_t)(part->hi[d] - part->lo[d]);
+    return bytes;
+}
+
+cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner, cb_zarr_encoded *e,
+                               const cb_zarr_extract *part, cb_arena *scratch, uint64_t *stored,
+                               cubed_error *err)
+{
+    const cb_codec_subread codecs = part_of(m, inner);
     const cb_zarr_chunk chunk = {m->ndim, cubed_dtype_size(m->dtype), inner ? m->inner : m->chunk};
     const cb_zarr_parts way = cb_zarr_parts_of(m, inner);
     cb_codec_layout l;
     cb_zarr_runs r;
     void *buffer = NULL;
-    size_t bytes = chunk.item, chunk_bytes = chunk.item;
-    for (int d = 0; d < m->ndim; d++) {
-        bytes *= (size_t)(hi[d] - lo[d]);
-        chunk_bytes *= (size_t)chunk.shape[d];
-    }
+    const size_t bytes = cb_zarr_part_bytes(m, part);
+    size_t chunk_bytes = chunk.item;
+    for (int d = 0; d < m->ndim; d++) chunk_bytes *= (size_t)chunk.shape[d];
     if (way == CB_ZARR_NO_PARTS)
         return cb_fail(err, CUBED_E_INTERNAL, "bug: the chunk cannot be read in parts");
-    cb_codec_part_layout(&m->codecs, part, &l);
-    cb_zarr_runs_start(&r, &chunk, &l, lo, hi);
+    cb_codec_part_layout(&m->codecs, codecs, &l);
+    cb_zarr_runs_start(&r, &chunk, &l, part->lo, part->hi);
     if (way == CB_ZARR_BLOCKS || way == CB_ZARR_BLOCKS_ONCE)
-        return cb_zarr_read_blocks(m, part, e, &r, dst, scratch, stored, err);
+        return cb_zarr_read_blocks(m, codecs, e, &r, part->dst, scratch, stored, err);
     if (r.moves)
         CB_TRY(cb_arena_alloc(scratch, buffer_bytes(r.item), "part of a chunk", &buffer, err));
+    const cb_zarr_streamed to = {.codecs = codecs,
+                                 .layout = &l,
+                                 .chunk_bytes = chunk_bytes,
+                                 .runs = &r,
+                                 .buffer = buffer,
+                                 .cap = buffer_bytes(r.item),
+                                 .dst = part->dst};
     if (way == CB_ZARR_STREAM)
-        CB_TRY(cb_zarr_read_stream(m, part, e, chunk_bytes, &l, &r, buffer, buffer_bytes(r.item),
-                                   dst, scratch, stored, err));
+        CB_TRY(cb_zarr_read_stream(m, &to, e, scratch, stored, err));
     else
-        CB_TRY(read_ranges(e, chunk_bytes, &r, buffer, dst, stored, err));
+        CB_TRY(read_ranges(e, chunk_bytes, &r, buffer, part->dst, stored, err));
     if (!l.swap) return CUBED_OK;
     size_t got;
     const cubed_codec_call in_place = {.conf = &l.swap->conf,
                                        .ctx = &l.swap->ctx,
-                                       .src = dst,
+                                       .src = part->dst,
                                        .src_size = bytes,
-                                       .dst = dst,
+                                       .dst = part->dst,
                                        .dst_cap = bytes};
     return l.swap->vt->decode(&in_place, &got, err);
 }

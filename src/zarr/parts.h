@@ -64,19 +64,28 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_blocks(const cb_zarr_meta *m, cb_code
                                                   cb_arena *scratch, uint64_t *stored,
                                                   cubed_error *err);
 
-/* Chunks that are decoded sequentially (streamed.c). `buffer` has `cap` bytes if elements are moved. */
+/* Chunks that are decoded sequentially (streamed.c). */
 cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part);
-CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part,
-                                                  cb_zarr_encoded *e, size_t chunk_bytes,
-                                                  const cb_codec_layout *l, cb_zarr_runs *r,
-                                                  char *buffer, size_t cap, char *dst,
-                                                  cb_arena *scratch, uint64_t *stored,
-                                                  cubed_error *err);
+/* A part of such a chunk. */
+typedef struct cb_zarr_streamed {
+    cb_codec_subread codecs;
+    const cb_codec_layout *layout;
+    size_t chunk_bytes;
+    cb_zarr_runs *runs;
+    char *buffer; /* `cap` bytes, for elements that are moved; unused if none are */
+    size_t cap;
+    char *dst;
+} cb_zarr_streamed;
+CUBED_MUST_CHECK cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, const cb_zarr_streamed *to,
+                                                  cb_zarr_encoded *e, cb_arena *scratch,
+                                                  uint64_t *stored, cubed_error *err);
 
-/* Reads the elements lo..hi-1 of a chunk, or of an inner chunk of a shard, contiguously in C order. */
+/* Bytes of a part. */
+size_t cb_zarr_part_bytes(const cb_zarr_meta *m, const cb_zarr_extract *part);
+/* Reads a part of a chunk, or of an inner chunk of a shard. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner,
-                                                cb_zarr_encoded *e, const int64_t *lo,
-                                                const int64_t *hi, void *dst, cb_arena *scratch,
-                                                uint64_t *stored, cubed_error *err);
+                                                cb_zarr_encoded *e, const cb_zarr_extract *part,
+                                                cb_arena *scratch, uint64_t *stored,
+                                                cubed_error *err);
 
 #endif

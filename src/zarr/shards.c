@@ -229,38 +229,34 @@ cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, cons
     return CUBED_OK;
 }
 
-/* Sets *there to false if the chunk is missing. */
-static cubed_status read_part(const cb_zarr_array *z, const char *key, const int64_t *idx,
-                              const void *index, const int64_t *lo, const int64_t *hi, void *dst,
-                              bool *there, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+/* e->size is 0 afterwards if the chunk is missing. */
+static cubed_status read_part(const cb_zarr_array *z, cb_zarr_encoded *e, const int64_t *idx,
+                              const void *index, const cb_zarr_extract *part, cb_arena *scratch,
+                              uint64_t *stored, cubed_error *err)
 {
     int64_t shard[CUBED_MAX_NDIM];
     cubed_range where;
-    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
-    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &e.version, err));
-    e.offset = where.offset;
-    e.size = where.size;
-    *there = where.size > 0;
-    if (!*there) return CUBED_OK;
-    cubed_status st = cb_zarr_read_part(&z->meta, true, &e, lo, hi, dst, scratch, stored, err);
+    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &e->version, err));
+    e->offset = where.offset;
+    e->size = where.size;
+    if (e->size == 0) return CUBED_OK;
+    cubed_status st = cb_zarr_read_part(&z->meta, true, e, part, scratch, stored, err);
     return st == CUBED_OK
                ? st
                : cb_context(err, st, "inner chunk %" PRId64, find_shard(&z->meta, idx, shard));
 }
 
 cubed_status cb_zarr_subread_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,
-                                   const int64_t *lo, const int64_t *hi, void *dst,
-                                   cb_arena *scratch, uint64_t *stored, cubed_error *err)
+                                   const cb_zarr_extract *part, cb_arena *scratch, uint64_t *stored,
+                                   cubed_error *err)
 {
     char key[4096];
-    bool there;
-    size_t bytes = cubed_dtype_size(z->meta.dtype);
-    for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
     CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
+    cb_zarr_encoded e = cb_zarr_encoded_object(z, key, scratch->cancel);
     const size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_part(z, key, idx, index, lo, hi, dst, &there, scratch, stored, err);
+    cubed_status st = read_part(z, &e, idx, index, part, scratch, stored, err);
     cb_arena_release(scratch, mark);
     if (st != CUBED_OK) return cb_context(err, st, "%s: chunk %s", z->store->url, key);
-    if (!there) cb_zarr_fill(&z->meta, dst, bytes);
+    if (e.size == 0) cb_zarr_fill(&z->meta, part->dst, cb_zarr_part_bytes(&z->meta, part));
     return CUBED_OK;
 }

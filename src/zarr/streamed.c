@@ -117,26 +117,24 @@ cb_need cb_zarr_streamed_need(const cb_zarr_meta *m, cb_codec_subread part)
     return cb_need_both(piece, cb_codec_stream_need(&m->codecs, part));
 }
 
-cubed_status
-cb_zarr_read_stream(const cb_zarr_meta *m, cb_codec_subread part, cb_zarr_encoded *e,
-                    size_t chunk_bytes, const cb_codec_layout *l, cb_zarr_runs *r,
-                    /* NOLINTNEXTLINE(readability-non-const-parameter): pieces go there */
-                    char *buffer, size_t cap, char *dst, cb_arena *scratch, uint64_t *stored,
-                    cubed_error *err)
+cubed_status cb_zarr_read_stream(const cb_zarr_meta *m, const cb_zarr_streamed *to,
+                                 cb_zarr_encoded *e, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
 {
+    const size_t chunk_bytes = to->chunk_bytes;
     source from = {e, 0};
     cb_codec_stream stream;
     void *piece;
     size_t got = 1;
-    sink s = {.r = r,
+    sink s = {.r = to->runs,
               .chunk_bytes = chunk_bytes,
-              .unit = l->shuffled,
-              .buffer = buffer,
-              .cap = cap,
-              .dst = dst};
-    const size_t most = piece_bytes(&m->codecs, part);
+              .unit = to->layout->shuffled,
+              .buffer = to->buffer,
+              .cap = to->cap,
+              .dst = to->dst};
+    const size_t most = piece_bytes(&m->codecs, to->codecs);
     CB_TRY(cb_arena_alloc(scratch, most, "piece of a chunk", &piece, err));
-    CB_TRY(cb_codec_stream_open(&m->codecs, part, read_source, &from, scratch, &stream, err));
+    CB_TRY(cb_codec_stream_open(&m->codecs, to->codecs, read_source, &from, scratch, &stream, err));
     first_run(&s);
     /* Decode up to the end even after the last run: a checksum or the end of the chunk may reveal damage. */
     while (got > 0) {

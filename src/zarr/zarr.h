@@ -195,11 +195,16 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const i
                                                  const cb_zarr_fetched *there, void *index,
                                                  cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
-/* Reads the elements lo..hi-1 of inner chunk idx[ndim], like cb_zarr_subread. */
+/* The elements lo..hi-1 of a chunk, relative to its first one, and where they go: contiguously in C order. */
+typedef struct cb_zarr_extract {
+    int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+    void *dst;
+} cb_zarr_extract;
+/* Reads a part of inner chunk idx[ndim]. */
 CUBED_MUST_CHECK cubed_status cb_zarr_subread_inner(const cb_zarr_array *z, const int64_t *idx,
-                                                    const void *index, const int64_t *lo,
-                                                    const int64_t *hi, void *dst, cb_arena *scratch,
-                                                    uint64_t *stored, cubed_error *err);
+                                                    const void *index, const cb_zarr_extract *part,
+                                                    cb_arena *scratch, uint64_t *stored,
+                                                    cubed_error *err);
 /* Reads inner chunk idx[ndim] by the index of its shard. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
                                                  const void *index, const cb_zarr_fetched *there,
@@ -235,11 +240,10 @@ typedef enum cb_zarr_parts {
 cb_zarr_parts cb_zarr_parts_of(const cb_zarr_meta *meta, bool inner);
 /* Memory needed in addition to the part and the shard's index. */
 cb_need cb_zarr_part_need(const cb_zarr_meta *meta, bool inner);
-/* Reads the elements lo..hi-1 of a chunk, relative to its first one, contiguously in C order. */
+/* Reads a part of chunk idx[ndim]. */
 CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
-                                              const int64_t *lo, const int64_t *hi, void *dst,
-                                              cb_arena *scratch, uint64_t *stored,
-                                              cubed_error *err);
+                                              const cb_zarr_extract *part, cb_arena *scratch,
+                                              uint64_t *stored, cubed_error *err);
 /* Maximum decoded size in bytes of a codec block, if chunks can be decoded block by block; otherwise 0. */
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *meta);
 /* Finds the block that contains byte `at` of the decoded chunk, from the chunk's first bytes. *block receives the block's

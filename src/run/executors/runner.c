@@ -6,28 +6,21 @@
 #include "exec/vm/task.h"
 #include "run/executors/executor.h"
 
-static void run(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
-                int stage, int64_t task, cb_coop *coop, unsigned member, cb_task_count *count,
+/* `t` has the arena, the counters, and others that take part. */
+static void run(const cb_task_env *env, cb_task *t, int stage, int64_t task,
                 cubed_task_report *report)
 {
-    const cubed_plan *p = env->plan;
-    cb_task t = {.plan = p,
-                 .stage = &p->stages[stage],
-                 .kernels = &p->ctx->kernels,
-                 .chunks = cb_io_chunks(env->io),
-                 .arena = arena,
-                 .count = count,
-                 .cancel = env->cancel,
-                 .ahead = ahead && ahead->chunks ? ahead : NULL,
-                 .help = help,
-                 .coop = coop,
-                 .member = member};
+    t->plan = env->plan;
+    t->stage = &env->plan->stages[stage];
+    t->kernels = &env->plan->ctx->kernels;
+    t->chunks = cb_io_chunks(env->io);
+    t->cancel = env->cancel;
     memset(&report->error, 0, sizeof report->error);
     report->task = task;
     report->start_ns = cb_clock_ns();
-    arena->cancel = env->cancel;
-    cb_arena_reset_high_water(arena);
-    cubed_status st = cb_task_run(&t, task, &report->error);
+    t->arena->cancel = env->cancel;
+    cb_arena_reset_high_water(t->arena);
+    cubed_status st = cb_task_run(t, task, &report->error);
     report->error.status = st;
     report->end_ns = cb_clock_ns();
 }
@@ -65,7 +58,11 @@ void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahe
                           int stage, int64_t task, cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
-    run(env, arena, ahead, help, stage, task, NULL, 0, &count, report);
+    cb_task t = {.arena = arena,
+                 .count = &count,
+                 .ahead = ahead && ahead->chunks ? ahead : NULL,
+                 .help = help};
+    run(env, &t, stage, task, report);
     report->coop = 1;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
@@ -77,7 +74,8 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
 {
     cb_member *self = &coop->members[member];
     self->count = (cb_task_count){.present = 1}; /* other members load chunks as well */
-    run(env, arena, NULL, NULL, stage, task, coop, member, &self->count, report);
+    cb_task t = {.arena = arena, .count = &self->count, .coop = coop, .member = member};
+    run(env, &t, stage, task, report);
     self->measured = measured(env, arena);
     (void)cb_coop_meet(coop); /* all members have counted */
     report->coop = coop->size;
