@@ -241,9 +241,16 @@ void cli_catch_signals(void);
 
 /* Plans and runs (or only shows, or saves) as the options say. Results in memory are bound already.
  * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
-int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
-                cubed_run_stats *stats, cubed_plan_info *info);
+typedef struct cli_job {
+    const char *verb;
+    cubed_context *ctx;
+    const cli_common *common;
+    const cubed_target *targets;
+    int ntargets;
+    const cubed_plan_group *groups;
+    int ngroups;
+} cli_job;
+int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);

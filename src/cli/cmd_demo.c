@@ -141,9 +141,9 @@ static int make_input(demo *d)
         targets[k] = (cubed_target){
             .array = wind[k], .url = urls[k], .codecs = d->codecs, .durable = d->common.durable};
     }
-    if (code == EXIT_SUCCESS)
-        code = cli_execute("demo", d->ctx, targets, 2, NULL, 0, &d->common, &ran, &d->make,
-                           &d->make_info);
+    const cli_job what = {
+        .verb = "demo", .ctx = d->ctx, .common = &d->common, .targets = targets, .ntargets = 2};
+    if (code == EXIT_SUCCESS) code = cli_execute(&what, &ran, &d->make, &d->make_info);
     for (int k = 0; k < 2; k++) {
         cubed_array_unref(wind[k]);
         cli_free(urls[k]);
@@ -191,9 +191,10 @@ static int compute(demo *d)
     }
     cli_common common = d->common;
     common.report = d->report;
-    int code = st == CUBED_OK ? cli_execute("demo", d->ctx, targets, 3, NULL, 0, &common, &ran,
-                                            &d->run, &d->info)
-                              : cli_report("demo", &err);
+    const cli_job what = {
+        .verb = "demo", .ctx = d->ctx, .common = &common, .targets = targets, .ntargets = 3};
+    int code =
+        st == CUBED_OK ? cli_execute(&what, &ran, &d->run, &d->info) : cli_report("demo", &err);
     d->computed = ran;
     for (int k = 0; k < 3; k++) cubed_array_unref(mean[k]);
     for (int k = 0; k < 2; k++) cubed_array_unref(wind[k]);

@@ -710,7 +710,13 @@ static int run(eval *e)
     if (make_targets(e, &t, &err) != CUBED_OK)
         code = cli_report(e->verb, &err);
     else
-        code = cli_execute(e->verb, e->ctx, t.target, e->nitems, &t.group, t.grouped, &e->common,
+        code = cli_execute(&(cli_job){.verb = e->verb,
+                                      .ctx = e->ctx,
+                                      .common = &e->common,
+                                      .targets = t.target,
+                                      .ntargets = e->nitems,
+                                      .groups = &t.group,
+                                      .ngroups = t.grouped},
                            &ran, &stats, &info);
     if (ran) show_results(e, &stats, &info);
     free_targets(&t);

@@ -489,9 +489,14 @@ static int run(job *j, const cli_common *c, const char *codecs)
     cubed_run_stats stats = {.num_tasks = 0};
     cubed_plan_info info = {.num_tasks = 0};
     cubed_plan_group *groups = make_groups(j, c->overwrite);
-    int code = j->n == 0 ? run_copies(j, c, &ran)
-                         : cli_execute(j->verb->name, j->ctx, targets, j->n, groups,
-                                       j->ngroups + j->ncopies, c, &ran, &stats, &info);
+    const cli_job what = {.verb = j->verb->name,
+                          .ctx = j->ctx,
+                          .common = c,
+                          .targets = targets,
+                          .ntargets = j->n,
+                          .groups = groups,
+                          .ngroups = j->ngroups + j->ncopies};
+    int code = j->n == 0 ? run_copies(j, c, &ran) : cli_execute(&what, &ran, &stats, &info);
     cli_free(targets);
     cli_free(groups);
     if (ran && c->json) {

@@ -358,10 +358,14 @@ static cubed_status check_mem_after(const cubed_plan *plan, uint64_t mem, cubed_
     return CUBED_E_BUDGET;
 }
 
-static int execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                   const cubed_plan_group *groups, int ngroups, uint64_t mem_after,
-                   const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info)
+/* mem_after: bytes that the command needs when the run has ended. */
+static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_stats *stats,
+                   cubed_plan_info *info)
 {
+    const char *verb = job->verb;
+    const cubed_target *targets = job->targets;
+    const cli_common *c = job->common;
+    cubed_context *ctx = job->ctx;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
     cubed_plan *plan = NULL;
@@ -372,17 +376,17 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
     if (dry && c->report)
         return cli_usage_error(verb, "--report is of a run: not with --plan or --save-plan");
     cli_catch_signals();
-    o.groups = groups;
-    o.num_groups = ngroups;
+    o.groups = job->groups;
+    o.num_groups = job->ngroups;
     o.remake = c->remake;
     o.remake_ctx = c->remake_ctx;
     if (!o.work_dir && !dry) o.work_dir = cli_temp_dir();
-    st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, &err);
-    if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);
+    st = cubed_plan_new(ctx, targets, job->ntargets, &o, &plan, &err);
+    if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, job->ntargets, &plan, &err);
     if (st == CUBED_OK && mem_after > 0) st = check_mem_after(plan, mem_after, &err);
     if (st != CUBED_OK) goto out;
     if (info) cubed_plan_get_info(plan, info);
-    missing = c->save_plan ? missing_to_save(plan, targets, ntargets, c) : NULL;
+    missing = c->save_plan ? missing_to_save(plan, targets, job->ntargets, c) : NULL;
     if (missing) goto out;
     st = cli_show_plan(plan, c, mem_after, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
@@ -404,13 +408,14 @@ out:
     return code;
 }
 
-int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
-                cubed_run_stats *stats, cubed_plan_info *info)
+int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_plan_info *info)
 {
+    const char *verb = job->verb;
+    const cubed_target *targets = job->targets;
+    const cli_common *c = job->common;
     archive a = {.path = NULL};
     cubed_error err = CUBED_ERROR_INIT;
-    const char *to = ntargets > 0 ? targets[0].url : NULL;
+    const char *to = job->ntargets > 0 ? targets[0].url : NULL;
     *ran = false;
     if (to && archive_is_unknown(to))
         return cli_usage_error(verb,
@@ -426,25 +431,30 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
         return cli_usage_error(verb, "%s: `cubed plot` draws pictures", to);
     uint64_t mem = 0;
     if (to && archive_is_netcdf(to) &&
-        cubed_netcdf_check(targets, ntargets, &mem, &err) != CUBED_OK)
+        cubed_netcdf_check(targets, job->ntargets, &mem, &err) != CUBED_OK)
         return cli_report(verb, &err);
     if (!to || !(archive_is_wanted(to) || c->picture) || (c->plan_only && !c->save_plan))
-        return execute(verb, ctx, targets, ntargets, groups, ngroups, mem, c, ran, stats, info);
+        return execute(job, mem, ran, stats, info);
     if (c->save_plan || targets[0].region)
         return cli_usage_error(verb,
                                "a file is written as a whole, by a run of the command: not with "
                                "--save-plan or --region");
-    char *wrong = archive_begin(&a, targets, ntargets, groups, ngroups, c->picture,
+    char *wrong = archive_begin(&a, targets, job->ntargets, job->groups, job->ngroups, c->picture,
                                 c->overwrite || c->resume);
+    cli_job packed = *job;
     int code;
     if (wrong)
         code = cli_usage_error(verb, "%s", wrong);
-    else if (archive_claim(&a, ctx, c, &err) != CUBED_OK)
+    else if (archive_claim(&a, job->ctx, c, &err) != CUBED_OK)
         code = cli_report(verb, &err);
-    else
-        code = execute(verb, ctx, a.targets, a.ntargets, a.groups, a.ngroups, mem, c, ran, stats,
-                       info);
-    if (*ran && archive_end(&a, ctx, c->durable, &err) != CUBED_OK) {
+    else {
+        packed.targets = a.targets;
+        packed.ntargets = a.ntargets;
+        packed.groups = a.groups;
+        packed.ngroups = a.ngroups;
+        code = execute(&packed, mem, ran, stats, info);
+    }
+    if (*ran && archive_end(&a, job->ctx, c->durable, &err) != CUBED_OK) {
         *ran = false;
         code = cli_report(verb, &err);
     }
