@@ -62,7 +62,8 @@ static size_t make_room(const cubed_block_call *call, void *scratch, room *out)
     const cb_bounds_params *p = call->params;
     const cubed_block *x = samples_of(call);
     const int64_t n = x->shape[p->runs.axis];
-    size_t sort = cb_sort_room_make(n, x->dtype, true, true, scratch, out ? &out->sort : NULL);
+    size_t sort = cb_sort_room_make(n, x->dtype, CB_SORT_KEYS | CB_SORT_POSITIONS, scratch,
+                                    out ? &out->sort : NULL);
     size_t cursors = rounded(cb_sat_mul((size_t)p->runs.fan, sizeof(cursor)));
     if (scratch) {
         out->cursors = (cursor *)((char *)scratch + sort);

@@ -21,12 +21,12 @@ cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtyp
 
 static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }
 
-size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions, void *scratch,
+size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, unsigned parts, void *scratch,
                          cb_sort_room *room)
 {
     size_t spare = rounded(cb_sat_mul((size_t)n, cb_order_key_size(dtype)));
-    size_t pos = positions ? rounded(cb_sat_mul((size_t)n, sizeof(uint32_t))) : 0;
-    size_t own = keys ? spare : 0;
+    size_t pos = parts & CB_SORT_POSITIONS ? rounded(cb_sat_mul((size_t)n, sizeof(uint32_t))) : 0;
+    size_t own = parts & CB_SORT_KEYS ? spare : 0;
     char *at = scratch;
     if (at)
         *room = (cb_sort_room){at, at + own, (uint32_t *)(at + own + spare),

@@ -20,9 +20,15 @@ typedef struct cb_sort_room {
 
 cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending);
 
+/* Parts of a room in addition to `spare`, as flags. */
+typedef enum cb_sort_parts {
+    CB_SORT_SPARE = 0,
+    CB_SORT_KEYS = 1,
+    CB_SORT_POSITIONS = 2
+} cb_sort_parts;
 /* Returns the bytes of scratch for a line of n elements, and sets *room. Omitted parts may have undefined pointers.
  * `scratch` NULL: only computes the size. */
-size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions, void *scratch,
+size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, unsigned parts, void *scratch,
                          cb_sort_room *room);
 /* Whether the type is sorted by positions: complex numbers and strings. */
 bool cb_sort_needs_positions(cubed_dtype dtype);

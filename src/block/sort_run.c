@@ -87,8 +87,9 @@ static size_t make_room(const cubed_block_call *call, const cubed_block *x, void
                         cb_sort_room *room)
 {
     const cb_sort_run_params *p = call->params;
-    bool positions = p->positions || cb_sort_needs_positions(x->dtype);
-    return cb_sort_room_make(x->shape[p->runs.axis], x->dtype, true, positions, scratch, room);
+    unsigned parts = CB_SORT_KEYS;
+    if (p->positions || cb_sort_needs_positions(x->dtype)) parts |= CB_SORT_POSITIONS;
+    return cb_sort_room_make(x->shape[p->runs.axis], x->dtype, parts, scratch, room);
 }
 
 static cubed_block_need need_sort(const cubed_block_call *call, void *ctx)

@@ -311,16 +311,16 @@ static cubed_status find_step_v2(const char *where, const char *role, cb_codec_c
     return add_step_v2(where, c, vt, conf, 2, in, err);
 }
 
-cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool order_f,
-                                     const json_t *filters, const json_t *compressor,
+cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                      const cb_codec_array *array, cb_codec_chain *out,
                                      cubed_error *err)
 {
+    const json_t *filters = v2->filters, *compressor = v2->compressor;
     input in;
     CB_TRY(start_chain(where, array, out, &in, err));
     cubed_status st = CUBED_OK;
     json_t *order = NULL, *endian = NULL;
-    if (order_f) {
+    if (v2->order_f) {
         order = json_object();
         json_t *axes = json_array();
         bool ok = true;
@@ -329,7 +329,7 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
         if (!ok) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: codecs of %s", where));
         CB_GO(add_step_v2(where, out, &cb_codec_transpose, order, 3, &in, err));
     }
-    endian = json_pack("{s:s}", "endian", big_endian ? "big" : "little");
+    endian = json_pack("{s:s}", "endian", v2->big_endian ? "big" : "little");
     CB_GO(add_step_v2(where, out, &cb_codec_bytes, endian, 3, &in, err));
     /* Filters and the compressor process bytes in the array's own byte order. */
     for (size_t i = 0; i < json_array_size(filters); i++) {

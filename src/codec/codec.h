@@ -70,10 +70,15 @@ typedef struct cb_codec_array {
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
-/* Like cb_codec_chain_parse_v3, from Zarr v2's byte order, order, filters and compressor. */
-CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian,
-                                                      bool order_f, const json_t *filters,
-                                                      const json_t *compressor,
+/* The parts of Zarr v2's metadata that say how chunks are encoded. */
+typedef struct cb_codec_v2 {
+    bool big_endian;          /* byte order of the dtype */
+    bool order_f;             /* "order": "F" */
+    const json_t *filters;    /* NULL or null if there are none */
+    const json_t *compressor; /* NULL or null if there is none */
+} cb_codec_v2;
+/* Makes a chain of them; errors as those of cb_codec_chain_parse_v3. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
 /* Converts the chain to JSON: for v3 the "codecs" list, for v2 the filters (a list or null) and the compressor (an object

@@ -322,10 +322,12 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
         json_decref(doc);
         json_array_remove(filters, json_array_size(filters) - 1);
     }
-    cubed_status st = m->format == 3
-                          ? cb_codec_chain_parse_v3("codecs", doc, &array, &m->codecs, err)
-                          : cb_codec_chain_parse_v2("compressor", false, false, filters, last,
-                                                    &array, &m->codecs, err);
+    cubed_status st =
+        m->format == 3
+            ? cb_codec_chain_parse_v3("codecs", doc, &array, &m->codecs, err)
+            : cb_codec_chain_parse_v2("compressor",
+                                      &(cb_codec_v2){.filters = filters, .compressor = last},
+                                      &array, &m->codecs, err);
     m->codecs.skip_empty = m->skip_empty;
     if (st == CUBED_OK) st = cb_zarr_check_irregular("codecs", m, err);
     if (st == CUBED_OK) cb_zarr_set_inner(m);

@@ -112,8 +112,9 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
     if (filters && !json_is_null(filters) && !json_is_array(filters))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
     cb_codec_array array = cb_zarr_codec_array(m, codecs);
-    CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f, filters,
-                                   json_object_get(zarray, "compressor"), &array, &m->codecs, err));
+    const cb_codec_v2 v2 = {m->big_endian, m->order_f, filters,
+                            json_object_get(zarray, "compressor")};
+    CB_TRY(cb_codec_chain_parse_v2(where, &v2, &array, &m->codecs, err));
     cb_zarr_set_inner(m);
     return read_attrs(zattrs, zone, m, err);
 }

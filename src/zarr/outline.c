@@ -146,7 +146,8 @@ static cubed_status convert_compressor(const char *where, const json_t *given, i
     json_t *list = NULL, *filters = NULL;
     *out = NULL;
     if (to == 3) {
-        CB_TRY(cb_codec_chain_parse_v2(where, false, false, NULL, given, &array, &chain, err));
+        CB_TRY(cb_codec_chain_parse_v2(where, &(cb_codec_v2){.compressor = given}, &array, &chain,
+                                       err));
         CB_TRY(cb_codec_chain_print_v3(&chain, &list, err));
         *out = json_array_size(list) > 1 ? json_incref(json_array_get(list, 1)) : NULL;
         json_decref(list);

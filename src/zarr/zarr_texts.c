@@ -251,8 +251,9 @@ static cubed_status parse_bytes(reading *r, const cb_codecs *known, json_t *list
     const int64_t bytes[1] = {(int64_t)size};
     const cb_codec_array array = {1, 1, 1, bytes, NULL, CUBED_UINT8, known};
     if (r->o->meta.format == 2)
-        return cb_codec_chain_parse_v2(r->path, false, false, NULL, json_array_get(list, 1), &array,
-                                       &r->codecs, err);
+        return cb_codec_chain_parse_v2(r->path,
+                                       &(cb_codec_v2){.compressor = json_array_get(list, 1)},
+                                       &array, &r->codecs, err);
     json_array_set_new(list, 0, json_string("bytes"));
     return cb_codec_chain_parse_v3(r->path, list, &array, &r->codecs, err);
 }

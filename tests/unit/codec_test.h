@@ -36,7 +36,7 @@ static inline cubed_status parse_v2(const char *compressor, bool big, bool f, si
 {
     json_t *doc = json(compressor);
     cubed_status st = cb_codec_chain_parse_v2(
-        "test", big, f, NULL, doc,
+        "test", &(cb_codec_v2){.big_endian = big, .order_f = f, .compressor = doc},
         &(cb_codec_array){item, item, ndim, shape, NULL, CUBED_FLOAT64, NULL}, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);

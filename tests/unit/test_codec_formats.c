@@ -268,10 +268,12 @@ static void test_filters(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
-        assert_int_equal(cb_codec_chain_parse_v2(
-                             "test", true, false, filters, compressor,
-                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_FLOAT64, NULL}, &c, &err),
-                         CUBED_OK);
+        assert_int_equal(
+            cb_codec_chain_parse_v2(
+                "test",
+                &(cb_codec_v2){.big_endian = true, .filters = filters, .compressor = compressor},
+                &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_FLOAT64, NULL}, &c, &err),
+            CUBED_OK);
         cb_codec_chain_fix(&c);
         assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
         assert_true(json_equal(f, filters) && json_equal(z, compressor));
@@ -352,7 +354,7 @@ static void test_wrong_configurations(void **state)
                      CUBED_E_FORMAT);
     json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
     assert_int_equal(cb_codec_chain_parse_v2(
-                         "test", false, false, filters, NULL,
+                         "test", &(cb_codec_v2){.filters = filters},
                          &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_FLOAT64, NULL}, &c, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "filter \"vlen\""));

@@ -131,14 +131,16 @@ static void test_published_files(void **state)
     snprintf(path, sizeof path, "%s/f", root);
     snprintf(nowhere, sizeof nowhere, "%s/none/f", root);
     assert_int_equal(put(old, "part", "first"), CUBED_OK);
-    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_OK);
+    assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_DURABLE, &err), CUBED_OK);
     expect(s, "f", "first");
     assert_false(is_there(old, "part"));
     assert_int_equal(put(old, "part", "second"), CUBED_OK);
-    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_E_EXISTS);
-    assert_int_equal(cb_store_publish(old, "part", nowhere, true, true, &err), CUBED_E_IO);
+    assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_DURABLE, &err), CUBED_E_EXISTS);
+    assert_int_equal(
+        cb_store_publish(old, "part", nowhere, CB_PUBLISH_REPLACE | CB_PUBLISH_DURABLE, &err),
+        CUBED_E_IO);
     expect(s, "f", "first");
-    assert_int_equal(cb_store_publish(old, "part", path, true, false, &err), CUBED_OK);
+    assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_REPLACE, &err), CUBED_OK);
     expect(s, "f", "second");
 
     /* Another directory gets the name, with a file that is called as the late one. */
@@ -147,8 +149,11 @@ static void test_published_files(void **state)
     assert_int_equal(put(new, "part", "third"), CUBED_OK);
     assert_int_equal(cb_store_swap(s, "f.newer", "f.new", NULL), CUBED_OK);
     assert_int_equal(cb_store_clear(s, "f.newer", NULL), CUBED_OK);
-    assert_int_equal(cb_store_publish(old, "part", path, true, true, &err), CUBED_E_NOT_FOUND);
-    assert_int_equal(cb_store_publish(old, "part", path, false, true, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(
+        cb_store_publish(old, "part", path, CB_PUBLISH_REPLACE | CB_PUBLISH_DURABLE, &err),
+        CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_DURABLE, &err),
+                     CUBED_E_NOT_FOUND);
     expect(s, "f", "second");
     expect(s, "f.new/part", "third");
     cb_store_close(old);

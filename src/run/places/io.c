@@ -76,7 +76,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     CB_GO(cb_zone_new(a, &io->zone, err));
     CB_GO(cb_run_self_init(plan, options->run,
                            (io->remember || can_keep(plan, options->keep)) && !options->plan,
-                           detached, io->zone, &io->self, err));
+                           io->zone, &io->self, err));
+    io->self.detached = detached;
     io->self.elsewhere = options->joined || detached;
     CB_GO(cb_takeover_read(&io->self, options->takeover, err));
     if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);

@@ -221,7 +221,9 @@ cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, boo
         if (err) *err = why;
         return st;
     }
-    st = cb_store_publish(f->place, f->part, f->path, f->replace, durable, &why);
+    const unsigned flags =
+        (f->replace ? CB_PUBLISH_REPLACE : 0) | (durable ? CB_PUBLISH_DURABLE : 0);
+    st = cb_store_publish(f->place, f->part, f->path, flags, &why);
     f->published = st == CUBED_OK;
     if (st == CUBED_E_NOT_FOUND) return was_taken(f, err);
     if (st == CUBED_E_EXISTS && !f->replace)

@@ -69,11 +69,10 @@ cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resumable, bool detached,
-                              cb_zone *zone, cb_run_self *out, cubed_error *err)
+cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resumable, cb_zone *zone,
+                              cb_run_self *out, cubed_error *err)
 {
     memset(out, 0, sizeof *out);
-    out->detached = detached;
     if (name) {
         snprintf(out->run, sizeof out->run, "%s", name);
     } else {

@@ -10,8 +10,8 @@ CUBED_MUST_CHECK cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_
 /* `name`: of the run; NULL for a new one. `resumable`: another run may continue this one; then the plan's contents are
  * hashed and the versions of sources are recorded. Strings are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
-                                               bool resumable, bool detached, cb_zone *zone,
-                                               cb_run_self *out, cubed_error *err);
+                                               bool resumable, cb_zone *zone, cb_run_self *out,
+                                               cubed_error *err);
 /* CUBED_E_FORMAT if the metadata of a source was rewritten since the plan was made; the message names the source. Contents
  * of files are not checked: each read of a file is of the version that was opened. */
 CUBED_MUST_CHECK cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err);

@@ -170,11 +170,17 @@ bool cb_store_has_places(const cubed_store *s);
  * false. */
 CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
                                               cubed_store **out, cubed_error *err);
-/* Renames the file at `key` to `path` atomically, in a local store that cb_store_anchor opened. `replace` allows to replace
- * a file at `path`; otherwise CUBED_E_EXISTS. CUBED_E_NOT_FOUND if the file was removed from that directory, even if its
- * name now belongs to another file. `durable`: the name survives a power failure. */
+/* Flags of cb_store_publish. REPLACE allows to replace a file at the path; DURABLE names survive a power failure. */
+typedef enum cb_publish_flags {
+    CB_PUBLISH_NEW = 0,
+    CB_PUBLISH_REPLACE = 1,
+    CB_PUBLISH_DURABLE = 2
+} cb_publish_flags;
+/* Renames the file at `key` to `path` atomically, in a local store that cb_store_anchor opened. CUBED_E_EXISTS if there is a
+ * file at `path` and `flags` has no CB_PUBLISH_REPLACE. CUBED_E_NOT_FOUND if the file was removed from that directory, even
+ * if its name now belongs to another file. */
 CUBED_MUST_CHECK cubed_status cb_store_publish(cubed_store *s, const char *key, const char *path,
-                                               bool replace, bool durable, cubed_error *err);
+                                               unsigned flags, cubed_error *err);
 /* Reads a small object such as metadata into `out`. CUBED_E_FORMAT if it is longer than `max` bytes. Needs one request,
  * unless the object is unusually long. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,

@@ -101,9 +101,10 @@ static int sync_directory_of(const char *path)
     return e;
 }
 
-cubed_status cb_store_publish(cubed_store *store, const char *key, const char *path, bool replace,
-                              bool durable, cubed_error *err)
+cubed_status cb_store_publish(cubed_store *store, const char *key, const char *path, unsigned flags,
+                              cubed_error *err)
 {
+    const bool replace = (flags & CB_PUBLISH_REPLACE) != 0;
     const local_store *s = (local_store *)store;
     char file[PATH_MAX];
     struct stat info;
@@ -115,7 +116,7 @@ cubed_status cb_store_publish(cubed_store *store, const char *key, const char *p
         e = give_new_name(s, name, path);
     else if (renameat(s->dir, name, AT_FDCWD, path) != 0)
         e = errno;
-    if (e == 0 && durable) e = sync_directory_of(path);
+    if (e == 0 && flags & CB_PUBLISH_DURABLE) e = sync_directory_of(path);
     if (e == EEXIST && !replace) return cb_fail(err, CUBED_E_EXISTS, "%s exists", path);
     /* ENOENT may also mean that the directory of the new name is missing. */
     if (e == ENOENT && fstatat(s->dir, name, &info, 0) != 0)
