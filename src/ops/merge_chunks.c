@@ -25,14 +25,10 @@ static bool says_more(const say *a, const say *b)
     return a->size != b->size ? a->size > b->size : a->from > b->from;
 }
 
-/* Beside chunks that somebody chose, axes without such are cut so that a chunk is no larger than this, or than
- * those make it. */
-#define LOOSE_BYTES ((int64_t)16 << 20)
-
 /* Axes of `loose` have chunks that nobody chose. */
 static void cut_loose(cb_grid *grid, uint32_t loose, int64_t item)
 {
-    int64_t left = LOOSE_BYTES / item;
+    int64_t left = CB_OP_CHUNK_BYTES / item;
     bool some = false;
     for (int d = 0; d < grid->ndim; d++) {
         const cb_axis *a = &grid->axis[d];

@@ -4,6 +4,9 @@
 
 #include "plan/graph.h"
 
+/* Chunks that result from merging chunks have at most so many bytes, unless chunks that a user chose are larger. */
+#define CB_OP_CHUNK_BYTES ((int64_t)16 << 20)
+
 /* x seen through a map; a view of a view refers to the array beneath. Keeps attributes; `names` has
  * the result's dimension names. */
 CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,

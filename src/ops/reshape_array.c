@@ -8,9 +8,6 @@
 #include "ops/ops_pkg.h"
 #include "plan/reshape.h"
 
-/* Chunks that whole rows of chunks are merged into are no larger than this, or than they were. */
-#define MERGED_BYTES ((int64_t)16 << 20)
-
 static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char *const *names,
                                 cubed_array **out, cubed_error *err)
 {
@@ -118,7 +115,7 @@ static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cube
     for (int d = 0; d < x->node.grid->ndim; d++) chunk[d] = x->node.grid->axis[d].chunk;
     choose_grid(x, &r, chunk, &grid);
     int64_t before = chunk_bytes(x->node.grid, x->node.dtype);
-    if (chunk_bytes(&grid, x->node.dtype) <= cb_max_i64(before, MERGED_BYTES))
+    if (chunk_bytes(&grid, x->node.dtype) <= cb_max_i64(before, CB_OP_CHUNK_BYTES))
         return add_reshape(x, &grid, names, out, err);
     cubed_array *y;
     interval_chunks(x, &r, chunk);
@@ -217,7 +214,7 @@ static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array
     /* Chunks of as many elements of x as it has to a chunk, if that is not too much. */
     int64_t bytes =
         chunk_bytes(&grid, x->node.dtype) / cb_max_i64(1, cb_min_i64(chunk, x->shape[axis]));
-    int64_t most = cb_max_i64(chunk, MERGED_BYTES / cb_max_i64(1, bytes));
+    int64_t most = cb_max_i64(chunk, CB_OP_CHUNK_BYTES / cb_max_i64(1, bytes));
     chunk = chunk <= most / n ? chunk * n : cb_max_i64(1, most >= n ? most / n * n : most);
     grid.axis[axis] = cb_axis_regular(shape[axis], chunk);
     CB_GO(cubed_expand_dims(x, axis + 1, &expanded, err));

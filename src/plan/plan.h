@@ -28,6 +28,8 @@ typedef struct cb_plan_group {
     bool consolidate, overwrite;
 } cb_plan_group;
 
+/* Size of a plan's ID, including the terminating NUL: CUBED_PLAN_ID_CAP of cubed/run.h. */
+#define CB_PLAN_ID_CAP 33
 /* The number of workers is below this. */
 #define CB_MAX_WORKERS (1 << 20)
 
@@ -60,7 +62,7 @@ struct cubed_plan {
     bool reserve_a_quarter;   /* during planning, */
     uint64_t wanted_reserve;  /* and the reserve if it is at most a quarter */
     const char *work_dir;     /* NULL: none */
-    char id[33];              /* of a fetched plan; "": see cb_plan_identify */
+    char id[CB_PLAN_ID_CAP];  /* of a fetched plan; "": see cb_plan_identify */
     /* Workers: the run opened by the last message, and the function that closes it (run/driver/work.c). */
     _Atomic(struct cb_io *) opened;
     void (*_Atomic close_opened)(cubed_plan *p);
@@ -126,7 +128,6 @@ CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
 /* Hashes what is computed, independent of how, and the request (`goal`, CB_PLAN_ID_CAP bytes; may be NULL), with 32 digits
  * each. Reads all contents of arrays in memory, once. Sources in stores are identified by their places. */
-#define CB_PLAN_ID_CAP 33
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                char *goal, cubed_error *err);
 /* Like cb_plan_identify, once for a plan that no longer changes: a worker checks each range against the id. */

@@ -13,6 +13,8 @@
 enum { MAGIC_BYTES = 4, NAME_BYTES = 40 };
 
 _Static_assert(sizeof(((cubed_range_message *)0)->run) == NAME_BYTES, "the bytes of a name");
+_Static_assert(CUBED_PLAN_ID_CAP <= NAME_BYTES && CUBED_RUN_NAME_CAP <= NAME_BYTES,
+               "names of plans and runs fit into messages");
 _Static_assert(CUBED_ERROR_ORIGINS == 8, "the origins of a report");
 
 /* --- Numbers ------------------------------------------------------------------------------------------- */

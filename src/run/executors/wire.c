@@ -12,6 +12,12 @@
 #define MAGIC "CBDH"
 enum { VERSION_BYTES = 24, NAME_BYTES = 40 };
 
+_Static_assert(sizeof CUBED_VERSION_STRING <= VERSION_BYTES, "the bytes of a version");
+_Static_assert(sizeof(((cb_wire_hello *)0)->plan) == NAME_BYTES &&
+                   sizeof(((cb_wire_hello *)0)->run) == NAME_BYTES,
+               "the bytes of a name");
+_Static_assert(CB_WIRE_HELLO_BYTES == 48 + 2 * NAME_BYTES + 4, "the last field is at byte 128");
+
 void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES])
 {
     memset(bytes, 0, CB_WIRE_HELLO_BYTES);

@@ -14,8 +14,8 @@
 /* A key that no object has. Deleting it removes its directory if that is empty. */
 #define CB_RUN_NO_OBJECT ".cubed-none"
 /* Sizes with terminating NUL: name of a plan, name of a run, time, name of an array that will replace another. */
-#define CB_RUN_PLAN_CAP   33
-#define CB_RUN_NAME_CAP   33
+#define CB_RUN_PLAN_CAP   CUBED_PLAN_ID_CAP
+#define CB_RUN_NAME_CAP   CUBED_RUN_NAME_CAP
 #define CB_RUN_TIME_CAP   24
 #define CB_RUN_STAGED_CAP 320
 
