@@ -43,11 +43,14 @@ PyObject *core_draw_plan(const cubed_plan *plan, const char *format)
     cubed_status st = CUBED_OK;
     cubed_error err = CUBED_ERROR_INIT;
     const bool dot = strcmp(format, "dot") == 0, inside = strcmp(format, "inside") == 0;
-    if (!dot && !inside && strcmp(format, "svg") != 0)
-        return core_unknown("format", format, "svg, dot or inside");
+    const bool table = strcmp(format, "table") == 0;
+    if (!dot && !inside && !table && strcmp(format, "svg") != 0)
+        return core_unknown("format", format, "svg, dot, table or inside");
     if (!text_open(&t)) return NULL;
     if (dot)
         report_plan_dot(plan, t.stream);
+    else if (table)
+        st = report_plan_table(plan, t.stream, &err);
     else
         st = report_plan_svg(plan, inside, t.stream, &err);
     return text_close(&t, st, &err);

@@ -131,7 +131,7 @@ QuantileMethod = Literal[
     "normal_unbiased",
 ]
 AnyReduction = Reduction | NanReduction | Literal["count_nonzero"]
-Drawing = Literal["svg", "dot", "inside"]
+Drawing = Literal["svg", "dot", "table", "inside"]
 Chart = Literal["timeline", "memory", "progress"]
 
 # Of blockwise: an array, symbols, chunks and the halo; of a result type, shape, chunks, symbols.

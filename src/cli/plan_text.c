@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "report/report.h"
 
 static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
 {
@@ -75,45 +76,10 @@ static void print_promises(FILE *f, const cubed_plan *plan)
 
 void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic, uint64_t mem_after)
 {
-    cubed_plan_info info;
-    char a[32], b[32], c[32], d[32];
-    cubed_plan_get_info(plan, &info);
-    fprintf(f, "%-5s %9s %11s %11s %11s %11s  %s\n", "stage", "tasks", "task memory", "reads",
-            "writes", "requests", "operation");
-    for (int i = 0; i < info.num_stages; i++) {
-        cubed_stage_info s;
-        if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
-        cli_say(
-            f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
-            cli_format_bytes((double)s.projected_mem, a), cli_format_bytes((double)s.bytes_read, b),
-            cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written, s.name);
-        if (s.coop > 1)
-            fprintf(f, "%5s %9s each task is shared by %u workers, with so much memory each\n", "",
-                    "", s.coop);
-    }
-    fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s in %" PRIu64 " requests\n",
-            info.num_stages, info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
-            cli_format_bytes((double)info.bytes_written, b), info.requests);
-    fprintf(f, "about %.*f s at %s/s and %g ms per request, with %.*f s of processor time\n",
-            info.seconds < 10 ? 2 : 0, info.seconds, cli_format_bytes(CUBED_ASSUMED_BANDWIDTH, a),
-            CUBED_ASSUMED_LATENCY * 1e3, info.compute_seconds < 10 ? 2 : 0, info.compute_seconds);
+    cubed_error err = CUBED_ERROR_INIT;
+    char size[32];
+    if (report_plan_table(plan, f, &err) != CUBED_OK) cli_must(NULL);
     for (int i = 0; i < traffic->n; i++) print_traffic(f, &traffic->of[i], traffic->cost[i]);
-    fprintf(f, "memory per worker: projected %s + reserved %s, allowed %s; %u workers",
-            cli_format_bytes((double)info.projected_mem, a),
-            cli_format_bytes((double)info.reserved_mem, b),
-            cli_format_bytes((double)info.allowed_mem, c), info.max_workers);
-    if (info.metadata_mem)
-        fprintf(f, "; %s of it for the plan itself",
-                cli_format_bytes((double)info.metadata_mem, d));
-    if (info.intermediate_budget)
-        fprintf(f, "; intermediates in memory up to %s",
-                cli_format_bytes((double)info.intermediate_budget, d));
-    if (info.cache_budget)
-        fprintf(f, "; chunks that are read again up to %s",
-                cli_format_bytes((double)info.cache_budget, d));
-    if (info.result_bytes)
-        fprintf(f, "; results beside it %s", cli_format_bytes((double)info.result_bytes, d));
-    fputc('\n', f);
     const char *document, *places;
     for (int i = 0; (places = cubed_plan_get_references(plan, i, &document)); i++) {
         cli_say(f, "%s may refer to", document);
@@ -127,7 +93,7 @@ void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
     print_promises(f, plan);
     if (mem_after)
         fprintf(f, "the file is written when all tasks are done, by one thread with up to %s\n",
-                cli_format_bytes((double)mem_after, a));
+                cli_format_bytes((double)mem_after, size));
 }
 
 void cli_explain_plan(FILE *f, const cubed_plan *plan)

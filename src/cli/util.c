@@ -11,9 +11,13 @@
 
 #include "cli.h"
 #include "cubed/sys/message.h"
+#include "report/report_text.h"
+#include "report/visible.h"
 
 /* A plan that is larger is none. */
 #define MAX_PLAN ((size_t)1 << 30)
+
+char *cli_visible(const char *text, bool lines) { return cli_must(text_visible(text, lines)); }
 
 void cli_say(FILE *f, const char *fmt, ...)
 {
@@ -126,14 +130,7 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out)
     return true;
 }
 
-const char *cli_format_bytes(double bytes, char text[32])
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    int u = 0;
-    for (; bytes >= 999.5 && u < 5; u++) bytes /= 1000;
-    snprintf(text, 32, u && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[u]);
-    return text;
-}
+const char *cli_format_bytes(double bytes, char text[32]) { return text_bytes(bytes, text); }
 
 /* A number, and if it is of many bytes what that is; returns what is behind it. */
 static const char *put_number(FILE *f, const char *text, char before)

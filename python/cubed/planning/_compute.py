@@ -12,6 +12,7 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import check_arrays, common_spec
+from cubed.base._bytes import format_bytes
 from cubed.base._dtypes import dtype_of
 from cubed.base._masks import is_masked_array
 from cubed.base._origins import add_origins
@@ -19,12 +20,14 @@ from cubed.base._pictures import scrolled
 from cubed.base._remote import set_options
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
+from cubed.base._words import counted
 from cubed.exceptions import say_task
 from cubed.planning._again import again
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._options import RunOptions
 from cubed.planning._results import StoredResults
 from cubed.planning._room import check_threads, check_workers
+from cubed.planning._statistics import RunStatistics
 from cubed.planning._totals import Number, PlanTotals
 from cubed.planning._waiting import lazy_writes
 from cubed.runtime.executors.base import Executor
@@ -445,7 +448,7 @@ class Plan(PlanTotals):
             from cubed.diagnostics.mem_warn import warn_of_function  # late: few need it
 
             warn_of_function(self, stats)
-        return stats
+        return RunStatistics(stats)
 
     def _kept(self, resume: bool | None) -> int:
         """Flags of what a run that fails or is interrupted leaves for another run to resume.
@@ -461,9 +464,14 @@ class Plan(PlanTotals):
 
     def __repr__(self) -> str:
         return (
-            f"<cubed.Plan: {self.num_stages} stages, {self.num_tasks} tasks,"
-            f" {self.max_projected_mem} of {self.allowed_mem} bytes of memory>"
+            f"<cubed.Plan: {counted(self.num_stages, 'stage')}, {counted(self.num_tasks, 'task')},"
+            f" {format_bytes(self.max_projected_mem)} of {format_bytes(self.allowed_mem)} of memory"
+            " per worker>"
         )
+
+    def __str__(self) -> str:
+        """The table that ``cubed eval --plan`` prints."""
+        return self._plan.draw("table").rstrip()
 
 
 def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

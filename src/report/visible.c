@@ -1,7 +1,10 @@
-/* Names and messages as a terminal may show them: control characters, which it would obey, are spelled out. */
+#include "report/visible.h"
+
+#include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cubed/base.h"
+#include "report/report_text.h"
 
 /* Bytes of a control character at s, and its number; 0 if there is none: those of ASCII, and those of U+0080 to U+009F,
  * which are two bytes in UTF-8. */
@@ -13,9 +16,16 @@ static size_t control(const unsigned char *s, unsigned *code)
     return s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f ? 2 : 0;
 }
 
-char *cli_visible(const char *text, bool lines)
+char *text_visible(const char *text, bool lines)
 {
-    char *out = cli_alloc(4 * strlen(text) + 1), *to = out, *shown = cli_strdup(text);
+    const size_t bytes = strlen(text) + 1;
+    char *shown = text_alloc(bytes, 1, NULL), *out = text_alloc(bytes, 4, NULL), *to = out;
+    if (!shown || !out) {
+        text_free(shown);
+        text_free(out);
+        return NULL;
+    }
+    memcpy(shown, text, bytes);
     cubed_hide_secrets(shown);
     for (const unsigned char *s = (const unsigned char *)shown; *s;) {
         unsigned code;
@@ -27,6 +37,6 @@ char *cli_visible(const char *text, bool lines)
         to += snprintf(to, 5, "\\x%02x", code);
         s += n;
     }
-    cli_free(shown);
+    text_free(shown);
     return out;
 }

@@ -1,0 +1,29 @@
+"""Statistics of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed.base._bytes import format_bytes
+from cubed.base._words import counted, duration
+
+
+class RunStatistics(dict[str, Any]):
+    """A dictionary of numbers of a run, which prints as a few lines."""
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{counted(self['num_tasks'], 'task')} in {duration(self['seconds'])} on"
+            f" {counted(self['num_workers'], 'worker')}",
+            f"read {format_bytes(self['bytes_read'])}"
+            f" ({format_bytes(self['stored_read'])} stored),"
+            f" wrote {format_bytes(self['bytes_written'])}"
+            f" ({format_bytes(self['stored_written'])} stored)",
+            f"memory of the largest task: {format_bytes(self['measured_mem'])} measured,"
+            f" {format_bytes(self['projected_mem'])} projected",
+        ]
+        if self["num_retries"]:
+            lines.append(f"{counted(self['num_retries'], 'attempt')} retried")
+        if self["num_resumed"]:
+            lines.append(f"{counted(self['num_resumed'], 'task')} done by an earlier run")
+        return "\n".join(lines)
