@@ -65,7 +65,7 @@ class Array(Methods, Operators):
         return array_html(self)
 
     def to_svg(self, size: float = 500) -> str:
-        """The chunk grid of the last two axes as SVG, the longer one `size` pixels long.
+        """The chunk grid as SVG, three axes as a box, the longest axis `size` pixels long.
 
         An array without axes has none: ``""``. Computes nothing.
         """

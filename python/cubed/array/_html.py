@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 from cubed.array._base import Array
 from cubed.base._bytes import format_bytes
+from cubed.base._words import counted
 
+#: Pixels of the longest axis.
 SIDE = 120.0
-#: Finer grids are drawn as if they had so many chunks along an axis.
+#: Finer grids are drawn as if they had this number of chunks along an axis.
 MOST_LINES = 40
 #: The height of a label.
 LINE = 16
+#: Pictures next to one another: more axes are described in words.
+MOST_PICTURES = 2
+#: The third axis goes to the right and up: pixels of each for one pixel of its length.
+SLOPE = (0.5, 0.4)
+
+_STYLE = 'stroke="#5b8fc7" stroke-width="1"'
 
 
 def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
@@ -27,73 +36,126 @@ def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
 
 
 def _lengths(x: Array, axis: int) -> tuple[int, ...]:
-    """Of the chunks along an axis; of many as if they were alike."""
-    if x.ndim + axis < 0:
-        return (1,)
+    """Lengths of the chunks along an axis. Many chunks are as if they were alike."""
     if x.numblocks[axis] > MOST_LINES:
         return (x.shape[axis],) + (0,) * MOST_LINES
-    place = x.ndim + axis
-    key = tuple(slice(None) if d == place else slice(0, 1) for d in range(x.ndim))
+    key = tuple(slice(None) if d == axis else slice(0, 1) for d in range(x.ndim))
     return x[key].chunks[axis]
 
 
 def _labels(x: Array) -> list[str]:
-    """The extent of each axis, with its name where it has one."""
+    """The extent of each axis, with its name if it has one."""
     names = x._x.dim_names or (None,) * x.ndim
     return [f"{name}: {n}" if name else str(n) for name, n in zip(names, x.shape, strict=True)]
 
 
-def grid_svg(x: Array, side: float = SIDE) -> str:
-    """The chunk grid of the last two axes, labelled; `side`: pixels of the longer one.
+def _text(x: float, y: float, label: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(label)}</text>'
 
-    Of other axes a label says how many such grids there are.
+
+class _Grid:
+    """A picture of one to three axes: columns, rows, and a depth that goes to the right and up."""
+
+    def __init__(self, x: Array, axes: range, longest: int, side: float) -> None:
+        labels = _labels(x)
+        self.labels = [""] * (3 - len(axes)) + [labels[d] for d in axes]
+        lengths = [(1,)] * (3 - len(axes)) + [_lengths(x, d) for d in axes]
+        # A sliver is drawn wide enough to see.
+        sizes = [max(side * sum(n) / longest, side / 8) for n in lengths]
+        if len(axes) < 3:
+            sizes[0] = 0.0
+        self.depth, self.height, self.width = sizes
+        self.lines = [_lines(n, size) for n, size in zip(lengths, sizes, strict=True)]
+        self.right, self.up = (part * self.depth for part in SLOPE)
+        # Letters are about half as wide as a line is high.
+        words = [len(label) * LINE / 2 for label in self.labels]
+        self.left = words[0] / 2 if self.depth else 0.0
+        self.top = self.up + (LINE if self.depth else 0)
+        self.full_width = max(self.left + self.width + self.right + words[1] + 8, words[2] + LINE)
+        self.full_height = self.top + self.height + LINE + 2
+
+    def svg(self) -> str:
+        """The grid with labels, whose upper left corner is at 0."""
+        w, h, right, up = self.width, self.height, self.right, self.up
+        at = f'transform="translate({self.left + 1:.1f} {self.top + 1:.1f})"'
+        fill = 'fill="#5b8fc7" fill-opacity='
+        parts = [f'<g {at} {_STYLE}><rect width="{w:.1f}" height="{h:.1f}" {fill}"0.25"/>']
+        if self.depth:
+            top = f"M0 0l{right:.1f} {-up:.1f}h{w:.1f}l{-right:.1f} {up:.1f}z"
+            side = f"M{w:.1f} 0l{right:.1f} {-up:.1f}v{h:.1f}l{-right:.1f} {up:.1f}z"
+            parts += [f'<path d="{top}" {fill}"0.15"/><path d="{side}" {fill}"0.4"/>']
+        back = f"l{right:.1f} {-up:.1f}" if self.depth else ""
+        deep, rows, columns = (lines[1:-1] for lines in self.lines)
+        paths = [f"M0 {y:.1f}h{w:.1f}{back}" for y in rows]
+        paths += [f"M{x:.1f} {h:.1f}V0{back}" for x in columns]
+        for z in deep if self.depth else []:
+            x, y = z * SLOPE[0], -z * SLOPE[1]
+            paths.append(f"M{x:.1f} {y:.1f}h{w:.1f}v{h:.1f}")
+        parts += [f'<path fill="none" d="{"".join(paths)}"/>'] if paths else []
+        parts.append('</g><g font-family="sans-serif" font-size="12" fill="currentColor">')
+        if self.depth:
+            parts.append(
+                _text(self.left + right / 2 - 2, self.top - up / 2 - 6, self.labels[0], "end")
+            )
+        parts.append(_text(self.left + w + right + 6, self.top + (h - up) / 2 + 4, self.labels[1]))
+        parts.append(_text(self.left + 1, self.top + h + LINE - 1, self.labels[2]))
+        return "".join([*parts, "</g>"])
+
+
+def grid_svg(x: Array, side: float = SIDE) -> str:
+    """The chunk grid as SVG: three axes as a box, further axes as boxes to the left of it.
+
+    `side` is the length of the longest axis in pixels. A label says how often there is such a
+    picture if the array has more axes than are drawn.
     """
     if not x.ndim:
         return ""
-    rows, columns = _lengths(x, -2), _lengths(x, -1)
-    height, width = float(sum(rows) or 1), float(sum(columns) or 1)
-    scale = side / max(height, width)
-    # A sliver is drawn wide enough to see.
-    h, w = max(height * scale, side / 8), max(width * scale, side / 8)
-    *others, last = _labels(x)
-    down = others.pop() if others else ""
-    above = " x ".join(others)
-    top = 1 + LINE * bool(others)
-    # Letters are about half as wide as a line is high.
-    width_of_all = max(w + len(down) * LINE / 2 + 8, (max(len(above), len(last)) + 1) * LINE / 2)
+    first = max(0, x.ndim - 3 * MOST_PICTURES)
+    starts = range(x.ndim - 3, first - 3, -3)[:MOST_PICTURES]
+    groups = [range(max(first, d), d + 3) for d in reversed(starts) if d + 3 > first]
+    grids = [_Grid(x, g, max([1, *(x.shape[d] for d in g)]), side) for g in groups]
+    above = " x ".join(_labels(x)[:first])
+    head = LINE if above else 0
+    width = sum(g.full_width for g in grids) + LINE * (len(grids) - 1)
+    height = head + max(g.full_height for g in grids)
     parts = [
-        f'<svg width="{width_of_all:.0f}" height="{top + h + LINE + 2:.0f}"'
-        ' xmlns="http://www.w3.org/2000/svg">',
-        f'<g transform="translate(1 {top})" stroke="#5b8fc7" stroke-width="1">'
-        f'<rect width="{w:.1f}" height="{h:.1f}" fill="#5b8fc7" fill-opacity="0.25"/>',
+        f'<svg width="{max(width, len(above) * LINE / 2 + LINE):.0f}" height="{height:.0f}"'
+        ' xmlns="http://www.w3.org/2000/svg" role="img" aria-label="chunks of the array">'
     ]
-    parts += [f'<path d="M0 {y:.1f}H{w:.1f}"/>' for y in _lines(rows, h)[1:-1]]
-    parts += [f'<path d="M{x:.1f} 0V{h:.1f}"/>' for x in _lines(columns, w)[1:-1]]
-    parts.append('</g><g font-family="sans-serif" font-size="12" fill="currentColor">')
-    for left, bottom, label in [
-        (1, LINE - 4, f"{above} x " if above else ""),
-        (w + 6, top + h / 2 + 4, down),
-        (1, top + h + LINE - 3, last),
-    ]:
-        if label:
-            parts.append(f'<text x="{left:.0f}" y="{bottom:.0f}">{escape(label)}</text>')
-    return "".join([*parts, "</g></svg>"])
+    if above:
+        parts.append(
+            f'<g font-family="sans-serif" font-size="12" fill="currentColor">'
+            f"{_text(1, LINE - 4, f'{above} x')}</g>"
+        )
+    left = 0.0
+    for g in grids:
+        down = height - g.full_height
+        parts.append(f'<g transform="translate({left:.1f} {down:.1f})">{g.svg()}</g>')
+        left += g.full_width + LINE
+    return "".join([*parts, "</svg>"])
 
 
 def array_html(x: Array) -> str:
-    """A table of what the array and its chunks are, and the chunk grid; computes nothing."""
+    """A table of the array and its largest chunk, and the chunk grid. Computes nothing."""
+    grid = " x ".join(f"{n:,}" for n in x.numblocks)
     rows = [
         ("Bytes", format_bytes(x.nbytes), format_bytes(x.chunkmem)),
         ("Shape", str(x.shape), str(x.chunksize)),
-        ("Count", "1 array", f"{x.npartitions} chunks"),
-        ("Type", str(x.dtype), "cubed.Array"),
     ]
     body = "".join(
         f"<tr><th>{escape(name)}</th><td>{escape(a)}</td><td>{escape(b)}</td></tr>"
         for name, a, b in rows
     )
+    chunks = counted(math.prod(x.numblocks), "chunk")
+    whole = [
+        ("Chunks", f"{chunks}, {grid}" if x.ndim > 1 else chunks),
+        ("Data type", f"{x.dtype}, computed when it is needed"),
+    ]
+    body += "".join(
+        f"<tr><th>{name}</th><td colspan='2'>{escape(text)}</td></tr>" for name, text in whole
+    )
     return (
-        "<div style='display:flex;gap:16px;align-items:center'>"
-        "<table><thead><tr><td></td><th>Array</th><th>Chunk</th></tr></thead>"
+        "<div style='display:flex;flex-wrap:wrap;gap:16px;align-items:center'>"
+        "<table><thead><tr><td></td><th>Array</th><th>Largest chunk</th></tr></thead>"
         f"<tbody>{body}</tbody></table>{grid_svg(x)}</div>"
     )

@@ -25,6 +25,13 @@ class FileCallback(Callback):
         self.directory: Path = Path(directory)
         self.written: Path | None = None
 
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if self.written is not None:
+            return f"<cubed {name}: wrote {str(self.written)!r}>"
+        path = self.path or self.directory / "COMPUTE_ID" / self.file_name
+        return f"<cubed {name}: writes {str(path)!r} when a computation ends>"
+
     @property
     def dst(self) -> Path | None:
         """Another name of :attr:`written`: the latest computation's file."""

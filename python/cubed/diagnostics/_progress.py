@@ -1,12 +1,16 @@
-"""Progress bars: by Rich, tqdm, or plain text."""
+"""Progress bars: by Rich, tqdm, plain text, or HTML in notebooks."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 import time
+from collections.abc import Callable
+from html import escape
 from typing import Any, TextIO
 
+from cubed.base._notebook import open_output
+from cubed.base._words import counted, duration
 from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,
@@ -19,18 +23,24 @@ from cubed.runtime.types import (
 INTERVAL = 0.1
 
 
-class TextProgressBar(Callback):
-    """One line of text that says how many tasks are done.
+def shown_name(operation: str) -> str:
+    """An operation without its number and without the names of its results: ``"mean(u*v)"``."""
+    return operation.partition(" ")[2].partition(" -> ")[0] or operation
 
-    On a terminal it is drawn again and again; elsewhere, such as in a log, each operation has a
-    line when it starts.
+
+class TextProgressBar(Callback):
+    """A bar that says how many tasks are done.
+
+    In notebooks (Jupyter, VS Code, marimo) it is HTML below the cell, replaced in place; it needs
+    no widgets. On a terminal it is one line of text that is drawn again and again; elsewhere, such
+    as in a log, each operation has a line when it starts.
 
     Parameters
     ----------
     file
-        Where it is written; default: ``sys.stderr``.
+        Where text is written, also in notebooks; default: ``sys.stderr`` outside notebooks.
     width
-        Characters of the bar.
+        Characters of the bar of text.
     """
 
     def __init__(self, file: TextIO | None = None, width: int = 32) -> None:
@@ -40,6 +50,11 @@ class TextProgressBar(Callback):
         self.total: int = 0
         self.name: str = ""
         self._drawn = self._started = 0.0
+        self._show: Callable[[str, str], None] | None = None
+
+    def __repr__(self) -> str:
+        done = f": {self.done:,} of {counted(self.total, 'task')}" if self.total else ""
+        return f"<cubed {type(self).__name__}{done}>"
 
     def _out(self) -> TextIO:
         return self.file if self.file is not None else sys.stderr
@@ -49,27 +64,39 @@ class TextProgressBar(Callback):
         self.done, self.total = 0, event.plan.num_tasks
         self.name = ""
         self._started, self._drawn = time.monotonic(), 0.0
+        self._show = open_output() if self.file is None else None
+        if self._show:
+            self._draw_html("")
 
     def on_operation_start(self, event: OperationStartEvent) -> None:
         """Says what is going on."""
         self.name = event.name
-        if not self._out().isatty():
-            self._out().write(f"{event.name}: {event.num_tasks} tasks\n")
+        if not self._show and not self._out().isatty():
+            self._out().write(f"{event.name}: {counted(event.num_tasks, 'task')}\n")
 
     def on_task_end(self, event: TaskEndEvent) -> None:
         """Counts."""
         self.done += event.num_tasks
-        if self._out().isatty() and time.monotonic() - self._drawn >= INTERVAL:
+        if time.monotonic() - self._drawn < INTERVAL:
+            return
+        if self._show:
+            seconds = time.monotonic() - self._started
+            left = seconds / self.done * (self.total - self.done)
+            self._draw_html(f"{shown_name(self.name)}, about {duration(left)} left")
+        elif self._out().isatty():
             self._draw()
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
         """The last line."""
-        seconds = time.monotonic() - self._started
+        how = "failed after" if event.error is not None else "done in"
+        said = f"{how} {duration(time.monotonic() - self._started)}"
+        if self._show:
+            self._draw_html(said)
+            return
         if self._out().isatty():
             self._draw()
             self._out().write("\n")
-        how = "failed after" if event.error is not None else "done in"
-        self._out().write(f"{self.done} of {self.total} tasks, {how} {seconds:.2f} s\n")
+        self._out().write(f"{self.done} of {counted(self.total, 'task')}, {said}\n")
         self._out().flush()
 
     def _draw(self) -> None:
@@ -82,9 +109,19 @@ class TextProgressBar(Callback):
         )
         self._out().flush()
 
+    def _draw_html(self, said: str) -> None:
+        self._drawn = time.monotonic()
+        text = f"{self.done:,} of {counted(self.total, 'task')}" + (f", {said}" if said else "")
+        bar = f'<progress value="{self.done}" max="{max(self.total, 1)}" style="width:16em">'
+        if self._show:
+            self._show(f"<div>{bar}</progress> {escape(text)}</div>", text)
+
 
 def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
-    """The best progress bar that can be had: Rich's, else tqdm's, else plain text.
+    """The best progress bar that can be had.
+
+    In notebooks it is a bar of HTML, which needs no widgets. Elsewhere it is Rich's, else tqdm's,
+    else plain text. Arguments are Rich's, tqdm's or :class:`TextProgressBar`'s.
 
     Parameters
     ----------
@@ -106,9 +143,8 @@ def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
     >>> isinstance(bar, cubed.Callback)
     True
     """
-    in_notebook = "ipykernel" in sys.modules
-    if in_notebook and importlib.util.find_spec("ipywidgets") is None:
-        return TextProgressBar(*args, **kwargs)  # the others show nothing but a warning there
+    if not kwargs and open_output() is not None:
+        return TextProgressBar(*args)
     if importlib.util.find_spec("rich") is not None:
         from cubed.diagnostics.rich import RichProgressBar  # late: takes a while
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cubed.base._words import counted, duration
+
 #: Bytes per second that a worker of the machine reads and writes in memory for which
 #: the engine estimates processor time (``CUBED_ASSUMED_COMPUTE``).
 REFERENCE_RATE = 1e10
@@ -91,6 +93,15 @@ class Estimate:
     #: US dollars.
     cost: float
     workers: int
+
+    def __str__(self) -> str:
+        """``"about 12 s on 8 workers, 400 reads and 30 writes of chunks, 0.02 US dollars"``."""
+        return (
+            f"about {duration(self.seconds)} on {counted(self.workers, 'worker')}"
+            f" ({duration(self.worker_seconds)} of all workers together),"
+            f" {counted(self.reads, 'read')} and {counted(self.writes, 'write')} of chunks,"
+            f" {self.cost:.2g} US dollars"
+        )
 
 
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:

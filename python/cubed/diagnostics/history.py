@@ -49,6 +49,11 @@ class HistoryCallback(LoggingCallback):
         #: The directory of the latest computation's files.
         self.written: Path | None = None
 
+    def __repr__(self) -> str:
+        where = self.written or self.directory / "COMPUTE_ID"
+        did = "wrote" if self.written else "writes"
+        return f"<cubed {type(self).__name__}: {did} tables to {str(where)!r}>"
+
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Makes the plan's table."""
         super().on_compute_start(event)

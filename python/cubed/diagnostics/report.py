@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from html import escape
+from pathlib import PurePath
+from urllib.parse import quote
+
+from cubed.base._notebook import open_output
 from cubed.diagnostics._files import RecordingCallback
 from cubed.runtime.types import ComputeEndEvent
 
@@ -9,7 +15,8 @@ from cubed.runtime.types import ComputeEndEvent
 class ReportCallback(RecordingCallback):
     """Writes the page of ``cubed --report``, without scripts or network.
 
-    It has the plan, the timeline, the memory of every task, totals and failures.
+    It has the plan, the timeline, the memory of every task, totals and failures. Notebooks show a
+    link to it when the computation ends.
 
     Parameters
     ----------
@@ -20,6 +27,22 @@ class ReportCallback(RecordingCallback):
     """
 
     file_name = "report.html"
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """Writes the page, and shows a link to it in notebooks."""
+        super().on_compute_end(event)
+        show = open_output()
+        if show is not None:
+            show(self._repr_html_(), repr(self))
+
+    def _repr_html_(self) -> str:
+        if self.written is None:
+            return f"<code>{escape(repr(self))}</code>"
+        # Relative paths of links begin at the notebook, which is where it runs.
+        path = PurePath(os.path.relpath(self.written)).as_posix()
+        return (
+            f'<a href="{escape(quote(path))}" target="_blank">report of the run: {escape(path)}</a>'
+        )
 
     def content(self, event: ComputeEndEvent) -> str:
         """The page."""

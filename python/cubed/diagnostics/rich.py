@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from cubed.base._distribution import install_command
+from cubed.base._notebook import lacks_widgets
 from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,
@@ -48,8 +49,11 @@ class RichProgressBar(Callback):
         if "console" not in kwargs:
             from rich.console import Console
 
-            # Standard output is for results; a notebook has no other.
-            kwargs["console"] = Console(file=None if "ipykernel" in sys.modules else sys.stderr)
+            if lacks_widgets():  # Rich's own output for notebooks would be a warning
+                kwargs["console"] = Console(file=sys.stdout, force_jupyter=False)
+            else:
+                # Standard output is for results; a notebook has no other.
+                kwargs["console"] = Console(file=None if "ipykernel" in sys.modules else sys.stderr)
         self._progress = progress.Progress(
             progress.SpinnerColumn(finished_text="[green]✓"),
             progress.TextColumn("{task.description}"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from cubed.base._notebook import lacks_widgets
 from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,
@@ -32,11 +34,16 @@ class TqdmProgressBar(Callback):
         self.kwargs = kwargs
         self._tqdm: Any = None
         self._bars: dict[str, Any] = {}
+        self._plain = False
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Forgets the bars of the computation before."""
+        self._plain = lacks_widgets()
         try:
-            from tqdm.auto import tqdm
+            if self._plain:
+                from tqdm import tqdm
+            else:
+                from tqdm.auto import tqdm
         except ImportError as e:
             raise ImportError("TqdmProgressBar needs tqdm: pip install tqdm") from e
         self._tqdm = tqdm
@@ -44,7 +51,13 @@ class TqdmProgressBar(Callback):
 
     def on_operation_start(self, event: OperationStartEvent) -> None:
         """Shows the bar."""
-        options = {"desc": event.name, "total": event.num_tasks, "position": len(self._bars)}
+        options: dict[str, Any] = {
+            "desc": event.name,
+            "total": event.num_tasks,
+            "position": len(self._bars),
+        }
+        if self._plain:
+            options["file"] = sys.stdout  # notebooks show errors' stream in red
         self._bars[event.name] = self._tqdm(*self.args, **{**options, **self.kwargs})
 
     def on_task_end(self, event: TaskEndEvent) -> None:

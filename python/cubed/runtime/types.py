@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -109,6 +110,9 @@ class Callback:
 
     active: ClassVar[set[Callback]] = set()
 
+    def __repr__(self) -> str:
+        return f"<cubed {type(self).__name__}>"
+
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """A computation starts."""
 
@@ -215,12 +219,39 @@ def _checked(callbacks: Any) -> list[Any]:
     return given
 
 
+def _listeners(callbacks: Iterable[Any] | None) -> list[Any]:
+    """Callbacks of this computation and of all, each once.
+
+    Raises
+    ------
+    ValueError
+        Two of them would write the same file.
+    """
+    found: list[Any] = []
+    writers: dict[str, Any] = {}
+    for c in [*([] if callbacks is None else _checked(callbacks)), *Callback.active]:
+        if any(c is other for other in found):
+            continue
+        found.append(c)
+        path = getattr(c, "path", None)
+        if not isinstance(path, (str, os.PathLike)):
+            continue
+        other = writers.setdefault(os.path.realpath(path), c)
+        if other is not c:
+            raise ValueError(
+                f"callbacks: {type(other).__name__} and {type(c).__name__} both write"
+                f" {os.fspath(path)!r}, and the second would replace the first: give each a path"
+                " of its own"
+            )
+    return found
+
+
 @contextmanager
 def dispatch(
     plan: Any, callbacks: Iterable[Any] | None
 ) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """What the engine calls with its events; None if nobody listens."""
-    listeners = [*([] if callbacks is None else _checked(callbacks)), *Callback.active]
+    listeners = _listeners(callbacks)
     if not listeners:
         yield None
         return

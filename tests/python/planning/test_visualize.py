@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 import cubed
 import cubed.array_api as xp
 import pytest
+from conftest import check, run
 
 import zarr
 
@@ -50,14 +51,14 @@ def test_results_have_the_names_of_arrays(tmp_path, lazy):
 
 def test_the_picture_of_an_array_has_its_names(tmp_path):
     def labels(x):
-        return [t.text for t in ET.fromstring(x.to_svg()).iter(f"{SVG}text")]
+        return [t.text for t in ET.fromstring(x.to_svg()).iter(f"{SVG}text") if t.text]
 
     zarr.create_array(
         tmp_path / "x.zarr", shape=(7, 4, 600, 400), chunks=(1, 4, 100, 100), dtype="f4",
         dimension_names=("time", None, "lat", "<lon>"),
     )  # fmt: skip
     x = cubed.from_zarr(str(tmp_path / "x.zarr"))
-    assert labels(x) == ["time: 7 x 4 x ", "lat: 600", "<lon>: 400"]
+    assert labels(x) == ["time: 7", "4", "lat: 600", "<lon>: 400"]
     assert labels(x[0, 0]) == ["lat: 600", "<lon>: 400"]
     assert labels(xp.ones(9)) == ["9"]
     # All of it is in the picture.
@@ -67,6 +68,45 @@ def test_the_picture_of_an_array_has_its_names(tmp_path):
         for t in root.iter(f"{SVG}text"):
             assert float(t.get("y")) <= height and float(t.get("x")) < width
     assert "lat: 600" in x._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("shape", "grids", "boxes"),
+    [((9,), 1, 0), ((9, 8), 1, 0), ((9, 8, 7), 1, 1), ((9, 8, 7, 6), 2, 1), ((4,) * 6, 2, 2)],
+)
+def test_arrays_are_drawn_with_all_axes(shape, grids, boxes):
+    x = xp.ones(shape, chunks=2)
+    svg = ET.fromstring(x.to_svg(120))
+    assert len(list(svg.iter(f"{SVG}rect"))) == grids
+    filled = [p for p in svg.iter(f"{SVG}path") if p.get("fill") == "#5b8fc7"]
+    assert len(filled) == 2 * boxes  # the sides that are seen
+    labels = [t.text for t in svg.iter(f"{SVG}text") if t.text]
+    assert sorted(labels) == sorted(map(str, shape))
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    assert 20 < width < 600 and 20 < height < 300
+
+
+def test_more_axes_than_are_drawn_are_named():
+    x = xp.ones((2, 3, 4, 5, 6, 7, 8, 9), chunks=2)
+    assert "2 x 3 x" in [t.text for t in ET.fromstring(x.to_svg()).iter(f"{SVG}text")]
+
+
+def test_arrays_say_how_many_chunks_they_have():
+    assert "<td colspan='2'>6 chunks, 3 x 2</td>" in xp.ones((6, 4), chunks=2)._repr_html_()
+    assert "<td colspan='2'>1 chunk</td>" in xp.ones((6,), chunks=6)._repr_html_()
+    assert "Count" not in xp.ones((6,), chunks=6)._repr_html_()
+
+
+def test_plans_print_as_the_table_of_the_command(tmp_path):
+    cubed.to_zarr(xp.ones((8, 4), chunks=(2, 4)), str(tmp_path / "x"))
+    plan = cubed.from_zarr(str(tmp_path / "x")).mean().plan()
+    told = check(run("eval", "mean(x)", f"--in=x={tmp_path}/x", "--plan")).out
+    of_command, printed = told.splitlines(), str(plan).splitlines()
+    assert printed[0] == of_command[0] and printed[0].startswith("stage ")
+    assert [line.partition(" -> ")[0] for line in printed[1:3]] == [
+        line.partition(" -> ")[0] for line in of_command[1:3]
+    ]
+    assert "\n1 stage, 1 task, reads " in str(plan) and "1 stage, 1 task, " in repr(plan)
 
 
 def test_without_optimisation_there_are_more_stages(tmp_path, lazy):

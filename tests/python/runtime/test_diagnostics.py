@@ -5,6 +5,7 @@ import importlib
 import io
 import itertools
 import json
+import re
 import sys
 import warnings
 import xml.etree.ElementTree as ET
@@ -321,13 +322,126 @@ def test_plain_progress_where_there_is_no_other(monkeypatch):
     assert isinstance(ProgressBar(), TextProgressBar)
 
 
-def test_notebooks_without_widgets_get_plain_progress(monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setitem(sys.modules, "ipykernel", object())
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda n: None if n == "ipywidgets" else find(n)
+class Notebook:
+    """What notebooks show, in place of IPython's kernel or of marimo."""
+
+    def __init__(self):
+        self.shown = []
+        self.kernel = self.output = self.compile = self
+
+    def display(self, data, raw, display_id):
+        assert raw and display_id
+        self.shown.append(data["text/html"])
+        return self
+
+    def update(self, data, raw):
+        self.shown.append(data["text/html"])
+
+    def format_code_name(self, filename):
+        return None
+
+    def running_in_notebook(self):
+        return True
+
+    def Html(self, text):
+        return text
+
+    def replace(self, html):
+        self.shown.append(html)
+
+
+@pytest.fixture(params=["IPython", "marimo"])
+def notebook(request, monkeypatch):
+    shown = Notebook()
+    if request.param == "marimo":
+        monkeypatch.setitem(sys.modules, "marimo", shown)
+    else:
+        ipython = pytest.importorskip("IPython", reason="notebooks of Jupyter")
+        monkeypatch.setattr(ipython, "get_ipython", lambda: shown)
+        monkeypatch.setattr("IPython.display.display", shown.display)
+    return shown
+
+
+def test_progress_in_notebooks_is_replaced_in_place(lazy, failing, notebook, capfd):
+    bar = ProgressBar()
+    assert isinstance(bar, TextProgressBar)
+    lazy.compute(callbacks=[bar])
+    tasks = lazy.plan().num_tasks
+    assert f"0 of {tasks} tasks" in notebook.shown[0] and "<progress" in notebook.shown[0]
+    assert f"{tasks} of {tasks} tasks, done in" in notebook.shown[-1]
+    with pytest.raises(ValueError, match="refused"):
+        failing.compute(callbacks=[bar])
+    assert "failed after" in notebook.shown[-1]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_in_notebooks_names_what_was_written(lazy, notebook, monkeypatch):
+    monkeypatch.setattr("cubed.diagnostics._progress.INTERVAL", 0.0)
+    lazy.compute(callbacks=[ProgressBar()])
+    running = [html for html in notebook.shown if "left</div>" in html]
+    assert any("sort(" in html for html in running)
+    assert not any("op-0" in html or "-&gt;" in html for html in running)
+
+
+def test_reports_are_linked_in_notebooks(lazy, notebook, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = ReportCallback("a report <1>.html")
+    assert "<a" not in report._repr_html_()
+    lazy.compute(callbacks=[report])
+    (shown,) = notebook.shown
+    assert 'href="a%20report%20%3C1%3E.html"' in shown and "a report &lt;1&gt;.html</a>" in shown
+    assert report._repr_html_() == shown
+
+
+def test_a_kernel_shows_progress_without_errors_stream():
+    """A real one, as Jupyter and VS Code start it."""
+    nbclient = pytest.importorskip("nbclient", reason="runs notebooks")
+    nbformat = pytest.importorskip("nbformat", reason="runs notebooks")
+    code = (
+        "import cubed\nfrom cubed.diagnostics import ProgressBar\n"
+        "x = cubed.random.random((100, 100), chunks=10)\n"
+        "float(x.sum().compute(callbacks=[ProgressBar()]))"
     )
-    assert isinstance(ProgressBar(), TextProgressBar)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, timeout=60).execute()
+    shown, value = notebook.cells[0].outputs
+    assert shown.output_type == "display_data" and value.output_type == "execute_result"
+    assert "tasks, done in" in shown["data"]["text/html"]
+
+
+def test_two_callbacks_of_one_file_are_refused(lazy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = ReportCallback(tmp_path / "r.html"), ChromeTraceCallback("./r.html")
+    with pytest.raises(ValueError, match=r"ReportCallback and ChromeTraceCallback both write"):
+        lazy.compute(callbacks=[first, second])
+    with first, pytest.raises(ValueError, match="give each a path"):
+        lazy.compute(callbacks=[second])
+    assert not (tmp_path / "r.html").exists()
+    tasks = Tasks()
+    with first, tasks:
+        lazy.compute(callbacks=[first, tasks])  # one callback that is given twice
+    assert first.written == tmp_path / "r.html"
+    assert len(tasks.events) == lazy.plan().num_tasks
+
+
+def test_what_people_read_of_callbacks_and_runs(lazy, tmp_path):
+    report, history = ReportCallback(tmp_path / "r.html"), HistoryCallback(tmp_path / "h")
+    bar = TextProgressBar(io.StringIO())
+    assert (
+        repr(report)
+        == f"<cubed ReportCallback: writes {str(report.path)!r} when a computation ends>"
+    )
+    assert repr(bar) == "<cubed TextProgressBar>"
+    plan = lazy.plan()
+    stats = plan.execute([np.empty(lazy.shape)], callbacks=[report, history, bar])
+    assert repr(report) == f"<cubed ReportCallback: wrote {str(report.path)!r}>"
+    assert repr(history) == f"<cubed HistoryCallback: wrote tables to {str(history.written)!r}>"
+    assert repr(bar) == f"<cubed TextProgressBar: {plan.num_tasks} of {plan.num_tasks} tasks>"
+    first, *_ = repr(stats).splitlines()
+    assert re.fullmatch(rf"{plan.num_tasks} tasks in [\d.]+ m?s on \d workers?", first)
+    assert stats["num_tasks"] == plan.num_tasks
+    assert repr(Tasks()) == "<cubed Tasks>"
+    assert re.match(r"about .* s on \d+ workers? .* reads and .* writes", str(plan.estimate()))
 
 
 @pytest.mark.parametrize("name", ["LivePlanViewer", "LiveTimelineViewer", "LiveMemoryViewer"])

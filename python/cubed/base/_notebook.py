@@ -1,0 +1,43 @@
+"""Output in notebooks: HTML that is replaced in place, without widgets."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def open_output() -> Callable[[str, str], None] | None:
+    """A function that shows HTML below the running cell, in place of what it showed before.
+
+    Its second argument is the same as text, for frontends without HTML. None outside notebooks.
+    Jupyter, VS Code and Colab have a kernel of IPython; marimo has an output of its own.
+    """
+    marimo = sys.modules.get("marimo")
+    if marimo is not None and marimo.running_in_notebook():
+        return lambda html, text: marimo.output.replace(marimo.Html(html))
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return _Display() if hasattr(shell, "kernel") else None
+
+
+def lacks_widgets() -> bool:
+    """Whether this is a notebook without ipywidgets, which bars of Rich and tqdm need."""
+    return "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets") is None
+
+
+class _Display:
+    """A display of a kernel of IPython; the first call makes it."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def __call__(self, html: str, text: str) -> None:
+        from IPython.display import display  # late: notebooks alone have it
+
+        data = {"text/html": html, "text/plain": text}
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
