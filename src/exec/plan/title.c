@@ -426,7 +426,8 @@ static void put_operation(title *t, int node, rank at_least)
 static void put_node(title *t, int node, rank at_least)
 {
     node = behind(t, node);
-    if (++t->visits > MOST_VISITS || t->text->size - t->start > (size_t)2 * MOST_TEXT) t->full = true;
+    if (++t->visits > MOST_VISITS || t->text->size - t->start > (size_t)2 * MOST_TEXT)
+        t->full = true;
     if (t->full) return;
     const cb_node *n = node_of(t, node);
     if (is_sequence(t, node)) {
