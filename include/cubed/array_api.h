@@ -128,6 +128,41 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
                                                      cubed_array *discont, int axis,
                                                      cubed_array **out, cubed_error *err);
 
+/* --- Pieces and axes ---------------------------------------------------------------------------------- */
+
+/* Cuts x along an axis in n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1]. Bounds
+ * count as in Python's slices: negative ones from the end; beyond the axis they are its end. out[n] are views. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
+                                                    int n, cubed_array **out, cubed_error *err);
+/* Get the elements along an axis, without the axis: out has room for one array for each of them. Views. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, cubed_array **out,
+                                                      cubed_error *err);
+/* Broadcasts n arrays to one shape, each of its type: out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_arrays(cubed_array *const *x, int n,
+                                                               cubed_array **out, cubed_error *err);
+/* Adds axes of one element until x has `least` (1 to 3) axes. The elements of a vector are along the last of two axes, and
+ * along the middle one of three; a matrix is in the first two of three. A view. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out,
+                                                      cubed_error *err);
+/* Gets the diagonal of a matrix that is k to the right of the main one, or makes the matrix that has a vector there and
+ * zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out,
+                                                   cubed_error *err);
+/* Puts the elements of x in C order into another shape, again and again if it has more elements; zeros if x has none. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape,
+                                                     cubed_array **out, cubed_error *err);
+/* Removes the elements at n positions along an axis. Negative positions count from the end, and equal ones count once.
+ * CUBED_E_INDEX for a position beyond the axis. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_delete(cubed_array *x, const int64_t *positions,
+                                                     int64_t n, int axis, cubed_array **out,
+                                                     cubed_error *err);
+/* Puts values, which are cast to x's type and broadcast, in front of the elements at n positions along an axis. Positions
+ * count in x: negative ones from the end, and x's extent is behind its last element. One position takes all values along
+ * the axis. CUBED_E_INDEX for a position beyond the axis. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64_t *positions,
+                                                     int64_t n, cubed_array *values, int axis,
+                                                     cubed_array **out, cubed_error *err);
+
 /* --- Positions -------------------------------------------------------------------------------------- */
 
 /* The same as cubed_argmin and cubed_argmax over the elements that are not NaN. A run fails with CUBED_E_ARG if there are
@@ -273,6 +308,47 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_allclose(cubed_array *a, cubed_arr
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_array *nan,
                                                          cubed_array *posinf, cubed_array *neginf,
                                                          cubed_array **out, cubed_error *err);
+
+/* --- Angles, extremes and parts of numbers ------------------------------------------------------------ */
+
+/* Convert degrees to radians, and back. Integers give float64. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out,
+                                                      cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rad2deg(cubed_array *x, cubed_array **out,
+                                                      cubed_error *err);
+/* Computes the angles of complex numbers in radians or degrees; CUBED_E_TYPE unless x has numbers. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_angle(cubed_array *x, bool degrees, cubed_array **out,
+                                                    cubed_error *err);
+/* Computes sin(pi x) / (pi x), which is 1 at 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_sinc(cubed_array *x, cubed_array **out,
+                                                   cubed_error *err);
+/* Computes 2 to the power of x. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_exp2(cubed_array *x, cubed_array **out,
+                                                   cubed_error *err);
+/* Compute absolute values, and nearest whole numbers (even ones of two), as floats. cubed_fabs refuses complex numbers with
+ * CUBED_E_TYPE. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fabs(cubed_array *x, cubed_array **out,
+                                                   cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rint(cubed_array *x, cubed_array **out,
+                                                   cubed_error *err);
+/* Compute the larger and the smaller of two elements. If one of them is NaN, the result is the other one. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmax(cubed_array *x1, cubed_array *x2,
+                                                   cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmin(cubed_array *x1, cubed_array *x2,
+                                                   cubed_array **out, cubed_error *err);
+/* Compute, as bool, which elements are infinity or minus infinity. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isposinf(cubed_array *x, cubed_array **out,
+                                                       cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isneginf(cubed_array *x, cubed_array **out,
+                                                       cubed_error *err);
+/* Compute, as bool, which elements have no imaginary part, or have one. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isreal(cubed_array *x, cubed_array **out,
+                                                     cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_iscomplex(cubed_array *x, cubed_array **out,
+                                                        cubed_error *err);
+/* Computes which dates and times are "not a time"; CUBED_E_TYPE for other types. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array **out,
+                                                    cubed_error *err);
 
 /* --- Elements around an array ------------------------------------------------------------------------- */
 

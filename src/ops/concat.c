@@ -28,6 +28,8 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
                                d, i, x->shape[d], shape[d]);
         }
         cubed_dtype both = cubed_dtype_promote(*dtype, x->node.dtype);
+        if (cubed_dtype_kind(*dtype) == CUBED_KIND_TIME && *dtype != x->node.dtype)
+            CB_TRY(cb_op_common_time_type("concat", *dtype, x->node.dtype, &both, err));
         if (!cubed_dtype_is_valid(both))
             return cb_fail(err, CUBED_E_TYPE, "concat: %s and %s have no type in common",
                            cubed_dtype_name(*dtype), cubed_dtype_name(x->node.dtype));

@@ -44,5 +44,8 @@ cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
 CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
                                                 const cubed_array *b, cubed_dtype *out,
                                                 cubed_error *err);
+/* The same of two types of one family. */
+CUBED_MUST_CHECK cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype b,
+                                                     cubed_dtype *out, cubed_error *err);
 
 #endif

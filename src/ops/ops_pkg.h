@@ -2,6 +2,7 @@
 #ifndef CB_OPS_PKG_H
 #define CB_OPS_PKG_H
 
+#include "ops/steps.h"
 #include "plan/graph.h"
 
 /* Chunks that result from merging chunks have at most so many bytes, unless chunks that a user chose are larger. */
@@ -65,9 +66,6 @@ CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int di
 /* A 0-d constant. */
 CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
                                            cubed_array **out, cubed_error *err);
-/* A 0-d zero of any type: an empty string of text, the epoch of dates. */
-CUBED_MUST_CHECK cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
-                                         cubed_error *err);
 /* Makes negative axes positive; CUBED_E_ARG if one is out of range or comes twice. */
 CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
                                          uint32_t *mask, cubed_error *err);

@@ -20,6 +20,9 @@ cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array 
 cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
                           int64_t step);
 cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis);
+/* A 0-d zero of any type: an empty string of text, the epoch of dates. */
+CUBED_MUST_CHECK cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
+                                         cubed_error *err);
 /* A number in the type that Python's floats have beside an array: float64 beside integers, bools and times, else its
  * own; NULL of NULL. */
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value);

@@ -297,13 +297,20 @@ static cubed_status refuse(cubed_op op, cubed_array *const *args, int nargs, con
 cubed_status cb_op_common_time(const char *name, const cubed_array *a, const cubed_array *b,
                                cubed_dtype *out, cubed_error *err)
 {
-    const cubed_dtype of[2] = {a->node.dtype, b->node.dtype}, family = cubed_dtype_family(of[0]);
+    return cb_op_common_time_type(name, a->node.dtype, b->node.dtype, out, err);
+}
+
+cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype b,
+                                    cubed_dtype *out, cubed_error *err)
+{
+    const cubed_dtype of[2] = {a, b}, family = cubed_dtype_family(a);
+    const bool is_of_dates = family == CUBED_DATETIME64;
     char text[2][CUBED_DTYPE_TEXT_CAP];
     const char *wrong = "they have no unit in common";
     period p;
     cubed_status st = CUBED_E_TYPE;
     if (cubed_dtype_kind(of[0]) == CUBED_KIND_TIME && cubed_dtype_family(of[1]) == family)
-        st = common_period(period_of(of[0]), is_date(a), period_of(of[1]), is_date(b), &p, &wrong);
+        st = common_period(period_of(a), is_of_dates, period_of(b), is_of_dates, &p, &wrong);
     if (st != CUBED_OK)
         return cb_fail(err, st, "%s is not defined for %s and %s: %s", name,
                        cubed_dtype_text(of[0], text[0]), cubed_dtype_text(of[1], text[1]), wrong);

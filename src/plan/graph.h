@@ -62,5 +62,10 @@ CUBED_MUST_CHECK cubed_status cb_check_shape(const char *what, int ndim, const i
 void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t target,
                     int64_t *chunks);
 #define CB_AUTO_CHUNK_BYTES ((int64_t)1 << 20)
+/* Fills lengths of chunks that are 0: equal shares, in elements, of the bytes that the other lengths leave of `target`. An axis
+ * that is shorter than its share is whole. */
+void cb_even_chunks(int ndim, const int64_t *shape, size_t item_size, double target,
+                    int64_t *chunks);
+#define CB_EVEN_CHUNK_BYTES ((double)(128 << 20))
 
 #endif
