@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 KINDS = (
-    "NONE ARRAY ARRAYS BOOL INT FLOAT COMPLEX INTS LISTS FLOATS STRING CHOICE DTYPE SLICE"
+    "NONE ARRAY ARRAYS BOOL INT FLOAT COMPLEX INTS LIST FLOATS STRING CHOICE DTYPE SLICE"
 ).split()
 FLAGS = "REQUIRED POSITION_ONLY KEYWORD_ONLY VARIADIC AXIS ENGINE LIKE LABELS RULE".split()
 MAX_RESULTS = 4
@@ -49,6 +49,12 @@ class _Function(ctypes.Structure):
         ("nparams", ctypes.c_int),
         ("results", ctypes.c_char_p * MAX_RESULTS),
         ("nextra", ctypes.c_int),
+        ("attrs", ctypes.c_int),
+        ("cell_method", ctypes.c_char_p),
+        ("first_operand", ctypes.c_int),
+        ("moves", ctypes.c_bool),
+        ("coords", ctypes.c_int),
+        ("any_results", ctypes.c_bool),
     )
 
 
@@ -72,6 +78,7 @@ class Function(NamedTuple):
     returns: str
     params: tuple[Param, ...]
     results: tuple[str, ...]
+    any_results: bool
 
 
 def _bits(word: int, names: list[str]) -> frozenset[str]:
@@ -125,5 +132,6 @@ def read(path: Path) -> Iterator[Function]:
             f.returns.decode(),
             tuple(_param(library, f.params[i]) for i in range(f.nparams)),
             tuple(name.decode() for name in f.results if name),
+            f.any_results,
         )
         at = library.cubed_function_next(at)

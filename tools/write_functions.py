@@ -7,7 +7,9 @@ NOTES" adds a parameter that Python takes, and that has no effect. "Through NAME
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
 hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
 the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of
-that name, by which the result is rechunked.
+that name, by which the result is rechunked. "Gives list of Array": the type of any number of
+results, in place of a tuple; "Gives one or all": one result is no tuple. "Spread": the package takes
+a list of arrays as positional arguments.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ TITLES = {
     "indexing": "Elements at positions",
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
+    "math": "Angles and parts of numbers",
     "numeric": "Numbers",
+    "pieces": "Pieces, sizes and diagonals",
     "searching": "Order and search",
     "statistical": "Statistics",
     "stats": "Statistics of samples",
@@ -79,6 +83,7 @@ TYPES = {
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),
     frozenset({"INT", "NONE"}): ("int | None", "int or None"),
     frozenset({"INT", "INTS"}): ("Shape", "int or tuple of int"),
+    frozenset({"INT", "INTS", "SLICE"}): ("Any", "int, slice or array_like of int"),
     frozenset({"CHOICE", "FLOAT"}): ("str | float", "str or float"),
     frozenset({"CHOICE", "FLOAT", "NONE"}): ("str | float | None", "str, float or None"),
     frozenset({"DTYPE", "NONE"}): ("DTypeLike", "dtype or None"),
@@ -101,6 +106,8 @@ class Notes(NamedTuple):
     by_hand: bool
     chunks: str | None  #: the default of the parameter; None: there is none
     is_mixed: bool  #: arrays of a list keep their types
+    gives: str | None  #: of any number of results
+    spread: bool
 
 
 def notes_of(folder: Path, f: Function) -> Notes:
@@ -110,8 +117,8 @@ def notes_of(folder: Path, f: Function) -> Notes:
     paragraphs: list[str] = []
     raises: list[tuple[str, str]] = []
     takes: list[tuple[str, str, str]] = []
-    result = through = chunks = None
-    by_hand = is_mixed = False
+    result = through = chunks = gives = None
+    by_hand = is_mixed = spread = False
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
             raises.append((found[1], found[2]))
@@ -127,10 +134,26 @@ def notes_of(folder: Path, f: Function) -> Notes:
             is_mixed = True
         elif found := re.fullmatch(r"Chunks: (.+)", part):
             chunks = found[1]
+        elif found := re.fullmatch(r"Gives (.+)", part):
+            gives = found[1]
+        elif part == "Spread":
+            spread = True
         else:
             paragraphs.append(part)
     example = (mark + after).strip()
-    return Notes(paragraphs, raises, example, result, takes, through, by_hand, chunks, is_mixed)
+    return Notes(
+        paragraphs,
+        raises,
+        example,
+        result,
+        takes,
+        through,
+        by_hand,
+        chunks,
+        is_mixed,
+        gives,
+        spread,
+    )
 
 
 # --- Docstrings ----------------------------------------------------------------------------------
@@ -177,12 +200,17 @@ def docstring(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     params: list[str] = []
     for p in shown:
         default = f", default {spelled(p)}" if p.default not in (None, "None") else ""
-        params += [f"{p.name} : {type_of(p)[1]}{default}", *fill(p.notes + listed(p), 4)]
+        name, said = p.name, type_of(p)[1]
+        if notes.spread and "VARIADIC" in p.flags:
+            name, said = f"*{name}", "array_like"
+        params += [f"{name} : {said}{default}", *fill(p.notes + listed(p), 4)]
     for name, said, text in notes.takes:
         params += [f"{name} : {said}", *fill(text, 4)]
     if notes.chunks:
         params += ["chunks : int, tuple, str or None", *fill(CHUNKS, 4)]
-    returns = notes.result or ("tuple of Array" if f.results else "Array")
+    returns = notes.result or ("tuple of Array" if f.results or f.any_results else "Array")
+    if notes.gives:
+        returns = "Array or tuple of Array" if notes.gives == "one or all" else notes.gives
     lines += section("Parameters", params)
     lines += section("Returns", [returns, *fill(f"{f.returns} Lazy.", 4)])
     if notes.raises:
@@ -213,7 +241,8 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
         if "KEYWORD_ONLY" in p.flags and "KEYWORD_ONLY" not in before:
             parts.append("*")
         default = "" if p.default is None else f" = {spelled(p)}"
-        parts.append(f"{p.name}: {type_of(p)[0]}{default}")
+        several = notes.spread and "VARIADIC" in p.flags
+        parts.append(f"*{p.name}: Any" if several else f"{p.name}: {type_of(p)[0]}{default}")
     if "POSITION_ONLY" in shown[-1].flags:
         parts.append("/")
     if (notes.takes or notes.chunks) and "KEYWORD_ONLY" not in shown[-1].flags:
@@ -270,6 +299,11 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     if notes.chunks:
         wrap = f"rechunked({wrap}, chunks)"
     call = [name_in_quotes(f.name), *given]
+    if f.any_results:
+        each = f"return [{wrap.format('c')} for c in cores]"
+        if not notes.gives:
+            each = f"return tuple({wrap.format('c')} for c in cores)"
+        return [*lines, *assign("cores", call), each]
     if not f.results:
         made = "return " + wrap.format(f"_core.call({', '.join(call)})")
         if len(made) <= WIDTH - 4:
@@ -304,7 +338,9 @@ def assign(name: str, call: list[str]) -> list[str]:
 
 def function(f: Function, notes: Notes) -> str:
     shown = [p for p in f.params if "ENGINE" not in p.flags]
-    returns = notes.result or ("tuple[Array, ...]" if f.results else "Array")
+    returns = notes.result or ("tuple[Array, ...]" if f.results or f.any_results else "Array")
+    if notes.gives:
+        returns = "Any" if notes.gives == "one or all" else "list[Array]"
     lines = [*docstring(f, notes, shown), *body(f, notes, shown)]
     text = "\n".join(f"    {line}".rstrip() for line in lines)
     return f"{signature(f, notes, shown, returns)}\n{text}\n"

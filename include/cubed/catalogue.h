@@ -24,7 +24,7 @@ typedef enum cubed_value_kind {
     CUBED_VALUE_FLOAT,
     CUBED_VALUE_COMPLEX,
     CUBED_VALUE_INTS, /* a list of integers: axes, a shape, chunk lengths, ... */
-    CUBED_VALUE_LISTS, /* a list of lists of integers: irregular chunks, widths before and behind, ... */
+    CUBED_VALUE_LIST, /* a list of values, which may be lists: chunks of each axis, pairs of numbers, ... */
     CUBED_VALUE_FLOATS, /* a list of numbers */
     CUBED_VALUE_STRING,
     CUBED_VALUE_CHOICE, /* one of the parameter's choices; given by its name, as a string */
@@ -32,11 +32,6 @@ typedef enum cubed_value_kind {
     CUBED_VALUE_SLICE,
     CUBED_VALUE_KIND_COUNT
 } cubed_value_kind;
-
-typedef struct cubed_int_list {
-    int n;
-    const int64_t *items;
-} cubed_int_list;
 
 /* Python's slice(start, stop, step); a part that is not there is NULL. */
 typedef struct cubed_slice_bounds {
@@ -55,7 +50,7 @@ typedef struct cubed_value {
         double real;
         double complex_parts[2];
         const int64_t *ints;
-        const cubed_int_list *lists;
+        const struct cubed_value *items; /* None, bools, numbers, strings, and lists of them */
         const double *reals;
         const char *string;
         cubed_dtype dtype;
@@ -137,6 +132,7 @@ typedef struct cubed_function {
     int first_operand;       /* the first array whose attributes count */
     bool moves;              /* elements of the first array or list, unchanged */
     cubed_coords_rule coords;
+    bool any_results; /* has any number of results, in a list, also if there is one */
 } cubed_function;
 
 /* The function of that name, or NULL. Takes the same time for each name. */

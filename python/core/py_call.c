@@ -3,22 +3,39 @@
 
 #include <string.h>
 
+/* Memory of a list, in front of its items. */
+typedef struct room {
+    struct room *next;
+    PyObject *owner; /* tuple that owns objects of the items */
+} room;
+
 /* Values of a call, and memory of their lists. */
 typedef struct taken {
     cubed_argument arguments[CUBED_MAX_PARAMS];
-    void *lists[CUBED_MAX_PARAMS];
-    PyObject *items[CUBED_MAX_PARAMS]; /* tuples that own the items of lists */
-    int nlists, nitems;
+    room *rooms;
 } taken;
 
-static void *list_room(taken *t, Py_ssize_t n, size_t size)
+/* Memory for n items of a list. `owner`, a new reference or NULL, lives as long. */
+static void *list_room(taken *t, Py_ssize_t n, size_t size, PyObject *owner)
 {
-    void *room = PyMem_Calloc((size_t)n + 1, size);
-    if (!room)
-        PyErr_NoMemory();
-    else
-        t->lists[t->nlists++] = room;
-    return room;
+    room *made = PyMem_Calloc(1, sizeof *made + (size_t)n * size);
+    if (!made) {
+        Py_XDECREF(owner);
+        return PyErr_NoMemory();
+    }
+    *made = (room){t->rooms, owner};
+    t->rooms = made;
+    return made + 1;
+}
+
+static void free_rooms(taken *t)
+{
+    while (t->rooms) {
+        room *first = t->rooms;
+        t->rooms = first->next;
+        Py_XDECREF(first->owner);
+        PyMem_Free(first);
+    }
 }
 
 static bool accepts(const cubed_param *p, cubed_value_kind kind)
@@ -130,7 +147,7 @@ static bool take_other_number(const cubed_param *p, PyObject *object, cubed_valu
 static bool take_arrays(core_state *s, taken *t, PyObject *list, cubed_value *v)
 {
     const Py_ssize_t n = PyTuple_Size(list);
-    cubed_array **arrays = list_room(t, n, sizeof *arrays);
+    cubed_array **arrays = list_room(t, n, sizeof *arrays, Py_NewRef(list));
     if (!arrays) return false;
     for (Py_ssize_t i = 0; i < n; i++) {
         if (!(arrays[i] = core_unwrap(s, PyTuple_GetItem(list, i)))) return false;
@@ -142,7 +159,7 @@ static bool take_arrays(core_state *s, taken *t, PyObject *list, cubed_value *v)
 static bool take_floats(taken *t, PyObject *list, cubed_value *v)
 {
     const Py_ssize_t n = PyTuple_Size(list);
-    double *reals = list_room(t, n, sizeof *reals);
+    double *reals = list_room(t, n, sizeof *reals, NULL);
     if (!reals) return false;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = PyTuple_GetItem(list, i);
@@ -159,7 +176,7 @@ static bool take_floats(taken *t, PyObject *list, cubed_value *v)
 static bool take_ints(taken *t, PyObject *list, cubed_value *v)
 {
     const Py_ssize_t n = PyTuple_Size(list);
-    int64_t *ints = list_room(t, n, sizeof *ints);
+    int64_t *ints = list_room(t, n, sizeof *ints, NULL);
     if (!ints) return false;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = PyTuple_GetItem(list, i);
@@ -173,6 +190,55 @@ static bool take_ints(taken *t, PyObject *list, cubed_value *v)
     return true;
 }
 
+/* An item of a list that is in `deep` others. */
+static bool take_item(taken *t, const cubed_param *p, PyObject *item, int deep, cubed_value *v);
+
+/* Lists within lists at most; the catalogue takes fewer. */
+enum { MOST_DEEP = 8 };
+
+static bool take_items(taken *t, const cubed_param *p, PyObject *object, int deep, cubed_value *v)
+{
+    PyObject *list = deep < MOST_DEEP ? PySequence_Tuple(object) : NULL;
+    if (!list) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "lists within lists");
+        return false;
+    }
+    const Py_ssize_t n = PyTuple_Size(list);
+    cubed_value *items = list_room(t, n, sizeof *items, list);
+    if (!items) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!take_item(t, p, PyTuple_GetItem(list, i), deep + 1, &items[i])) return false;
+    }
+    *v = (cubed_value){.kind = CUBED_VALUE_LIST, .n = (int)n, .as.items = items};
+    return true;
+}
+
+static bool take_item(taken *t, const cubed_param *p, PyObject *item, int deep, cubed_value *v)
+{
+    bool is_number;
+    *v = (cubed_value){.kind = CUBED_VALUE_NONE};
+    if (item == Py_None) return true;
+    if (PyUnicode_Check(item)) {
+        v->kind = CUBED_VALUE_STRING;
+        return (v->as.string = PyUnicode_AsUTF8AndSize(item, NULL)) != NULL;
+    }
+    if (!take_python_number(p, item, v, &is_number)) return false;
+    if (is_number) return true;
+    if (!take_other_number(p, item, v, &is_number)) return false;
+    if (is_number) return true;
+    if (PySequence_Check(item) && is_plain(item)) return take_items(t, p, item, deep, v);
+    PyErr_SetString(PyExc_TypeError, "not a number");
+    return false;
+}
+
+static bool take_ints_or_items(taken *t, const cubed_param *p, PyObject *list, cubed_value *v)
+{
+    if (accepts(p, CUBED_VALUE_INTS) && take_ints(t, list, v)) return true;
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    PyErr_Clear();
+    return take_items(t, p, list, 0, v);
+}
+
 static bool take_list(core_state *s, taken *t, const cubed_function *f, const cubed_param *p,
                       PyObject *object, cubed_value *v)
 {
@@ -183,18 +249,50 @@ static bool take_list(core_state *s, taken *t, const cubed_function *f, const cu
         done = refuse(f, p, object);
     else if (accepts(p, CUBED_VALUE_ARRAYS))
         done = take_arrays(s, t, list, v);
+    else if (accepts(p, CUBED_VALUE_LIST))
+        done = take_ints_or_items(t, p, list, v);
     else if (accepts(p, CUBED_VALUE_FLOATS))
         done = take_floats(t, list, v);
     else if (accepts(p, CUBED_VALUE_INTS))
         done = take_ints(t, list, v);
     else
         done = refuse(f, p, object);
-    t->items[t->nitems++] = list;
+    Py_DECREF(list);
     if (!done && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         return refuse(f, p, object);
     }
     return done;
+}
+
+/* --- Slices ------------------------------------------------------------------------------------------- */
+
+/* A part of a slice; NULL for None. */
+static bool take_bound(PyObject *slice, const char *name, int64_t *to, const int64_t **out)
+{
+    PyObject *bound = PyObject_GetAttrString(slice, name), *number = NULL;
+    const bool is_none = bound == Py_None;
+    if (bound && !is_none) number = PyNumber_Index(bound);
+    if (number) *to = PyLong_AsLongLong(number);
+    *out = number ? to : NULL;
+    Py_XDECREF(number);
+    Py_XDECREF(bound);
+    return !PyErr_Occurred();
+}
+
+static bool take_slice(taken *t, PyObject *object, cubed_value *v)
+{
+    typedef struct parts {
+        cubed_slice_bounds bounds;
+        int64_t numbers[3];
+    } parts;
+    parts *made = list_room(t, 1, sizeof *made, NULL);
+    if (!made || !take_bound(object, "start", &made->numbers[0], &made->bounds.start) ||
+        !take_bound(object, "stop", &made->numbers[1], &made->bounds.stop) ||
+        !take_bound(object, "step", &made->numbers[2], &made->bounds.step))
+        return false;
+    *v = (cubed_value){.kind = CUBED_VALUE_SLICE, .as.slice = &made->bounds};
+    return true;
 }
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
@@ -216,6 +314,7 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
         return (v->as.string = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
     }
     if (PyTuple_Check(object) || PyList_Check(object)) return take_list(s, t, f, p, object, v);
+    if (PySlice_Check(object)) return take_slice(t, object, v);
     if (!take_other_number(p, object, v, &is_number)) return false;
     if (is_number) return true;
     if (PySequence_Check(object) && has_length(object) && is_plain(object))
@@ -227,7 +326,7 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
 static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_results *results)
 {
     core_state *s = core_get_state(module);
-    const bool is_one = !f->results[0] && results->n == 1;
+    const bool is_one = !f->results[0] && !f->any_results;
     PyObject *tuple = is_one ? NULL : PyTuple_New(results->n), *one = NULL;
     for (int i = 0; i < results->n && (is_one || tuple); i++) {
         one = core_wrap(s, results->arrays[i]);
@@ -243,7 +342,7 @@ static PyObject *call(PyObject *module, PyObject *args)
     core_state *s = core_get_state(module);
     const Py_ssize_t n = PyTuple_Size(args) - 1;
     PyObject *made = NULL;
-    taken t = {.nlists = 0};
+    taken t = {.rooms = NULL};
     cubed_results results;
     cubed_error err = CUBED_ERROR_INIT;
     const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
@@ -266,8 +365,7 @@ static PyObject *call(PyObject *module, PyObject *args)
     else
         core_raise(&err);
 out:
-    for (int i = 0; i < t.nlists; i++) PyMem_Free(t.lists[i]);
-    for (int i = 0; i < t.nitems; i++) Py_DECREF(t.items[i]);
+    free_rooms(&t);
     return made;
 }
 

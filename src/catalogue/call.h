@@ -12,7 +12,8 @@ typedef struct cb_call {
     /* One for each parameter, of a kind that it accepts; CUBED_VALUE_NONE if it has no default and was not given. Strings that
      * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
     const cubed_value *values;
-    cubed_array **out; /* CUBED_MAX_RESULTS of them, NULL; results fill the first ones */
+    cubed_array **out;      /* CUBED_MAX_RESULTS of them, NULL; results fill the first ones */
+    cubed_results *results; /* of a function with any number of results */
     cubed_error *err;
 } cb_call;
 
@@ -29,8 +30,9 @@ typedef struct cb_rows {
     int n;
 } cb_rows;
 extern const cb_rows cb_creation_rows, cb_indexing_rows, cb_elementwise_rows, cb_fft_rows,
-    cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_numeric_rows, cb_random_rows,
-    cb_reduction_rows, cb_searching_rows, cb_statistical_rows, cb_stats_rows;
+    cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_math_rows, cb_numeric_rows,
+    cb_pieces_rows, cb_random_rows, cb_reduction_rows, cb_searching_rows, cb_statistical_rows,
+    cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[], cb_quantile_methods[];
@@ -89,6 +91,8 @@ CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dty
  * `first`. Members of `out` are NULL before; the caller releases all of them, also after an error. */
 CUBED_MUST_CHECK cubed_status cb_call_operands(const cb_call *c, int first, int last,
                                                bool any_integer, cubed_array **out);
+/* Room for the n results of a function with any number of them: NULL, for the body to fill. */
+CUBED_MUST_CHECK cubed_status cb_call_results(const cb_call *c, int64_t n, cubed_array ***out);
 /* Room for n arrays, which are NULL; returns NULL if there is no memory. cb_call_arrays_free also releases the arrays. */
 cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);

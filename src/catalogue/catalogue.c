@@ -13,7 +13,7 @@ static const cb_rows *const categories[] = {
     &cb_elementwise_rows,  &cb_reduction_rows, &cb_fft_rows,         &cb_linalg_rows,
     &cb_stats_rows,        &cb_searching_rows, &cb_statistical_rows, &cb_numeric_rows,
     &cb_manipulation_rows, &cb_creation_rows,  &cb_indexing_rows,    &cb_random_rows,
-    &cb_groups_rows};
+    &cb_groups_rows,       &cb_math_rows,      &cb_pieces_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
@@ -92,9 +92,9 @@ cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
     *results = (cubed_results){0, NULL};
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
     if (st != CUBED_OK) goto out;
-    const cb_call call = {ctx, function, row->which, bound.values, made, err};
+    const cb_call call = {ctx, function, row->which, bound.values, made, results, err};
     st = row->call(&call);
-    if (st == CUBED_OK) st = take_results(ctx, made, results, err);
+    if (st == CUBED_OK && !function->any_results) st = take_results(ctx, made, results, err);
     if (st != CUBED_OK) {
         if (err && err->argument < 0) err->argument = bound.numbers[-err->argument - 1];
         for (int i = 0; i < CUBED_MAX_RESULTS; i++) cubed_array_unref(made[i]);

@@ -64,9 +64,9 @@ static bool convert(const cubed_param *p, cubed_value *v)
     }
     /* An empty list has items of any kind. */
     const cubed_value_kind lists[] = {CUBED_VALUE_INTS, CUBED_VALUE_FLOATS, CUBED_VALUE_ARRAYS,
-                                      CUBED_VALUE_LISTS};
+                                      CUBED_VALUE_LIST};
     const bool is_list = v->kind == CUBED_VALUE_INTS || v->kind == CUBED_VALUE_FLOATS ||
-                         v->kind == CUBED_VALUE_ARRAYS || v->kind == CUBED_VALUE_LISTS;
+                         v->kind == CUBED_VALUE_ARRAYS || v->kind == CUBED_VALUE_LIST;
     for (size_t i = 0; is_list && v->n == 0 && i < sizeof lists / sizeof *lists; i++) {
         if (!accepts(p, lists[i])) continue;
         *v = (cubed_value){.kind = lists[i]};
@@ -139,10 +139,36 @@ static bool is_null(const cubed_value *v)
     case CUBED_VALUE_SLICE: return !v->as.slice;
     case CUBED_VALUE_ARRAYS: return v->n > 0 && !v->as.arrays;
     case CUBED_VALUE_INTS: return v->n > 0 && !v->as.ints;
-    case CUBED_VALUE_LISTS: return v->n > 0 && !v->as.lists;
+    case CUBED_VALUE_LIST: return v->n > 0 && !v->as.items;
     case CUBED_VALUE_FLOATS: return v->n > 0 && !v->as.reals;
     default: return false;
     }
+}
+
+/* Lists within lists at most. */
+enum { MOST_DEEP = 4 };
+
+/* Whether a list has values alone that a body may meet in one, so deep at most. */
+static bool is_sound(const cubed_value *list, int deep)
+{
+    for (int i = 0; i < list->n; i++) {
+        const cubed_value *v = &list->as.items[i];
+        switch (v->kind) {
+        case CUBED_VALUE_NONE:
+        case CUBED_VALUE_BOOL:
+        case CUBED_VALUE_INT:
+        case CUBED_VALUE_FLOAT:
+        case CUBED_VALUE_COMPLEX: break;
+        case CUBED_VALUE_STRING:
+            if (!v->as.string) return false;
+            break;
+        case CUBED_VALUE_LIST:
+            if (deep == 0 || v->n < 0 || is_null(v) || !is_sound(v, deep - 1)) return false;
+            break;
+        default: return false;
+        }
+    }
+    return true;
 }
 
 /* Values that no message could show. */
@@ -153,6 +179,14 @@ static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
     bool missing = is_kind && is_null(v);
     for (int i = 0; is_kind && !missing && v->kind == CUBED_VALUE_ARRAYS && i < v->n; i++)
         missing = !v->as.arrays[i];
+    if (is_kind && !missing && v->kind == CUBED_VALUE_LIST && !is_sound(v, MOST_DEEP)) {
+        const cubed_status wrong = cb_fail(at->err, CUBED_E_TYPE,
+                                           "%s: %s is a list of items that are not numbers, "
+                                           "strings, None or lists of them (%d deep at most)",
+                                           at->function->name, p->name, MOST_DEEP);
+        set_number(at->err, at->number);
+        return wrong;
+    }
     if (is_kind && !missing) return CUBED_OK;
     const cubed_status status =
         is_kind ? cb_fail(at->err, CUBED_E_ARG, "%s: %s is NULL", at->function->name, p->name)

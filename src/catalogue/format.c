@@ -61,6 +61,9 @@ static void put_ints(writer *w, int n, const int64_t *items)
     put(w, "]");
 }
 
+/* cubed_call checks the depth of lists before it writes a value. */
+static void put_value(writer *w, const cubed_value *value);
+
 static void put_list(writer *w, const cubed_value *v)
 {
     if (v->kind == CUBED_VALUE_INTS) {
@@ -70,8 +73,8 @@ static void put_list(writer *w, const cubed_value *v)
     put(w, "[");
     for (int i = 0; i < v->n; i++) {
         if (i > 0) put(w, ", ");
-        if (v->kind == CUBED_VALUE_LISTS)
-            put_ints(w, v->as.lists[i].n, v->as.lists[i].items);
+        if (v->kind == CUBED_VALUE_LIST)
+            put_value(w, &v->as.items[i]);
         else
             put_real(w, v->as.reals[i]);
     }
@@ -86,36 +89,41 @@ static void put_bound(writer *w, const char *before, const int64_t *bound)
         put(w, "%sNone", before);
 }
 
+static void put_value(writer *w, const cubed_value *value)
+{
+    switch (value->kind) {
+    case CUBED_VALUE_ARRAY: put_shape(w, value->as.array); break;
+    case CUBED_VALUE_ARRAYS: put(w, "a list of %d arrays", value->n); break;
+    case CUBED_VALUE_BOOL: put(w, value->as.boolean ? "True" : "False"); break;
+    case CUBED_VALUE_INT:
+    case CUBED_VALUE_CHOICE: put(w, "%" PRId64, value->as.integer); break;
+    case CUBED_VALUE_FLOAT: put_real(w, value->as.real); break;
+    case CUBED_VALUE_COMPLEX:
+        put(w, "complex(");
+        put_real(w, value->as.complex_parts[0]);
+        put(w, ", ");
+        put_real(w, value->as.complex_parts[1]);
+        put(w, ")");
+        break;
+    case CUBED_VALUE_INTS:
+    case CUBED_VALUE_LIST:
+    case CUBED_VALUE_FLOATS: put_list(w, value); break;
+    case CUBED_VALUE_STRING: put(w, "'%s'", value->as.string); break;
+    case CUBED_VALUE_DTYPE: put(w, "'%s'", cubed_dtype_name(value->as.dtype)); break;
+    case CUBED_VALUE_SLICE:
+        put_bound(w, "slice(", value->as.slice->start);
+        put_bound(w, ", ", value->as.slice->stop);
+        put_bound(w, ", ", value->as.slice->step);
+        put(w, ")");
+        break;
+    default: put(w, "None");
+    }
+}
+
 size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size)
 {
     writer w = begin(buffer, size);
-    switch (value->kind) {
-    case CUBED_VALUE_ARRAY: put_shape(&w, value->as.array); break;
-    case CUBED_VALUE_ARRAYS: put(&w, "a list of %d arrays", value->n); break;
-    case CUBED_VALUE_BOOL: put(&w, value->as.boolean ? "True" : "False"); break;
-    case CUBED_VALUE_INT:
-    case CUBED_VALUE_CHOICE: put(&w, "%" PRId64, value->as.integer); break;
-    case CUBED_VALUE_FLOAT: put_real(&w, value->as.real); break;
-    case CUBED_VALUE_COMPLEX:
-        put(&w, "complex(");
-        put_real(&w, value->as.complex_parts[0]);
-        put(&w, ", ");
-        put_real(&w, value->as.complex_parts[1]);
-        put(&w, ")");
-        break;
-    case CUBED_VALUE_INTS:
-    case CUBED_VALUE_LISTS:
-    case CUBED_VALUE_FLOATS: put_list(&w, value); break;
-    case CUBED_VALUE_STRING: put(&w, "'%s'", value->as.string); break;
-    case CUBED_VALUE_DTYPE: put(&w, "'%s'", cubed_dtype_name(value->as.dtype)); break;
-    case CUBED_VALUE_SLICE:
-        put_bound(&w, "slice(", value->as.slice->start);
-        put_bound(&w, ", ", value->as.slice->stop);
-        put_bound(&w, ", ", value->as.slice->step);
-        put(&w, ")");
-        break;
-    default: put(&w, "None");
-    }
+    put_value(&w, value);
     return w.length;
 }
 
@@ -144,7 +152,7 @@ static void put_kinds(writer *w, const cubed_param *p)
         {accepts(p, CUBED_VALUE_BOOL) && !any, "True or False"},
         {accepts(p, CUBED_VALUE_INTS) && !axis, "a list of integers"},
         {accepts(p, CUBED_VALUE_INTS) && axis, "a list of axes"},
-        {accepts(p, CUBED_VALUE_LISTS), "a list of lists of integers"},
+        {accepts(p, CUBED_VALUE_LIST), "a list with an item for each axis"},
         {accepts(p, CUBED_VALUE_FLOATS), "a list of numbers"},
         {accepts(p, CUBED_VALUE_STRING), "a string"},
         {accepts(p, CUBED_VALUE_DTYPE), "the name of a data type"},

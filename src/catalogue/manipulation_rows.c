@@ -422,25 +422,17 @@ static cubed_status call_stack(const cb_call *c)
     return cubed_stack(c->values[0].as.arrays, c->values[0].n, cb_call_axis(c, 1), c->out, c->err);
 }
 
-/* x with at least `least` axes, as NumPy's atleast_1d, atleast_2d and atleast_3d have it. */
-static cubed_status widen(cubed_array *x, int least, cubed_array **out, cubed_error *err)
-{
-    const int ndim = cubed_array_ndim(x);
-    const bool is_new[3] = {ndim < (least < 2 ? 1 : 2), ndim == 0, true};
-    return ndim >= least ? keep(x, out) : expand(x, is_new, least, out, err);
-}
-
 static cubed_status widen_1(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    return widen(x, 1, out, err);
+    return cubed_atleast(x, 1, out, err);
 }
 static cubed_status widen_2(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    return widen(x, 2, out, err);
+    return cubed_atleast(x, 2, out, err);
 }
 static cubed_status widen_3(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    return widen(x, 3, out, err);
+    return cubed_atleast(x, 3, out, err);
 }
 /* A vector as a column. */
 static cubed_status widen_column(cubed_array *x, cubed_array **out, cubed_error *err)

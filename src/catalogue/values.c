@@ -97,6 +97,14 @@ void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n)
     cb_free(&c->ctx->alloc, arrays, (size_t)n * sizeof(cubed_array *));
 }
 
+cubed_status cb_call_results(const cb_call *c, int64_t n, cubed_array ***out)
+{
+    *out = n < INT_MAX ? cb_call_arrays(c, (int)n) : NULL;
+    if (!*out) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %lld results", (long long)n);
+    *c->results = (cubed_results){(int)n, *out};
+    return CUBED_OK;
+}
+
 uint64_t cb_call_task_mem(const cb_call *c)
 {
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;

@@ -69,15 +69,20 @@ static const cli_topic topics[] = {
                    "(axis=, dim=\"time\", keepdims=True, correction=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
-    {"shapes", "permute_dims transpose moveaxis swapaxes rollaxis flip rot90 squeeze expand_dims "
-               "broadcast_to concat stack hstack vstack dstack column_stack roll repeat tile "
-               "reshape ravel (order=\"F\") diff tril triu rechunk; pad(x, 2 or ((0, 1), (2, 2)), "
-               "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
+    {"shapes",
+     "permute_dims transpose moveaxis swapaxes rollaxis flip rot90 squeeze expand_dims "
+     "broadcast_to concat stack hstack vstack dstack column_stack roll repeat tile "
+     "reshape ravel (order=\"F\") diff tril triu diag diagflat fliplr flipud resize append "
+     "insert delete rechunk; a, b = split(x, 2, dim=\"time\") array_split hsplit vsplit "
+     "dsplit unstack broadcast_arrays atleast_1d atleast_2d atleast_3d; pad(x, 2 or ((0, 1), (2, "
+     "2)), "
+     "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
      "keepdims=True, method=\"nearest\")"},
     {"numbers", "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
-                "nan_to_num(x, 0, posinf=, neginf=)"},
+                "nan_to_num(x, 0, posinf=, neginf=) fmax fmin (a, b) isposinf isneginf isreal "
+                "iscomplex isnat fabs rint exp2 sinc deg2rad rad2deg angle(x, deg=True)"},
     {"differences",
      "gradient(x, 0.5 or coordinates, dim=\"time\", edge_order=2) trapezoid(y, x, dx=, axis=) "
      "ediff1d(x, to_begin=, to_end=) unwrap(p, period=360, discont=, axis=) "

@@ -166,10 +166,15 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
     const int n = count_results(f) - f->nextra;
     if (n > 1) return reject_several(b, e, n);
     EXPR_TRY(expr_call_function(b, e, f, &results));
-    *out = results.arrays[0];
-    results.arrays[0] = NULL;
+    cubed_status st = CUBED_OK;
+    if (f->any_results && results.n != 1) {
+        st = reject_several(b, e, results.n);
+    } else {
+        *out = results.arrays[0];
+        results.arrays[0] = NULL;
+    }
     cubed_results_free(b->ctx, &results);
-    return CUBED_OK;
+    return st;
 }
 
 static cubed_status build_call(expr_builder *b, const expr *e, value *out)
@@ -359,6 +364,12 @@ void expr_result_free(expr_result *r)
     memset(r, 0, sizeof *r);
 }
 
+static cubed_status reject_names(expr_builder *b, const expr *e, int nout)
+{
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
+                     e->child[e->n - 1]->text, nout, e->n);
+}
+
 /* a, b = f(x) */
 static cubed_status assign_several(expr_builder *b, const expr *e)
 {
@@ -366,20 +377,24 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     int nout = 0;
     const cubed_function *function =
         call->kind == EXPR_CALL ? cubed_function_find(call->text) : NULL;
-    if (function && !function->results[0]) function = NULL;
+    if (function && !function->results[0] && !function->any_results) function = NULL;
     expr_tuple_function fn =
         call->kind == EXPR_CALL ? expr_find_set_tuple(call->text, &nout) : NULL;
     cubed_array *outs[EXPR_MAX_TUPLE];
     if (function) nout = count_results(function) - (e->n == 1 ? function->nextra : 0);
+    if (function && function->any_results) nout = EXPR_ANY_NUMBER;
     if (!fn && !function)
         return expr_reject(b, call, "this is one array, but there are several names for it");
     if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");
-    if (nout != EXPR_ANY_NUMBER && nout != e->n)
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
-                         call->text, nout, e->n);
+    if (nout != EXPR_ANY_NUMBER && nout != e->n) return reject_names(b, e, nout);
     if (function) {
         cubed_results results;
         EXPR_TRY(expr_call_function(b, call, function, &results));
+        if (results.n != e->n) {
+            const cubed_status st = reject_names(b, e, results.n);
+            cubed_results_free(b->ctx, &results);
+            return st;
+        }
         memcpy(outs, results.arrays, (size_t)results.n * sizeof *outs);
         memset(results.arrays, 0, (size_t)results.n * sizeof *outs);
         cubed_results_free(b->ctx, &results);

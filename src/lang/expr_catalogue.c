@@ -152,6 +152,57 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
+/* Values in a list, and in lists within it. */
+static int count_items(const expr *e)
+{
+    int n = e->n;
+    for (int k = 0; k < e->n; k++)
+        n += e->child[k]->kind == EXPR_TUPLE ? count_items(e->child[k]) : 0;
+    return n;
+}
+
+/* Fills a list of values from *left, the memory of all. The parser limits the depth of expressions. */
+static cubed_status fill_items(expr_builder *b, const expr *e, cubed_value **left, cubed_value *to)
+{
+    cubed_value *items = *left;
+    *left += e->n;
+    *to = (cubed_value){.kind = CUBED_VALUE_LIST, .n = e->n, .as.items = items};
+    for (int k = 0; k < e->n; k++) {
+        const expr *item = e->child[k];
+        expr_value v;
+        items[k] = (cubed_value){.kind = CUBED_VALUE_NONE};
+        if (item->kind == EXPR_NONE) continue;
+        if (item->kind == EXPR_TUPLE) {
+            EXPR_TRY(fill_items(b, item, left, &items[k]));
+        } else if (item->kind == EXPR_STRING) {
+            items[k] = (cubed_value){.kind = CUBED_VALUE_STRING, .as.string = item->text};
+        } else {
+            EXPR_TRY(expr_get_number(b, item, &v));
+            items[k] = expr_literal_value(&v);
+        }
+    }
+    return CUBED_OK;
+}
+
+static cubed_status put_items(expr_builder *b, arguments *a, int i)
+{
+    const expr *e = a->nodes[i];
+    cubed_value *items;
+    EXPR_TRY(expr_alloc(b, e, count_items(e), sizeof *items, &items));
+    a->numbers[i] = items;
+    return fill_items(b, e, &items, &a->list[i].value);
+}
+
+static bool has_integers_alone(const expr *e)
+{
+    for (int k = 0; k < e->n; k++) {
+        const expr *item = e->child[k];
+        if (item->kind == EXPR_TUPLE || item->kind == EXPR_STRING || item->kind == EXPR_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* An array of the elements that a string or a list is. */
 static cubed_status put_elements(arguments *a, int i)
 {
@@ -163,6 +214,9 @@ static cubed_status put_elements(arguments *a, int i)
 static cubed_status put_list(expr_builder *b, arguments *a, int i, const cubed_param *p)
 {
     if (accepts(p, CUBED_VALUE_ARRAYS)) return put_arrays(b, a, i);
+    if (accepts(p, CUBED_VALUE_LIST) &&
+        !(accepts(p, CUBED_VALUE_INTS) && has_integers_alone(a->nodes[i])))
+        return put_items(b, a, i);
     if (accepts(p, CUBED_VALUE_INTS)) return put_ints(b, a, i);
     if (accepts(p, CUBED_VALUE_FLOATS)) return put_floats(b, a, i);
     if (accepts(p, CUBED_VALUE_ARRAY)) return put_elements(a, i);
@@ -500,7 +554,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
     if (st == CUBED_OK) st = check_operands(b, &a);
     if (st == CUBED_OK) st = call_made(b, &a, results);
     if (st == CUBED_OK) {
-        note_coords(b, &a, results->arrays[0]);
+        if (results->n > 0) note_coords(b, &a, results->arrays[0]);
         st = name_labels(b, &a, results->arrays);
         if (st != CUBED_OK) cubed_results_free(b->ctx, results);
     }

@@ -282,12 +282,33 @@ static void passes_errors_of_functions(void **state)
     assert_int_equal(f->err.argument, 0);
 }
 
+static void gives_any_number_of_results(void **state)
+{
+    fixture *f = *state;
+    const cubed_value two = {.kind = CUBED_VALUE_INT, .as.integer = 2};
+    const cubed_value one = {.kind = CUBED_VALUE_INT, .as.integer = 1};
+    const cubed_argument halves[] = {positional(array(f->x)), positional(two)};
+    const cubed_argument whole[] = {positional(array(f->x)), positional(one)};
+    cubed_results r;
+    assert_int_equal(call(f, "split", halves, 2, &r), CUBED_OK);
+    assert_int_equal(r.n, 2);
+    assert_int_equal(cubed_array_shape(r.arrays[1])[0], 1);
+    cubed_results_free(f->ctx, &r);
+    assert_int_equal(call(f, "split", whole, 2, &r), CUBED_OK);
+    assert_int_equal(r.n, 1);
+    cubed_results_free(f->ctx, &r);
+    assert_int_equal(call(f, "unstack", halves, 2, &r), CUBED_E_AXIS);
+    assert_int_equal(r.n, 0);
+}
+
 static void formats_values(void **state)
 {
     fixture *f = *state;
     char text[64], small[5];
     const int64_t items[] = {1, -2};
     const double reals[] = {0.1, 2};
+    const cubed_value nested[] = {{.kind = CUBED_VALUE_STRING, .as.string = "auto"},
+                                  list(2, items)};
     const cubed_value values[] = {
         array(f->x),
         list(2, items),
@@ -296,6 +317,7 @@ static void formats_values(void **state)
         {.kind = CUBED_VALUE_FLOAT, .as.real = -INFINITY},
         {.kind = CUBED_VALUE_NONE},
         {.kind = CUBED_VALUE_DTYPE, .as.dtype = CUBED_INT8},
+        {.kind = CUBED_VALUE_LIST, .n = 2, .as.items = nested},
     };
     const char *const expected[] = {"an array of float64 and shape (2, 2)",
                                     "[1, -2]",
@@ -303,7 +325,8 @@ static void formats_values(void **state)
                                     "complex(1.0, -0.5)",
                                     "-inf",
                                     "None",
-                                    "'int8'"};
+                                    "'int8'",
+                                    "['auto', [1, -2]]"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         assert_int_equal(cubed_value_format(&values[i], text, sizeof text), strlen(expected[i]));
         assert_string_equal(text, expected[i]);
@@ -323,6 +346,7 @@ int main(void)
         cmocka_unit_test(gathers_arguments),
         cmocka_unit_test(names_what_is_wrong),
         cmocka_unit_test(passes_errors_of_functions),
+        cmocka_unit_test(gives_any_number_of_results),
         cmocka_unit_test(formats_values),
         cmocka_unit_test(refuses_what_is_not_there),
         cmocka_unit_test(refuses_two_names_of_one_limit),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import itertools
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,44 +10,28 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._first import computes_first
-from cubed.array._keys import positions_within
 from cubed.array._operands import (
     common_spec,
-    normalize_axis,
-    operands,
-    to_numpy,
 )
 from cubed.array_api._rows import unique_along
-from cubed.array_api.creation_functions import asarray, eye, full_like, zeros
+from cubed.array_api.creation_functions import asarray
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
-    abs,
-    atan2,
     conj,
-    divide,
-    equal,
-    imag,
     isnan,
-    maximum,
     minimum,
     multiply,
-    pow,
-    real,
-    round,
-    sin,
     trunc,
 )
 from cubed.array_api.indexing_functions import take
-from cubed.array_api.linalg import diagonal
 from cubed.array_api.manipulation_functions import (
     concat,
     expand_dims,
-    flip,
     permute_dims,
     reshape,
     stack,
 )
-from cubed.array_api.searching_functions import nonzero, where
+from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.set_functions import (
     unique_all,
     unique_counts,
@@ -62,7 +44,34 @@ from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.functions._calls import operand
 from cubed.functions.manipulation import dstack, hstack, rot90, vstack
+from cubed.functions.math import (
+    angle,
+    deg2rad,
+    exp2,
+    fabs,
+    fmax,
+    fmin,
+    iscomplex,
+    isneginf,
+    isposinf,
+    isreal,
+    rad2deg,
+    rint,
+    sinc,
+)
 from cubed.functions.numeric import trapezoid, unwrap
+from cubed.functions.pieces import (
+    append,
+    array_split,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    delete,
+    diag,
+    fliplr,
+    flipud,
+    split,
+)
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -79,9 +88,6 @@ def flat(x: Any) -> Array:
     return reshape(as_lazy(x), (-1,))
 
 
-# --- Axes and pieces ------------------------------------------------------------------------------
-
-
 def _with_axes(x: Any, ndim: int) -> Array:
     a = as_lazy(x).copy()
     while a.ndim < min(ndim, 2):
@@ -89,295 +95,7 @@ def _with_axes(x: Any, ndim: int) -> Array:
     return a if a.ndim >= ndim else expand_dims(a, axis=-1)
 
 
-def _each(arrays: tuple[Any, ...], ndim: int) -> Any:
-    out = tuple(_with_axes(x, ndim) for x in arrays)
-    return out[0] if len(out) == 1 else out
-
-
-@documented()
-def atleast_1d(*arrays: Any) -> Any:
-    """An array, one element as one of one axis; of several arrays a tuple.
-
-    Returns
-    -------
-    Array or tuple of Array
-        Of the array's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> cubed.atleast_1d(cubed.asarray([1, 2])).shape
-    (2,)
-    """
-    return _each(arrays, 1)
-
-
-@documented()
-def atleast_2d(*arrays: Any) -> Any:
-    """An array with axes of one element in front, of which there are two then; of several arrays a
-    tuple.
-
-    Returns
-    -------
-    Array or tuple of Array
-        Of the array's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> cubed.atleast_2d(cubed.asarray([1, 2])).shape
-    (1, 2)
-    """
-    return _each(arrays, 2)
-
-
-@documented()
-def atleast_3d(*arrays: Any) -> Any:
-    """An array with three axes at least: one axis becomes the middle one, two the first ones; of
-    several arrays a tuple.
-
-    Returns
-    -------
-    Array or tuple of Array
-        Of the array's type. A view: lazy, nothing is stored.
-
-    Examples
-    --------
-    >>> cubed.atleast_3d(cubed.asarray([1, 2])).shape
-    (1, 2, 1)
-    """
-    return _each(arrays, 3)
-
-
-@documented(returns="Of the type that they promote to. Lazy.")
-def append(x: Any, values: Any, axis: int | None = None) -> Array:
-    """x and then the values, along an axis, or both flattened.
-
-    Parameters
-    ----------
-    values : array_like
-        What comes behind.
-    axis : int or None
-        The axis; None: the elements in one dimension.
-
-    Examples
-    --------
-    >>> cubed.append(cubed.asarray([1, 2]), [3]).compute()
-    array([1, 2, 3])
-    """
-    a, b = as_lazy(x), as_lazy(values)
-    if axis is None:
-        return concat([flat(a), flat(b)], axis=0)
-    return concat([a, b], axis=axis)
-
-
-@documented(returns="Of x's type. Lazy.")
-def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
-    """x without the elements at an index, a slice, a mask or several indices along an axis; None
-    flattens x.
-
-    Parameters
-    ----------
-    obj : int, slice or array_like of int
-        Positions that go.
-    axis : int or None
-        The axis; None: the elements in one dimension.
-
-    Examples
-    --------
-    >>> cubed.delete(cubed.arange(5), [1, 3]).compute()
-    array([0, 2, 4])
-    """
-    a = flat(x) if axis is None else as_lazy(x)
-    k = normalize_axis(axis or 0, a.ndim)
-    n = a.shape[k]
-    starts, stops = [0], []
-    for start, stop in _removed(obj, n, k):
-        stops.append(start)
-        starts.append(stop)
-    stops.append(n)
-    before = (slice(None),) * k
-    kept = [(p, q) for p, q in zip(starts, stops, strict=True) if p < q] or [(0, 0)]
-    return concat([a[(*before, slice(p, q))] for p, q in kept], axis=k)
-
-
-def _removed(obj: Any, n: int, axis: int) -> list[tuple[int, int]]:
-    """Ranges of an axis, of n elements, that an index, a slice, a mask or several indices are."""
-    if isinstance(obj, slice):
-        at = range(n)[obj]
-        at = at if at.step > 0 else at[::-1]
-        return [(at[0], at[-1] + 1)] if at and at.step == 1 else [(p, p + 1) for p in at]
-    positions = to_numpy(obj)
-    if positions.dtype == bool:
-        if positions.shape != (n,):
-            raise ValueError(f"delete: a mask of shape {positions.shape} for {n} elements")
-        positions = np.flatnonzero(positions)
-    elif positions.dtype.kind not in "iu" and positions.size:
-        raise IndexError(f"delete: positions of type {positions.dtype}, expected integers")
-    return [(int(p), int(p) + 1) for p in np.unique(positions_within(positions, n, axis))]
-
-
-@documented(returns="Of x's type. Views: lazy, nothing is stored.")
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices.
-
-    >>> first, second = cubed.array_split(cubed.arange(4), 2)
-    >>> second.compute()
-    array([2, 3])
-    """
-    a = as_lazy(x)
-    k = normalize_axis(axis, a.ndim)
-    before = (slice(None),) * k
-    n = a.shape[k]
-    if np.ndim(indices_or_sections) == 0:
-        parts = operator.index(indices_or_sections)
-        if parts < 1:
-            raise ValueError(f"array_split: {parts} pieces, expected 1 or more")
-        size, longer = divmod(n, parts)
-        cuts = [p * size + builtins.min(p, longer) for p in range(parts + 1)]
-    else:
-        cuts = [0, *map(operator.index, indices_or_sections), n]
-    return [a[(*before, slice(p, q))] for p, q in itertools.pairwise(cuts)]
-
-
-@documented(returns="Of x's type. Views: lazy, nothing is stored.")
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Pieces along an axis: so many of one length, or cut at indices.
-
-    >>> first, second = cubed.split(cubed.arange(4), 2)
-    >>> second.compute()
-    array([2, 3])
-    """
-    a = as_lazy(x)
-    n = a.shape[normalize_axis(axis, a.ndim)]
-    if np.ndim(indices_or_sections) == 0 and n % indices_or_sections:
-        raise ValueError(f"split: {n} elements are not {indices_or_sections} equal pieces")
-    return array_split(a, indices_or_sections, axis)
-
-
-@documented(parameters={"v": "A matrix, or a vector."}, returns="Of its type. Lazy.")
-def diag(v: Any, k: int = 0) -> Array:
-    """A diagonal of a matrix, or the matrix with a vector on it.
-
-    >>> cubed.diag(cubed.asarray([1, 2])).compute()
-    array([[1, 0],
-           [0, 2]])
-    """
-    a, k = as_lazy(v), operator.index(k)
-    if a.ndim == 2:
-        return diagonal(a, offset=k)
-    if a.ndim != 1:
-        raise ValueError(f"diag: an array of {a.ndim} axes, expected 1 or 2")
-    none = zeros(builtins.abs(k), dtype=a.dtype, spec=a._spec)
-    column = concat([none, a] if k < 0 else [a, none]) if k else a
-    on = eye(column.size, k=k, dtype=np.bool_, spec=a._spec)
-    return where(on, expand_dims(column, axis=1), zeros((), dtype=a.dtype, spec=a._spec))
-
-
-@documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def fliplr(x: Any, /) -> Array:
-    """x with the second axis backwards.
-
-    >>> cubed.fliplr(cubed.asarray([[1, 2], [3, 4]])).compute()
-    array([[2, 1],
-           [4, 3]])
-    """
-    return flip(as_lazy(x), axis=1)
-
-
-@documented(returns="Of x's type. A view: lazy, nothing is stored.")
-def flipud(x: Any, /) -> Array:
-    """x with the first axis backwards.
-
-    >>> x = cubed.asarray([1, 2, 3])
-    >>> cubed.flipud(x).compute()
-    array([3, 2, 1])
-    """
-    return flip(as_lazy(x), axis=0)
-
-
 # --- Elementwise ----------------------------------------------------------------------------------
-
-
-@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
-def angle(x: Any, deg: bool = False) -> Array:
-    """The angles of complex numbers, in radians or degrees.
-
-    Parameters
-    ----------
-    deg : bool, default False
-        Whether in degrees.
-
-    Examples
-    --------
-    >>> cubed.angle(cubed.asarray([1 + 1j]), deg=True).compute()
-    array([45.])
-    """
-    a = as_lazy(x)
-    if a.dtype.kind != "c":
-        a = a.astype(result_type(a.dtype, np.complex64))
-    out = atan2(imag(a), real(a))
-    return rad2deg(out) if deg else out
-
-
-@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
-def deg2rad(x: Any, /) -> Array:
-    """Degrees as radians.
-
-    >>> cubed.deg2rad(cubed.asarray([0.0, 180.0])).compute()
-    array([0.        , 3.14159265])
-    """
-    return multiply(as_lazy(x), np.pi / 180)
-
-
-@documented(returns="Of x's shape: float64 for integers, else x's type, real. Lazy.")
-def rad2deg(x: Any, /) -> Array:
-    """Radians as degrees.
-
-    >>> cubed.rad2deg(cubed.asarray([0.0, 3.141592653589793])).compute()
-    array([  0., 180.])
-    """
-    return multiply(as_lazy(x), 180 / np.pi)
-
-
-@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
-def exp2(x: Any, /) -> Array:
-    """Powers of 2.
-
-    >>> cubed.exp2(cubed.asarray([0.0, 1.0])).compute()
-    array([1., 2.])
-    """
-    return pow(2.0, as_lazy(x))
-
-
-@documented(
-    returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.",
-    raises="TypeError: For complex numbers.",
-)
-def fabs(x: Any, /) -> Array:
-    """Absolute values, as floats.
-
-    >>> cubed.fabs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
-    array([1.5, 0. , 2. ])
-    """
-    a = _floats(x)
-    if a.dtype.kind == "c":
-        raise TypeError(f"fabs is not defined for {a.dtype}: abs is")
-    return abs(a)
-
-
-@documented(returns="Of x's shape: float64 for integers and bools, else x's type. Lazy.")
-def rint(x: Any, /) -> Array:
-    """Nearest whole numbers, even ones of two, as floats.
-
-    >>> cubed.rint(cubed.asarray([-1.5, 0.2, 2.5])).compute()
-    array([-2.,  0.,  2.])
-    """
-    return round(_floats(x))
-
-
-def _floats(x: Any) -> Array:
-    """x, integers and bools as float64."""
-    a = as_lazy(x)
-    return a.astype(np.float64) if a.dtype.kind in "biu" else a
 
 
 @documented(returns="Of x's shape and type. Lazy.", raises="TypeError: For complex numbers.")
@@ -388,90 +106,6 @@ def fix(x: Any, /) -> Array:
     array([-1.,  0.,  2.])
     """
     return trunc(as_lazy(x))
-
-
-def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
-    """Two operands; Python scalars take the other's type."""
-    (a, b), spec = operands(x1, x2)
-    return Array._new(a, spec), Array._new(b, spec)
-
-
-@documented(returns="Operands are broadcast and promoted. Lazy.")
-def fmax(x1: Any, x2: Any, /) -> Array:
-    """The larger of two elements; where one is NaN the other.
-
-    >>> cubed.fmax(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
-    array([3., 5.])
-    """
-    a, b = _pair(x1, x2)
-    out = maximum(a, b)
-    return where(isnan(a), b, where(isnan(b), a, out))
-
-
-@documented(returns="Operands are broadcast and promoted. Lazy.")
-def fmin(x1: Any, x2: Any, /) -> Array:
-    """The smaller of two elements; where one is NaN the other.
-
-    >>> cubed.fmin(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
-    array([1., 5.])
-    """
-    a, b = _pair(x1, x2)
-    out = minimum(a, b)
-    return where(isnan(a), b, where(isnan(b), a, out))
-
-
-@documented(returns="bool, of x's shape. Lazy.")
-def isneginf(x: Any, /) -> Array:
-    """Where x is minus infinity.
-
-    >>> cubed.isneginf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
-    array([False, False, False])
-    """
-    return equal(as_lazy(x), float("-inf"))
-
-
-@documented(returns="bool, of x's shape. Lazy.")
-def isposinf(x: Any, /) -> Array:
-    """Where x is plus infinity.
-
-    >>> cubed.isposinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
-    array([False,  True, False])
-    """
-    return equal(as_lazy(x), float("inf"))
-
-
-@documented(returns="bool, of x's shape. Lazy.")
-def isreal(x: Any, /) -> Array:
-    """Where elements have no imaginary part.
-
-    >>> cubed.isreal(cubed.asarray([1 + 0j, 2j])).compute()
-    array([ True, False])
-    """
-    a = as_lazy(x)
-    return equal(imag(a), 0) if a.dtype.kind == "c" else full_like(a, True, dtype=np.bool_)
-
-
-@documented(returns="bool, of x's shape. Lazy.")
-def iscomplex(x: Any, /) -> Array:
-    """Where elements have an imaginary part.
-
-    >>> cubed.iscomplex(cubed.asarray([1 + 0j, 2j])).compute()
-    array([False,  True])
-    """
-    return ~isreal(x)
-
-
-@documented(returns="Of x's shape: float64 for integers, else x's type. Lazy.")
-def sinc(x: Any, /) -> Array:
-    """``sin(pi x) / (pi x)``, 1 at 0.
-
-    >>> cubed.sinc(cubed.asarray([0.0, 0.5])).compute().round(4)
-    array([1.    , 0.6366])
-    """
-    a = multiply(_floats(x), np.pi)
-    zero = equal(a, 0)
-    one = a.dtype.type(1)
-    return where(zero, one, divide(sin(a), where(zero, one, a)))
 
 
 @documented(returns="Of x's shape and type. Lazy.")

@@ -23,30 +23,12 @@ from cubed.functions.manipulation import (
     stack,
     tile,
 )
+from cubed.functions.pieces import broadcast_arrays, unstack
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
     "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
-
-
-@documented(returns="Of one shape, each of its type. Views: lazy, nothing is stored.")
-def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays, each in the shape that they broadcast to.
-
-    Raises
-    ------
-    ValueError
-        For shapes that do not broadcast.
-
-    Examples
-    --------
-    >>> a, b = cubed.broadcast_arrays(cubed.ones((2, 1)), cubed.ones(3))
-    >>> a.shape, b.shape
-    ((2, 3), (2, 3))
-    """
-    shape = broadcast_shapes(*(a.shape for a in arrays))
-    return tuple(broadcast_to(a, shape) for a in arrays)
 
 
 def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -115,24 +97,3 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     times = core_of(repeats)
     total = int(Array._new(_core.repeat_total(x._x, times, axis), spec))
     return Array._new(_core.repeat_each(x._x, times, axis, total), spec)
-
-
-@documented(returns="Of x's type. Lazy.")
-def unstack(x: Array, /, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of x along an axis, without that axis.
-
-    Parameters
-    ----------
-    axis : int, default 0
-        The axis, which the parts do not have.
-
-    Examples
-    --------
-    >>> first, second = cubed.unstack(cubed.asarray([[1, 2], [3, 4]]))
-    >>> second.compute()
-    array([3, 4])
-    """
-    x = lazy(x)
-    a = normalize_axis(axis, x.ndim)
-    keys = (tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a]))
-    return tuple(x._like(_core.slice(x._x, key)) for key in keys)

@@ -41,6 +41,7 @@ from cubed.base._docs import OPERANDS, documented
 from cubed.base._types import DTypeLike
 from cubed.functions._calls import operand
 from cubed.functions.manipulation import ravel, swapaxes, transpose
+from cubed.functions.math import isnat
 from cubed.functions.numeric import allclose, isclose
 from cubed.functions.searching import nanargmax, nanargmin
 from cubed.functions.statistical import (
@@ -68,21 +69,6 @@ concatenate = concat
 
 
 # --- Arranging -----------------------------------------------------------------------------------
-
-
-@documented(returns="bool, of x's shape. Lazy.")
-def isnat(x: Array, /) -> Array:
-    """Where dates and times are not a time.
-
-    >>> import numpy as np
-    >>> times = np.array(["2001-02-03", "NaT"], dtype="datetime64[D]")
-    >>> cubed.isnat(cubed.asarray(times)).compute()
-    array([False,  True])
-    """
-    x = lazy(x)
-    if x.dtype.kind not in "mM":
-        raise TypeError(f"isnat of {x.dtype}: expected dates or times")
-    return x._unary("isnan")
 
 
 @documented()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,15 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import common_spec, core_of, is_scalar, lazy, to_numpy
+from cubed.array._operands import (
+    common_spec,
+    core_of,
+    is_scalar,
+    lazy,
+    normalize_axis,
+    operands,
+    to_numpy,
+)
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, NDArray
 from cubed.functions._calls import arrays_of
@@ -53,6 +62,58 @@ def triangle_of(name: str, x: Any, k: int) -> Array:
     x = lazy(x)
     far = sum(x.shape)  # diagonals further out change nothing
     return x._like(_core.call(name, x._x, max(-far, min(operator.index(k), far))))
+
+
+def each_of(name: str, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    """An array for each array."""
+    given = [as_lazy(a) for a in arrays]
+    made = _core.call(name, [a._x for a in given])
+    return tuple(a._like(x) for a, x in zip(given, made, strict=True))
+
+
+def one_or_each_of(name: str, arrays: Sequence[Any]) -> Any:
+    """The same; of one array no tuple."""
+    made = each_of(name, arrays)
+    return made[0] if len(made) == 1 else made
+
+
+def pair_of(name: str, x1: Any, x2: Any) -> Array:
+    """A function of two operands, of which one may be a number."""
+    cores, spec = operands(x1, x2)
+    return Array._new(_core.call(name, *cores), spec)
+
+
+def delete_of(name: str, x: Any, obj: Any, axis: int | None) -> Array:
+    """An array without the elements at positions, which may be a mask."""
+    x = as_lazy(x)
+    if not isinstance(obj, slice):
+        obj = _positions(name, obj).reshape(-1)
+        n = x.size if axis is None else x.shape[normalize_axis(axis, x.ndim)]
+        if obj.dtype == bool:
+            if obj.shape != (n,):
+                raise ValueError(f"{name}: a mask of shape {obj.shape} for {n} elements")
+            obj = np.flatnonzero(obj)
+    return x._like(_core.call(name, x._x, obj, axis))
+
+
+def insert_of(name: str, arr: Any, obj: Any, values: Any, axis: int | None) -> Array:
+    """An array with values in front of the elements at positions."""
+    x, new = as_lazy(arr), as_lazy(values)
+    if not isinstance(obj, slice):
+        obj = _positions(name, obj)
+        if obj.ndim > 1:
+            raise ValueError(f"{name}: positions have {obj.ndim} axes, expected one at most")
+        if obj.dtype == bool and obj.size:
+            raise TypeError(f"{name}: positions are bool, expected integers")
+    return Array._new(_core.call(name, x._x, obj, new._x, axis), common_spec(x, new))
+
+
+def _positions(name: str, obj: Any) -> NDArray:
+    """Integers or a mask."""
+    found = to_numpy(obj)
+    if found.dtype.kind not in "biu" and found.size:
+        raise IndexError(f"{name}: positions are {found.dtype}, expected integers")
+    return found
 
 
 def _check_weights(name: str, weights: NDArray) -> None:

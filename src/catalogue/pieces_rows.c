@@ -1,0 +1,480 @@
+/* Functions that take arrays apart, and change their sizes. */
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "cubed/array_api.h"
+#include "plan/context.h"
+#include "rows.h"
+
+#define CATEGORY .category = "pieces"
+
+#define INPUT PARAM_ARRAY("x", "Input array.")
+
+static cubed_status keep(cubed_array *x, cubed_array **out)
+{
+    *out = cubed_array_ref(x);
+    return CUBED_OK;
+}
+
+static cubed_status flatten(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    const int64_t all = -1;
+    return cubed_reshape(x, 1, &all, out, err);
+}
+
+/* --- Apart -------------------------------------------------------------------------------------------- */
+
+#define SECTIONS                                                                                   \
+    {                                                                                              \
+        PARAM("indices_or_sections", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED,           \
+              "Number of pieces, or the positions along the axis at which they begin.")            \
+    }
+
+static const cubed_param split_params[] = {
+    PARAM_LIKE("x", "Input array."),
+    SECTIONS,
+    PARAM_AXIS("axis", 0, 0,
+               "Axis along which the array is cut; negative ones count from the last."),
+};
+static const cubed_param split_along_params[] = {PARAM_LIKE("ary", "Input array."), SECTIONS};
+
+/* Bounds of n pieces whose lengths differ by one at most: longer ones come first. */
+static void cut_evenly(int64_t extent, int64_t n, int64_t *bounds)
+{
+    for (int64_t i = 0; i <= n; i++) bounds[i] = i * (extent / n) + cb_min_i64(i, extent % n);
+}
+
+static cubed_status count_pieces(const cb_call *c, int64_t extent, bool even, int64_t *n)
+{
+    const cubed_value *v = &c->values[1];
+    *n = v->kind == CUBED_VALUE_INTS ? (int64_t)v->n + 1 : v->as.integer;
+    if (*n < 1 || *n >= INT32_MAX)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG, "%s: %lld pieces, expected 1 or more",
+                                     c->function->name, (long long)*n));
+    if (even && v->kind == CUBED_VALUE_INT && extent % *n != 0)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: %lld elements are not %lld equal pieces",
+                                     c->function->name, (long long)extent, (long long)*n));
+    return CUBED_OK;
+}
+
+/* Pieces along an axis, which are of one length if `even`. */
+static cubed_status split(const cb_call *c, int64_t given, bool even)
+{
+    cubed_array *x = cb_call_array(c, 0), **out;
+    const cubed_value *v = &c->values[1];
+    int axis = 0;
+    int64_t n;
+    CB_TRY(cb_call_check_axis(c, 2, cubed_array_ndim(x), given, &axis));
+    const int64_t extent = cubed_array_shape(x)[axis];
+    CB_TRY(count_pieces(c, extent, even, &n));
+    const size_t size = (size_t)(n + 1) * sizeof(int64_t);
+    int64_t *bounds = cb_alloc(&c->ctx->alloc, size);
+    if (!bounds) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %lld pieces", (long long)n);
+    cut_evenly(extent, n, bounds);
+    for (int64_t i = 0; v->kind == CUBED_VALUE_INTS && i < v->n; i++) bounds[i + 1] = v->as.ints[i];
+    cubed_status st = cb_call_results(c, n, &out);
+    if (st == CUBED_OK) st = cubed_split(x, axis, bounds, (int)n, out, c->err);
+    cb_free(&c->ctx->alloc, bounds, size);
+    return st;
+}
+
+static cubed_status call_split(const cb_call *c) { return split(c, cb_call_int(c, 2), true); }
+static cubed_status call_array_split(const cb_call *c)
+{
+    return split(c, cb_call_int(c, 2), false);
+}
+
+/* hsplit, vsplit and dsplit: `which` is the axis. */
+static cubed_status call_split_along(const cb_call *c)
+{
+    const int ndim = cubed_array_ndim(cb_call_array(c, 0)), axis = c->which;
+    const int least = axis == 1 ? 1 : axis == 0 ? 2 : 3;
+    if (ndim < least)
+        return cb_call_blame(c, 0,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: the array has %d axes, expected %d at least",
+                                     c->function->name, ndim, least));
+    return split(c, ndim == 1 ? 0 : axis, true);
+}
+
+static const cubed_param unstack_params[] = {
+    INPUT,
+    PARAM_AXIS("axis", 0, 0, "Axis that the parts do not have; negative ones count from the last."),
+};
+
+static cubed_status call_unstack(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), **out;
+    int axis = 0;
+    CB_TRY(cb_call_check_axis(c, 1, cubed_array_ndim(x), cb_call_int(c, 1), &axis));
+    CB_TRY(cb_call_results(c, cubed_array_shape(x)[axis], &out));
+    return cubed_unstack(x, axis, out, c->err);
+}
+
+/* --- Axes --------------------------------------------------------------------------------------------- */
+
+static const cubed_param each_params[] = {
+    {PARAM("arrays", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
+           "Input arrays.")},
+};
+
+static cubed_status call_broadcast_arrays(const cb_call *c)
+{
+    const cubed_value *v = &c->values[0];
+    cubed_array **out;
+    CB_TRY(cb_call_results(c, v->n, &out));
+    return cubed_broadcast_arrays(v->as.arrays, v->n, out, c->err);
+}
+
+/* `which` is the number of axes. */
+static cubed_status call_atleast(const cb_call *c)
+{
+    const cubed_value *v = &c->values[0];
+    cubed_array **out;
+    CB_TRY(cb_call_results(c, v->n, &out));
+    for (int i = 0; i < v->n; i++)
+        CB_TRY(cubed_atleast(v->as.arrays[i], c->which, &out[i], c->err));
+    return CUBED_OK;
+}
+
+static const cubed_param mirror_params[] = {
+    {PARAM("x", ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
+           "Input array.")},
+};
+
+/* fliplr and flipud: `which` is the axis. */
+static cubed_status call_mirror(const cb_call *c)
+{
+    return cubed_flip(cb_call_array(c, 0), &c->which, 1, c->out, c->err);
+}
+
+/* --- Diagonals and sizes ------------------------------------------------------------------------------ */
+
+static const cubed_param diag_params[] = {
+    PARAM_LIKE("v", "A matrix, or a vector."),
+    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+};
+static const cubed_param diagflat_params[] = {
+    PARAM_LIKE("v", "Input array."),
+    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+};
+
+static cubed_status call_diag(const cb_call *c)
+{
+    return cubed_diag(cb_call_array(c, 0), cb_call_int(c, 1), c->out, c->err);
+}
+
+static cubed_status call_diagflat(const cb_call *c)
+{
+    cubed_array *flat;
+    CB_TRY(flatten(cb_call_array(c, 0), &flat, c->err));
+    const cubed_status st = cubed_diag(flat, cb_call_int(c, 1), c->out, c->err);
+    cubed_array_unref(flat);
+    return st;
+}
+
+static const cubed_param resize_params[] = {
+    PARAM_LIKE("a", "Input array."),
+    {PARAM_IN("new_shape", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
+              "Shape of the result.")},
+};
+
+static cubed_status call_resize(const cb_call *c)
+{
+    int n;
+    const int64_t *shape = cb_call_ints(c, 1, &n);
+    return cubed_resize(cb_call_array(c, 0), n, shape, c->out, c->err);
+}
+
+/* --- Elements added and removed ------------------------------------------------------------------------ */
+
+#define AXIS_OR_FLAT(NOTES)                                                                        \
+    PARAM_AXIS_OR_NONE("axis", 0, NOTES " None: the elements in one dimension.")
+
+static const cubed_param append_params[] = {
+    PARAM_LIKE("x", "Input array."),
+    PARAM_LIKE("values", "Elements behind those of `x`."),
+    AXIS_OR_FLAT("The axis."),
+};
+
+static cubed_status call_append(const cb_call *c)
+{
+    cubed_array *both[2] = {cb_call_array(c, 0), cb_call_array(c, 1)}, *flat[2] = {NULL, NULL};
+    if (cb_call_has(c, 2)) return cubed_concat(both, 2, cb_call_axis(c, 2), c->out, c->err);
+    cubed_status st = flatten(both[0], &flat[0], c->err);
+    if (st == CUBED_OK) st = flatten(both[1], &flat[1], c->err);
+    if (st == CUBED_OK) st = cubed_concat(flat, 2, 0, c->out, c->err);
+    cubed_array_unref(flat[0]);
+    cubed_array_unref(flat[1]);
+    return st;
+}
+
+#define POSITIONS(NAME, NOTES)                                                                     \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(SLICE), CUBED_PARAM_REQUIRED, NOTES)    \
+    }
+
+/* Positions of an argument along an axis. */
+typedef struct positions {
+    int64_t n;
+    const int64_t *at;
+    int64_t *made; /* memory of those of a slice */
+} positions;
+
+/* A bound of a slice, as Python counts it. */
+static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool down)
+{
+    const int64_t least = down ? -1 : 0, most = down ? extent - 1 : extent;
+    if (!bound) return missing;
+    const int64_t at = *bound < 0 ? (*bound < -extent ? least : *bound + extent) : *bound;
+    return at < least ? least : at > most ? most : at;
+}
+
+/* Positions start, start + step, ... of a slice: those of Python's range(extent)[slice]. */
+typedef struct progression {
+    int64_t start, step, n;
+} progression;
+
+static cubed_status resolve_slice(const cb_call *c, int64_t extent, progression *out)
+{
+    const cubed_slice_bounds *s = c->values[1].as.slice;
+    const int64_t step = s->step ? *s->step : 1;
+    const bool down = step < 0;
+    if (step == 0)
+        return cb_call_blame(
+            c, 1,
+            cb_fail(c->err, CUBED_E_ARG, "%s: the step of the slice is 0", c->function->name));
+    const int64_t start = clamp(s->start, down ? extent - 1 : 0, extent, down);
+    const int64_t stop = clamp(s->stop, down ? -1 : extent, extent, down);
+    const int64_t span = down ? start - stop : stop - start;
+    const uint64_t by = down ? -(uint64_t)step : (uint64_t)step;
+    const int64_t n = span <= 0 ? 0 : (int64_t)(((uint64_t)span - 1) / by) + 1;
+    *out = (progression){start, step, n};
+    return CUBED_OK;
+}
+
+static cubed_status list_slice(const cb_call *c, int64_t extent, positions *out)
+{
+    progression p = {0, 0, 0};
+    CB_TRY(resolve_slice(c, extent, &p));
+    if (p.n < INT32_MAX) out->made = cb_alloc(&c->ctx->alloc, (size_t)p.n * sizeof *out->made);
+    if (!out->made)
+        return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %lld positions", (long long)p.n);
+    for (int64_t i = 0; i < p.n; i++) out->made[i] = p.start + i * p.step;
+    out->n = p.n;
+    out->at = out->made;
+    return CUBED_OK;
+}
+
+static cubed_status get_positions(const cb_call *c, int64_t extent, positions *out)
+{
+    int n;
+    *out = (positions){0, NULL, NULL};
+    if (c->values[1].kind == CUBED_VALUE_SLICE) return list_slice(c, extent, out);
+    out->at = cb_call_ints(c, 1, &n);
+    out->n = n;
+    return CUBED_OK;
+}
+
+static void free_positions(const cb_call *c, positions *p)
+{
+    cb_free(&c->ctx->alloc, p->made, (size_t)p->n * sizeof *p->made);
+}
+
+/* The array, in one dimension without an axis, which is at position `i`; the caller releases it. */
+static cubed_status get_line(const cb_call *c, int i, cubed_array **x, int *axis)
+{
+    *axis = 0;
+    if (!cb_call_has(c, i)) return flatten(cb_call_array(c, 0), x, c->err);
+    *x = cubed_array_ref(cb_call_array(c, 0));
+    const cubed_status st = cb_call_check_axis(c, i, cubed_array_ndim(*x), cb_call_int(c, i), axis);
+    if (st != CUBED_OK) cubed_array_unref(*x);
+    return st;
+}
+
+static const cubed_param delete_params[] = {
+    PARAM_LIKE("x", "Input array."),
+    POSITIONS("obj", "Positions that go."),
+    AXIS_OR_FLAT("Axis of the positions."),
+};
+
+/* Removes neighbours, of which there may be more than positions that memory holds. */
+static cubed_status delete_between(const cb_call *c, cubed_array *x, int axis, int64_t start,
+                                   int64_t stop)
+{
+    const int64_t extent = cubed_array_shape(x)[axis], bounds[4] = {0, start, stop, extent};
+    cubed_array *parts[3];
+    CB_TRY(cubed_split(x, axis, bounds, 3, parts, c->err));
+    cubed_array *const around[2] = {parts[0], parts[2]};
+    const int first = start == 0 && stop<extent, n = start> 0 && stop < extent ? 2 : 1;
+    const cubed_status st =
+        n == 1 ? keep(around[first], c->out) : cubed_concat(around, n, axis, c->out, c->err);
+    for (int i = 0; i < 3; i++) cubed_array_unref(parts[i]);
+    return st;
+}
+
+static cubed_status delete_positions(const cb_call *c, cubed_array *x, int axis)
+{
+    positions p;
+    cubed_status st = get_positions(c, cubed_array_shape(x)[axis], &p);
+    if (st == CUBED_OK) st = cb_call_blame(c, 1, cubed_delete(x, p.at, p.n, axis, c->out, c->err));
+    free_positions(c, &p);
+    return st;
+}
+
+static cubed_status call_delete(const cb_call *c)
+{
+    cubed_array *x;
+    progression p = {0, 0, 0};
+    int axis;
+    CB_TRY(get_line(c, 2, &x, &axis));
+    cubed_status st = CUBED_OK;
+    if (c->values[1].kind == CUBED_VALUE_SLICE)
+        st = resolve_slice(c, cubed_array_shape(x)[axis], &p);
+    if (st == CUBED_OK && p.n > 0 && (p.step == 1 || p.step == -1))
+        st = delete_between(c, x, axis, p.step > 0 ? p.start : p.start - p.n + 1,
+                            p.step > 0 ? p.start + p.n : p.start + 1);
+    else if (st == CUBED_OK)
+        st = delete_positions(c, x, axis);
+    cubed_array_unref(x);
+    return st;
+}
+
+static const cubed_param insert_params[] = {
+    PARAM_LIKE("arr", "Input array."),
+    POSITIONS("obj", "Positions in front of which the values are put."),
+    PARAM_LIKE("values", "Elements that are put there, cast to the type of `arr`, and broadcast."),
+    AXIS_OR_FLAT("Axis of the positions."),
+};
+
+/* The values for one position: their first axis is along the axis of the positions. */
+static cubed_status turn_values(cubed_array *values, int ndim, int axis, cubed_array **out,
+                                cubed_error *err)
+{
+    const int first = 0;
+    cubed_array *now = cubed_array_ref(values);
+    cubed_status st = CUBED_OK;
+    while (st == CUBED_OK && cubed_array_ndim(now) < ndim) {
+        cubed_array *before = now;
+        st = cubed_expand_dims(before, 0, &now, err);
+        cubed_array_unref(before);
+    }
+    if (st != CUBED_OK) return st;
+    st = cubed_moveaxis(now, &first, &axis, 1, out, err);
+    cubed_array_unref(now);
+    return st;
+}
+
+static cubed_status call_insert(const cb_call *c)
+{
+    cubed_array *x, *values = NULL;
+    positions p;
+    int axis;
+    CB_TRY(get_line(c, 3, &x, &axis));
+    cubed_status st = get_positions(c, cubed_array_shape(x)[axis], &p);
+    if (st == CUBED_OK && c->values[1].kind == CUBED_VALUE_INT)
+        st = turn_values(cb_call_array(c, 2), cubed_array_ndim(x), axis, &values, c->err);
+    else
+        values = cubed_array_ref(cb_call_array(c, 2));
+    if (st == CUBED_OK) st = cubed_insert(x, p.at, p.n, values, axis, c->out, c->err);
+    free_positions(c, &p);
+    cubed_array_unref(values);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Rows --------------------------------------------------------------------------------------------- */
+
+#define VIEWS "The type of the array. Views."
+#define MOVES .attrs = CUBED_ATTRS_VIEW, .moves = true
+#define PIECES                                                                                     \
+    .returns = VIEWS, .any_results = true, .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT
+
+static const cb_row rows[] = {
+    {{"append", CATEGORY, .summary = "The elements of two arrays one after another along an axis.",
+      .returns = "The type that both promote to.", PARAMS(append_params),
+      .attrs = CUBED_ATTRS_SHARED, .coords = CUBED_COORDS_RESIZED},
+     .call = call_append},
+    {{"array_split", CATEGORY,
+      .summary = "Pieces along an axis, whose lengths differ by one element at most.",
+      PARAMS(split_params), PIECES},
+     .call = call_array_split},
+    {{"atleast_1d", CATEGORY,
+      .summary = "A number as an array of one axis; other arrays as they are.", .returns = VIEWS,
+      PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+     .call = call_atleast,
+     .which = 1},
+    {{"atleast_2d", CATEGORY,
+      .summary = "Arrays with axes of one element in front, so that there are two at least.",
+      .returns = VIEWS, PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+     .call = call_atleast,
+     .which = 2},
+    {{"atleast_3d", CATEGORY,
+      .summary = "Arrays with three axes at least: one axis becomes the middle one, two the first "
+                 "ones.",
+      .returns = VIEWS, PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+     .call = call_atleast,
+     .which = 3},
+    {{"broadcast_arrays", CATEGORY,
+      .summary = "The arrays, each in the shape that they broadcast to.",
+      .returns = "One shape, each array of its type. Views.", PARAMS(each_params),
+      .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+     .call = call_broadcast_arrays},
+    {{"delete", CATEGORY, .summary = "The array without the elements at positions along an axis.",
+      .returns = "The type of `x`.", PARAMS(delete_params), .attrs = CUBED_ATTRS_VIEW,
+      .coords = CUBED_COORDS_RESIZED},
+     .call = call_delete},
+    {{"diag", CATEGORY, .summary = "A diagonal of a matrix, or the matrix with a vector on it.",
+      .returns = "The type of `v`.", PARAMS(diag_params), .attrs = CUBED_ATTRS_SAME,
+      .coords = CUBED_COORDS_CUT},
+     .call = call_diag},
+    {{"diagflat", CATEGORY,
+      .summary = "The matrix with the elements of an array on a diagonal, and zeros elsewhere.",
+      .returns = "The type of `v`.", PARAMS(diagflat_params), .attrs = CUBED_ATTRS_SAME,
+      .coords = CUBED_COORDS_CUT},
+     .call = call_diagflat},
+    {{"dsplit", CATEGORY, .summary = "Pieces along the third axis.", PARAMS(split_along_params),
+      PIECES},
+     .call = call_split_along,
+     .which = 2},
+    {{"fliplr", CATEGORY, .summary = "The array with the second axis in reverse order.",
+      .returns = "The type of `x`. A view.", PARAMS(mirror_params), MOVES,
+      .coords = CUBED_COORDS_CUT},
+     .call = call_mirror,
+     .which = 1},
+    {{"flipud", CATEGORY, .summary = "The array with the first axis in reverse order.",
+      .returns = "The type of `x`. A view.", PARAMS(mirror_params), MOVES,
+      .coords = CUBED_COORDS_CUT},
+     .call = call_mirror,
+     .which = 0},
+    {{"hsplit", CATEGORY, .summary = "Pieces along the second axis, or the only axis of a vector.",
+      PARAMS(split_along_params), PIECES},
+     .call = call_split_along,
+     .which = 1},
+    {{"insert", CATEGORY,
+      .summary = "The elements along an axis with others in front of some of them.",
+      .returns = "The type of `arr`, longer along the axis.", PARAMS(insert_params),
+      .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_RESIZED},
+     .call = call_insert},
+    {{"resize", CATEGORY,
+      .summary =
+          "The elements in C order in another shape, again and again if it has more of them.",
+      .returns = "The type of `a`; zeros if `a` has no elements.", PARAMS(resize_params),
+      .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_CUT},
+     .call = call_resize},
+    {{"split", CATEGORY, .summary = "Pieces of one length along an axis.", PARAMS(split_params),
+      PIECES},
+     .call = call_split},
+    {{"unstack", CATEGORY, .summary = "The parts of the array along an axis, without that axis.",
+      PARAMS(unstack_params), PIECES},
+     .call = call_unstack},
+    {{"vsplit", CATEGORY, .summary = "Pieces along the first of two or more axes.",
+      PARAMS(split_along_params), PIECES},
+     .call = call_split_along,
+     .which = 0},
+};
+
+const cb_rows cb_pieces_rows = ROWS(rows);
