@@ -1,1 +1,1 @@
-"""What everything else is made with: chunks, types, warnings, pickles."""
+"""Foundations of the other modules: chunks, types, warnings, pickles."""

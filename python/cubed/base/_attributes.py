@@ -7,24 +7,24 @@ from typing import Any
 
 import numpy as np
 
-#: The member of attributes that states their types: CUBED_ATTRIBUTE_TYPES of the C library.
+#: The attribute that holds the types of the others: CUBED_ATTRIBUTE_TYPES of the C library.
 _TYPES = "_nczarr_attr"
 
 
 def plain_attributes(text: str) -> dict[str, Any]:
-    """Returns attributes as values of JSON."""
+    """Returns attributes as JSON values."""
     attrs: dict[str, Any] = json.loads(text)
     attrs.pop(_TYPES, None)
     return attrs
 
 
 def typed_attributes(text: str) -> dict[str, Any]:
-    """Returns attributes as netCDF4 does: numbers with a stated type are values of NumPy."""
+    """Returns attributes as netCDF4 does: numbers with a stated type are NumPy scalars."""
     attrs: dict[str, Any] = json.loads(text)
     types = attrs.pop(_TYPES, {}).get("types", {})
     for name, type_ in types.items():
         v = attrs.get(name)
-        # A double in base64 stays for Xarray's own decoder.
+        # A double in base64 is left to Xarray's decoder.
         is_coded = name == "_FillValue" and isinstance(v, str)
         if v is not None and type_[1] != "S" and not is_coded:
             attrs[name] = np.array(v, type_[1:])[()]

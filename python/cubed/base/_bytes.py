@@ -1,4 +1,4 @@
-"""Numbers of bytes as people write them."""
+"""Numbers of bytes in human-readable form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cubed import _core
 
 
 def parse_bytes(value: int | float | str | None) -> int:
-    """``"200MB"``, ``"1.5 GiB"`` or a number, in bytes; None is 0."""
+    """Converts ``"200MB"``, ``"1.5 GiB"`` or a number to bytes; None is 0."""
     if value is None:
         return 0
     if isinstance(value, str):
@@ -24,7 +24,7 @@ def parse_bytes(value: int | float | str | None) -> int:
 
 
 def format_bytes(size: float) -> str:
-    """``"1.5 GB"``."""
+    """Formats a number of bytes, such as ``"1.5 GB"``."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(size) < 1000 or unit == "TB":
             break

@@ -1,4 +1,4 @@
-"""What users may give as chunks, as extents for the engine."""
+"""Converts the chunks that users give to extents for the engine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from cubed.base._bytes import parse_bytes
 
 AUTO_CHUNK_BYTES = 128 * 2**20
 
-#: What the engine takes for each axis: the extent of chunks, or, where they differ, of each.
+#: Chunks for the engine: for each axis the extent of its chunks, or the extents of all chunks if
+#: they differ.
 Chunks = tuple[int | tuple[int, ...], ...]
 
-#: What users may give as a shape.
+#: What users may pass as a shape.
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
 def _plain(value: Any) -> Any:
-    """Arrays of NumPy's as lists, and what they hold as Python's numbers; others as they are."""
+    """Converts NumPy arrays to lists and their elements to Python numbers; keeps other values."""
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _extents(value: Any) -> Any:
-    """What is given for chunks, in Python's numbers, and with floats such as 2.0, results of a
-    division, as integers."""
+    """Converts chunks to Python numbers, and integral floats such as 2.0, results of a division, to
+    integers.
+    """
     value = _plain(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(_extents(v) for v in value)
@@ -35,7 +37,7 @@ def _extents(value: Any) -> Any:
 
 
 def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
-    """The argument of that name, an extent or several, as a tuple."""
+    """Converts the argument `name`, one extent or several, to a tuple."""
     shape = _plain(shape)
     try:
         if isinstance(shape, Sequence):
@@ -46,7 +48,7 @@ def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
 
 
 def longest(chunks: Chunks) -> tuple[int, ...]:
-    """Extents of the longest chunks."""
+    """Returns the extents of the longest chunks."""
     return tuple(c if isinstance(c, int) else max(c) for c in chunks)
 
 
@@ -56,19 +58,20 @@ def normalize_chunks(
     itemsize: int,
     previous: Sequence[int | tuple[int, ...]] | None = None,
 ) -> Chunks:
-    """An extent for each axis, or the extents of all chunks where they differ.
+    """Returns an extent for each axis, or the extents of all chunks if they differ.
 
     Parameters
     ----------
     chunks
-        An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for about so many bytes; a
-        sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for
-        the whole axis, None for what it was before (else the whole axis), ``"auto"`` or a size in
-        bytes of all automatic ones, or the extents of all chunks.
+        An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for chunks of about that
+        size; or a sequence with an entry for each axis, or a mapping from axes to entries. An entry
+        is an extent, -1 for the whole axis, None for the previous extent (without one: the whole
+        axis), ``"auto"``, a size in bytes that limits all automatic entries, or the extents of all
+        chunks.
     shape, itemsize
-        Of the array.
+        Shape and item size of the array.
     previous
-        Its chunks so far.
+        Its current chunks.
     """
     entries, limit = _entries(chunks, len(shape))
     cuts = [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)]
@@ -84,11 +87,11 @@ def explicit_chunks(
     limit: int | str | None = None,
     previous: Sequence[Any] | None = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """The extents of all chunks, axis by axis, which may differ where they are given.
+    """Returns the extents of all chunks, axis by axis. They may differ if they are given.
 
-    Without a shape `chunks` are those already. `limit` is of bytes where axes are automatic;
-    `previous` has for each axis an extent, extents of all chunks, or None: automatic extents are
-    multiples.
+    Without a shape, `chunks` are the extents of all chunks. `limit` is the size in bytes for
+    automatic axes. `previous` has for each axis an extent, the extents of all chunks, or None;
+    automatic extents are multiples of it.
     """
     if shape is None:
         shape = tuple(int(sum(c)) for c in chunks)
@@ -103,7 +106,7 @@ def explicit_chunks(
         else:
             known = [b or n for b, n in zip(before, shape, strict=True)] if before else None
             size = _entry(d, e, shape[d], known)
-            assert not isinstance(size, tuple)  # of a list, which e is not
+            assert not isinstance(size, tuple)  # e is not a list
             sizes.append(size)
     if None in sizes and itemsize is None:
         raise ValueError(f"chunks {chunks!r}: automatic chunks need the type of the array")
@@ -122,12 +125,12 @@ def explicit_chunks(
 
 
 def _aligned(size: int, base: int) -> int:
-    """The largest multiple of base that is not above size, else an equal part of base."""
+    """Returns the largest multiple of base up to size, otherwise an equal part of base."""
     return size // base * base if size >= base else -(-base // -(-base // size))
 
 
 def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
-    """What is given for each axis, and the limit for automatic ones if there is one."""
+    """Returns an entry for each axis, and the limit for automatic ones or None."""
     chunks = _extents(chunks)
     if isinstance(chunks, str):
         return ["auto"] * ndim, None if chunks == "auto" else parse_bytes(chunks)
@@ -159,7 +162,7 @@ def _integer(extent: Any) -> int:
 
 
 def _automatic(entries: list[Any]) -> tuple[list[Any], int | None]:
-    """Sizes in bytes among entries, the smallest of them as the limit of automatic ones."""
+    """Replaces sizes in bytes by "auto" and returns the smallest of them as the limit."""
     sizes = [parse_bytes(e) for e in entries if isinstance(e, str) and e != "auto"]
     limit = min((s for s in sizes if s), default=None)
     return ["auto" if isinstance(e, str) else e for e in entries], limit
@@ -168,7 +171,9 @@ def _automatic(entries: list[Any]) -> tuple[list[Any], int | None]:
 def _entry(
     axis: int, entry: Any, extent: int, previous: Sequence[int | tuple[int, ...]] | None
 ) -> int | tuple[int, ...] | None:
-    """The extent for an axis, those of all chunks where they differ, None for automatic."""
+    """Returns the extent for an axis, the extents of all chunks if they differ, or None if
+    automatic.
+    """
     if entry is None:
         return previous[axis] if previous else max(1, extent)
     if isinstance(entry, str):
@@ -193,7 +198,7 @@ def _entry(
 def _fill_auto(
     entries: list[int | None], shape: Sequence[int], itemsize: int, limit: int
 ) -> tuple[int, ...]:
-    """Gives automatic axes equal parts of what the others leave of the limit."""
+    """Divides the rest of the limit equally among automatic axes."""
     left = [d for d, e in enumerate(entries) if e is None]
     room = max(1.0, limit / itemsize / math.prod(e for e in entries if e is not None))
     out = [0 if e is None else e for e in entries]
@@ -212,7 +217,7 @@ def _fill_auto(
 
 
 def lengths_behind(extent: int, size: int, front: int) -> tuple[int, ...]:
-    """Lengths of chunks of an axis. The first is shorter by `front`, the elements before it."""
+    """Returns the chunk lengths of an axis. The first chunk is `front` elements shorter."""
     first = min(extent, size - front)
     whole, rest = divmod(extent - first, size)
     return (first,) + (size,) * whole + ((rest,) if rest else ())

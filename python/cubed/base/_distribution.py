@@ -1,4 +1,4 @@
-"""The distribution that this package is installed from, and how to install what it can use."""
+"""The distribution that this package is installed from, and commands to install extras."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import sys
 
 from cubed import _core
 
-#: Cubed for Python, another distribution, installs its modules into the same folder.
+#: Another distribution, Cubed for Python, which installs its modules into the same folder.
 _NAMESAKE = "cubed"
-#: The folder beside the package with the libraries of a portable wheel: auditwheel names it.
+#: The folder next to the package with the libraries of a portable wheel, named by auditwheel.
 LIBRARIES = _core.distribution.replace("-", "_") + ".libs"
 
 
 def install_command(extra: str, *packages: str) -> str:
-    """The command that installs packages of an extra: all of them, or only `packages`.
+    """Returns the command that installs packages of an extra: all of them, or only `packages`.
 
-    Version bounds are those of the installed distribution. The command names packages and not the
-    extra, so that it works wherever this distribution came from: a wheel, a clone or an index.
+    The version bounds are those of the installed distribution. The command names packages instead
+    of the extra, so it works for a wheel, a clone and an index alike.
     """
-    import shlex  # late: only errors need it
-    from importlib.metadata import PackageNotFoundError, requires  # late: only errors need it
+    import shlex  # lazy: needed only for errors
+    from importlib.metadata import PackageNotFoundError, requires  # lazy: needed only for errors
 
     try:
         listed = requires(_core.distribution) or []
-    except PackageNotFoundError:  # a clone's modules, used without installing them
+    except PackageNotFoundError:  # modules of a clone, not installed
         return shlex.join(["pip", "install", *(packages or [f".[{extra}]"])])
     found = []
     for requirement in listed:
@@ -35,16 +35,16 @@ def install_command(extra: str, *packages: str) -> str:
 
 
 def dependencies() -> list[str]:
-    """Requirements of this distribution without its extras, with version bounds."""
-    from importlib.metadata import requires  # late: it takes a while
+    """Returns the requirements of this distribution without its extras, with version bounds."""
+    from importlib.metadata import requires  # lazy: slow import
 
     return [r for r in requires(_core.distribution) or [] if ";" not in r]
 
 
 def namesake() -> str | None:
-    """Describes Cubed for Python in the folder of this package and the repair; None if absent."""
-    from importlib.metadata import PackageNotFoundError, distribution  # late: it takes a while
-    from pathlib import Path  # late: it takes a while
+    """Describes Cubed for Python in the folder of this package and the repair. None if absent."""
+    from importlib.metadata import PackageNotFoundError, distribution  # lazy: slow import
+    from pathlib import Path  # lazy: slow import
 
     try:
         other = distribution(_NAMESAKE)
@@ -62,6 +62,6 @@ def namesake() -> str | None:
 
 def print_command(extra: str) -> None:
     """Prints the command that installs an extra for this Python, for messages of src/cli."""
-    import shlex  # late: only errors need it
+    import shlex  # lazy: needed only for errors
 
     print(f"{shlex.quote(sys.executable)} -m {install_command(extra)}", end="", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""Docstrings: what many functions say alike is written here, once.
+"""Shared parts of docstrings.
 
-A function under :func:`documented` says in its docstring what is its own. What :data:`PARAMETERS`
-knows of the parameters that it leaves out is put in when it is defined, so that ``help`` and the
-pages of the documentation show all of them, in numpydoc's form.
+The docstring of a function with :func:`documented` describes only what is specific to it.
+Parameters that it omits are added from :data:`PARAMETERS` when the function is defined. So ``help``
+and the pages of the documentation show all parameters, in numpydoc's form.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: How docstrings say what annotations do.
+#: Names in docstrings for annotations.
 TYPES = {
     "Any": "array_like",
     "Array": "Array",
@@ -40,8 +40,8 @@ TYPES = {
     "tuple[Array, ...]": "tuple of Array",
 }
 
-#: What a parameter is, or one with that annotation; before it its type and " : ", where annotations
-#: do not say that.
+#: Descriptions of parameters, by name or annotation; preceded by the type and " : " if the
+#: annotation does not give the type.
 PARAMETERS = {
     "a": "Input array.",
     "arrays": "sequence of Array : Input arrays.",
@@ -104,7 +104,7 @@ COMPUTED = {
     "take_over": "As for :func:`cubed.compute`.",
 }
 
-#: For `parameters` of linspace and the like.
+#: For `parameters` of linspace and similar functions.
 SPACED = {
     "start": "number or array_like : The first number.",
     "stop": "number or array_like : The last one, if `endpoint`.",
@@ -113,10 +113,10 @@ SPACED = {
     "axis": "Where the numbers are in the result, if something is an array.",
 }
 
-#: For `returns` of reductions, before what the type is.
+#: For `returns` of reductions, before the description of the type.
 REDUCED = "Without the axes (`keepdims`: with one element along them); None: all of them.\n    "
 
-#: Headings of sections, in their order.
+#: Headings of sections, in order.
 _SECTIONS = {
     name: f"\n{name}\n{'-' * len(name)}\n"
     for name in (
@@ -133,13 +133,13 @@ def documented(
     raises: str = "",
     example: str = "",
 ) -> Callable[[F], F]:
-    """Completes a docstring: with the parameters that it leaves out, of which `parameters` and
-    :data:`PARAMETERS` say what they are; with `returns`, what is said of the result; with `raises`,
-    an error and when it is raised; with an example, its heading, and the import that it needs.
+    """Completes a docstring. Adds omitted parameters from `parameters` and :data:`PARAMETERS`, the
+    description `returns` of the result, an error and its condition from `raises`, and an example
+    with its heading and import.
     """
 
     def complete(function: F) -> F:
-        if function.__doc__ is not None:  # with docstrings, which -OO leaves out
+        if function.__doc__ is not None:  # None with -OO, which removes docstrings
             function.__doc__ = _completed(function, parameters, returns, raises, example)
         return function
 
@@ -150,7 +150,7 @@ def _completed(
     function: Any, parameters: Mapping[str, str], returns: str, raises: str, example: str
 ) -> str:
     doc = function.__doc__
-    if sys.version_info < (3, 13):  # which leaves the indentation out
+    if sys.version_info < (3, 13):  # later versions remove the indentation
         doc = doc.replace("\n" + " " * (len(doc) - len(doc.rstrip(" "))), "\n")
     summary, sections = _cut(doc)
     sections["Parameters"] = _listed(function, sections.get("Parameters", ""), parameters)
@@ -173,7 +173,7 @@ def _completed(
 
 
 def _cut(doc: str) -> tuple[str, dict[str, str]]:
-    """A docstring's summary, and its sections."""
+    """Splits a docstring into its summary and its sections."""
     if "\n---" not in doc:
         return doc, {}
     starts = [(doc.find(heading), section) for section, heading in _SECTIONS.items()]
@@ -187,7 +187,7 @@ def _cut(doc: str) -> tuple[str, dict[str, str]]:
 
 
 def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
-    """All parameters: those that the docstring has, the others as many functions have them."""
+    """Returns all parameters: those in the docstring, and shared descriptions of the others."""
     entries: dict[str, str] = {}
     names: list[str] = []
     for line in own.splitlines():
@@ -196,7 +196,7 @@ def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
         for name in names:
             entries[name] = f"{entries[name]}\n{line}" if name in entries else line
     types = function.__annotations__
-    out: dict[str, None] = {}  # several parameters may have one entry
+    out: dict[str, None] = {}  # several parameters may share one entry
     for name, default in _parameters(function):
         bare = name.lstrip("*")
         text = entries.pop(bare, None)
@@ -214,7 +214,7 @@ def _listed(function: Any, own: str, parameters: Mapping[str, str]) -> str:
 
 
 def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
-    """Names, with their stars, and defaults in the order of the signature."""
+    """Returns names, with their stars, and defaults in the order of the signature."""
     code = function.__code__
     positional, flags = code.co_argcount, code.co_flags
     names = list(code.co_varnames[: positional + code.co_kwonlyargcount])
@@ -222,7 +222,7 @@ def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
     if function.__defaults__:
         first = positional - len(function.__defaults__)
         defaults.update(zip(names[first:positional], function.__defaults__, strict=True))
-    # As inspect.CO_VARARGS and CO_VARKEYWORDS, which takes longer to import than all of this.
+    # The values of inspect.CO_VARARGS and CO_VARKEYWORDS; importing inspect is slow.
     if flags & (0x04 | 0x08):
         stars = list(code.co_varnames[len(names) :])
         if flags & 0x08:
@@ -235,7 +235,7 @@ def _parameters(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _entry(name: str, words: str, annotation: str, default: Any) -> str:
-    """A parameter, with its type and what is said of it."""
+    """Formats a parameter with its type and description."""
     kind, colon, said = words.partition(" : ")
     if not colon:
         kind, said = TYPES.get(annotation, annotation), words

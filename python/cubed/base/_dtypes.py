@@ -1,4 +1,4 @@
-"""NumPy's types and the engine's names for them."""
+"""NumPy types and the engine's names for them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DType: TypeAlias = np.dtype[Any]
 
 _expected = "expected numbers, bool, dates, times, or text of a fixed length"
 
-# What isbuiltin says of types that packages add, such as the eight-bit floats.
+# Value of isbuiltin for types that packages add, such as 8-bit floats.
 _OF_OTHERS = 2
 
 _names: dict[np.dtype[Any], str] = {}
 
 
 def name_of(dtype: DTypeLike) -> str:
-    """The engine's name of a type, such as ``"float64"`` or ``"datetime64[ns]"``."""
+    """Returns the engine's name of a type, such as ``"float64"`` or ``"datetime64[ns]"``."""
     d = np.dtype(dtype)
     name = _names.get(d)
     if name is None:
@@ -48,7 +48,7 @@ def name_of(dtype: DTypeLike) -> str:
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
-    """The NumPy type that the engine calls by this name."""
+    """Returns the NumPy type for an engine name."""
     if name != "bfloat16":
         return np.dtype(name)
     there = _bfloat16()
@@ -58,7 +58,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that NumPy casts elements of `source` to: strings without a length get one."""
+    """Returns the type that NumPy casts `source` to; strings without a length get one."""
     d = np.dtype(dtype)
     if d.kind not in "SU" or d.itemsize:
         return d
@@ -67,19 +67,21 @@ def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def shortest(dtype: DTypeLike) -> np.dtype[Any]:
-    """The type in which NumPy makes arrays of `dtype`: strings without a length have length 1."""
+    """Returns the type in which NumPy makes arrays of `dtype`: strings without a length get length
+    1.
+    """
     d = np.dtype(dtype)
     return d if d.kind not in "SU" or d.itemsize else np.dtype(f"{d.kind}1")
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """What ``dtype.kind`` is, and ``"f"`` of bfloat16, which NumPy calls void."""
+    """Returns ``dtype.kind``, but ``"f"`` for bfloat16, which NumPy calls void."""
     return "f" if dtype.kind == "V" and dtype == _bfloat16() else dtype.kind
 
 
 @cache
 def _bfloat16() -> DType | None:
-    """The type of that name, which NumPy does not have itself."""
+    """Returns the bfloat16 type, which NumPy itself does not have; None without ml_dtypes."""
     if find_spec("ml_dtypes") is None:
         return None
     return np.dtype(import_module("ml_dtypes").bfloat16)

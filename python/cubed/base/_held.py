@@ -1,4 +1,4 @@
-"""Imports of libraries that tasks call, as memory that this process holds for code."""
+"""Counts imports of libraries that tasks call as memory for code of this process."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cubed import _core
 
 
 def note_package() -> None:
-    """Counts Python and the package, which has been imported: the process has no data yet."""
+    """Counts Python and the package, which was just imported: the process holds no data yet."""
     _core.code_count(0, 0)
 
 
 @contextmanager
 def counting_imports() -> Iterator[None]:
-    """Counts the memory that imports in its block take."""
+    """Counts the memory of imports in the block."""
     before = _core.resident_kinds()
     try:
         yield
@@ -35,11 +35,11 @@ _unused = 0
 
 
 def note_unused(size: int) -> None:
-    """Notes bytes of private memory that a library has mapped, and has not used."""
+    """Records bytes of private memory that a library has mapped but not used."""
     global _unused
     _unused += size
 
 
 def held_privately() -> int:
-    """Bytes of private memory that this process holds, without those of :func:`note_unused`."""
+    """Returns the bytes of private memory of this process, without those of :func:`note_unused`."""
     return max(0, _core.private_mem() - _unused)

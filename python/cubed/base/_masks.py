@@ -1,4 +1,4 @@
-"""NumPy's masked arrays, recognised without importing their module."""
+"""Recognises NumPy's masked arrays without importing their module."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def is_masked_array(value: Any) -> bool:
-    """Whether a value is an array of numpy.ma.
+    """Returns True for an array of numpy.ma.
 
-    NumPy imports that module when it is first used. A task has no memory for the import, and
-    without it there is no masked array.
+    NumPy imports numpy.ma on first use. A task has no memory for the import. If the module is not
+    imported, there is no masked array.
     """
     ma = sys.modules.get("numpy.ma")
     return ma is not None and isinstance(value, getattr(ma, "MaskedArray", ()))

@@ -1,4 +1,4 @@
-"""Python's operators, for classes that have one method for all of them."""
+"""Python's operators, for classes with one method for all operators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """Operators of two operands, by the standard's names of their functions."""
+    """Binary operators, by the names of their functions in the standard."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ class Operators:
     __hash__ = None
 
     def _operate(self, name: Operation, other: Any, reflected: bool = False) -> Self:
-        """The result, or NotImplemented; `reflected`: `other` is the left operand."""
+        """Returns the result, or NotImplemented. `reflected`: `other` is the left operand."""
         raise NotImplementedError
 
     def __add__(self, other: Any, /) -> Self:

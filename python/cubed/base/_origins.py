@@ -1,7 +1,7 @@
-"""Lines of programs that made arrays, for errors of their stages.
+"""Source lines that made arrays, for errors of their stages.
 
-The engine keeps them in this process, not in saved plans: a plan is the same wherever its program's
-lines move to.
+The engine keeps them in this process, not in saved plans: a plan does not change if lines of its
+program move.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ _PACKAGE = __file__.rpartition("base/_origins.")[0]
 
 
 def note_origins(on: bool = True) -> bool:
-    """Says whether arrays keep the line that made them, which is so from the beginning.
+    """Sets whether arrays record the line that made them, which is the default.
 
-    It takes less than a microsecond for each array.
+    It takes less than a microsecond per array.
 
     Parameters
     ----------
     on : bool, default True
-        Whether they do.
+        Whether arrays record their line.
 
     Returns
     -------
     bool
-        What was said before.
+        The previous setting.
 
     Examples
     --------
@@ -41,8 +41,9 @@ def note_origins(on: bool = True) -> bool:
 
 
 def add_origins(error: BaseException) -> None:
-    """Adds a note to what a run or plan raised: the lines that made what the stage computes that
-    failed, or that does not fit."""
+    """Adds a note to an error of a run or plan: the lines that made the arrays of the stage that
+    failed or does not fit.
+    """
     origins = getattr(error, "__dict__", {}).pop("_cubed_origins", ())
     lines = [text for n in origins if (text := _describe(n)) is not None]
     if lines:
@@ -52,11 +53,11 @@ def add_origins(error: BaseException) -> None:
 
 def _describe(number: int) -> str | None:
     origin = _core.origin(number)
-    if origin is None:  # long ago
+    if origin is None:  # discarded, because it is old
         return None
     code, position = origin
     line = _line_of(code, position)
-    import linecache  # late: only errors need it
+    import linecache  # lazy: needed only for errors
 
     source = linecache.getline(code.co_filename, line).strip()
     text = f"  {_place(code.co_filename)}, line {line}, in {code.co_name}"
@@ -64,7 +65,7 @@ def _describe(number: int) -> str | None:
 
 
 def _place(filename: str) -> str:
-    """As tracebacks have it: cells of notebooks have names of their own."""
+    """Formats a place as in tracebacks; notebook cells have special names."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = shell.compile.format_code_name(filename) if shell is not None else None
     return " ".join(cell) if cell else f'File "{filename}"'

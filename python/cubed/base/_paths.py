@@ -1,4 +1,4 @@
-"""Modules that are import paths only: of names that other modules have."""
+"""Modules that are only import paths for names of other modules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def names_of(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module whose names lie above it, in `places`, and are looked up when
-    they are asked for.
+    """Returns the ``__getattr__`` of such a module. `places` has the modules of its names, which
+    are looked up on demand.
     """
 
     def find(name: str) -> Any:

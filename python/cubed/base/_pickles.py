@@ -1,4 +1,4 @@
-"""How functions, sources and exceptions of users are pickled for plans and other processes."""
+"""Pickles functions, sources and exceptions of users for plans and other processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import Any
 
 
 def dumps(value: Any, reduce_exception: Callable[[BaseException], Any] | None = None) -> bytes:
-    """The value as cloudpickle gives it, but exceptions in it as Python itself pickles them, or as
-    `reduce_exception` does.
+    """Pickles a value with cloudpickle; exceptions as Python does, or by `reduce_exception`.
 
-    Dask, Lithops and others replace how exceptions are pickled in the whole process when they are
-    imported (tblib's ``pickling_support``): what classes keep outside ``args`` and ``__dict__``,
-    such as the code of ``SystemExit``, is lost on their way.
+    Dask, Lithops and other packages replace the pickling of exceptions in the whole process when
+    they are imported (tblib's ``pickling_support``). That loses attributes outside ``args`` and
+    ``__dict__``, such as the code of ``SystemExit``.
     """
     out = io.BytesIO()
     _pickler()(out, reduce_exception or _as_python).dump(value)
@@ -28,13 +27,13 @@ def _as_python(e: BaseException) -> Any:
 
 
 def code_of(make: Callable[..., CodeType], args: tuple[Any, ...], filename: str) -> CodeType:
-    """Code of a file, by which tracebacks find its source."""
+    """Creates code with a file name, so that tracebacks find its source."""
     return make(*args).replace(co_filename=filename)
 
 
 @cache
 def _pickler() -> Any:
-    # late: workers that only call functions never pickle any, and have little memory
+    # lazy: workers that only call functions never pickle any, and have little memory
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -47,25 +46,26 @@ def _pickler() -> Any:
             if isinstance(obj, BaseException):
                 return self._reduce(obj)
             if isinstance(obj, CodeType):
-                # cloudpickle 3.1.3 leaves out the file, and with it a traceback's lines.
+                # cloudpickle 3.1.3 omits the file name, so tracebacks would lack source lines.
                 make, args = self.dispatch_table[CodeType](obj)[:2]
                 if obj.co_filename not in args:
                     make, args = code_of, (make, args, obj.co_filename)
                 return make, self._share_strings(args)
             reduced = super().reducer_override(obj)
             if isinstance(obj, FunctionType) and isinstance(reduced, tuple):
-                # globals that functions share are one dictionary, which must stay that one
+                # functions share one dictionary of globals, which must stay the same object
                 _, (_, module, *_), (_, attributes), *_ = reduced
                 for own in (module, attributes):
                     own.update((k, self._share_strings(v)) for k, v in own.items())
             return reduced
 
         def _share_strings(self, value: Any) -> Any:
-            """The value, in which equal strings are one object; tuples are searched for them.
+            """Returns the value with equal strings as one object, also in tuples.
 
-            Pickles spell an object once and refer to it afterwards. Which equal strings of a
+            A pickle contains an object once and refers to it afterwards. Which equal strings of a
             function are one object depends on whether its module was compiled or read from a
-            ``.pyc`` file; the pickle, from which a plan gets its name, must not.
+            ``.pyc`` file. The pickle must not depend on that, because the name of a plan is derived
+            from it.
             """
             if type(value) is str:
                 return self._strings.setdefault(value, value)

@@ -6,17 +6,17 @@ from cubed.base._distribution import install_command
 
 
 def scrolled(svg: str) -> str:
-    """A drawing that may be wider than the page, as a part of it."""
+    """Wraps a drawing that may be wider than the page in a scrollable element."""
     return f'<div style="overflow-x: auto">{svg}</div>'
 
 
 def convert_svg(svg: str, format: str) -> str | bytes:
-    """A drawing as ``"svg"``, ``"png"`` (twice as many pixels as it has) or ``"pdf"``.
+    """Converts a drawing to ``"svg"``, ``"png"`` (with twice the resolution) or ``"pdf"``.
 
     Raises
     ------
     ImportError
-        The format needs CairoSVG, which is not installed.
+        If the format needs CairoSVG, which is not installed.
     """
     if format == "svg":
         return svg

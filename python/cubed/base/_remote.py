@@ -1,4 +1,4 @@
-"""Stores of other machines: which there are, and the options of theirs."""
+"""Stores on other machines: their schemes and options."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from cubed import _core
 
-#: Schemes that the engine reads and writes by itself.
+#: Schemes that the engine itself reads and writes.
 SCHEMES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "redis")
 
-# In which fsspec puts options of the libraries that it calls.
+# Options of fsspec that hold options of the libraries that it calls.
 _NESTED = ("client_kwargs", "config_kwargs")
 
 
 def is_remote(store: Any) -> bool:
-    """Whether it is spelled as a store of another machine that the engine knows."""
+    """Returns True for URLs of stores on other machines that the engine supports."""
     if not isinstance(store, (str, os.PathLike)):
         return False
     scheme, sep, _ = os.fspath(store).partition("://")
@@ -24,12 +24,12 @@ def is_remote(store: Any) -> bool:
 
 
 def shown(place: Any) -> str:
-    """What messages call a place: URLs without user, password and signature."""
+    """Returns a place for messages: URLs without user, password and signature."""
     return _core.hide_secrets(repr(place))
 
 
 def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of an engine as they are shown: configurations, which may hold keys, are left out."""
+    """Returns options of an engine for display, without configurations and secrets."""
     secret = ("secret", "password", "token", "key", "credential")
     return {
         name: "..." if isinstance(v, Mapping) or any(s in name.lower() for s in secret) else v
@@ -38,19 +38,19 @@ def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_options(url: Any, options: Mapping[str, Any] | None) -> None:
-    """Tells the engine the options of what lies at a URL and below it: these, and no others.
+    """Sets the engine's options for a URL and everything below it, replacing earlier ones.
 
     Raises
     ------
     TypeError
-        One is no text, number or truth value.
+        If an option is not a string, number or truth value.
     """
     if is_remote(url):
         set_service_options(os.fspath(url), options)
 
 
 def set_service_options(url: str, options: Mapping[str, Any] | None) -> None:
-    """The same of a service that is no store, by a URL that stands for it."""
+    """Like :func:`set_options`, for a service that is not a store, by a URL that identifies it."""
     _core.storage_option(url, None, None)
     for name, value in _flat(options or {}):
         _core.storage_option(url, name, value)
@@ -74,7 +74,7 @@ def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
 
 
 def _lines(prefixes: Any) -> str | None:
-    """Where the documents at a URL may refer to, one place a line."""
+    """Formats the places that documents at a URL may refer to, one per line."""
     if prefixes is None:
         return None
     given = [prefixes] if isinstance(prefixes, (str, os.PathLike)) else prefixes

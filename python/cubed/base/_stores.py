@@ -1,8 +1,8 @@
-"""Objects of other libraries that say where arrays lie, as places that the engine knows.
+"""Converts store objects of other libraries to places that the engine supports.
 
-Stores of zarr-python, mappers of fsspec and stores of obstore become a path or a URL, and options,
-where the engine reads and writes such places by itself. Everything else is read through the object,
-which is slower: chunks are decoded with the GIL.
+Stores of zarr-python, mappers of fsspec and stores of obstore become a path or URL and options if
+the engine itself supports such places. Other objects are read through their library. That is
+slower, because chunks are decoded with the GIL.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from typing import Any
 from cubed.base._remote import SCHEMES, set_options
 from cubed.base._warnings import warn
 
-#: Options of stores in S3 that the engine has, too, by the names of fsspec and obstore.
+#: S3 options that the engine supports, by their names in fsspec and obstore.
 _OPTIONS = frozenset(
     "key secret token access_key_id secret_access_key session_token anon skip_signature region"
     " region_name endpoint_url endpoint virtual_hosted_style_request requester_pays ca_bundle proxy"
     " connect_timeout read_timeout conditional_put".split()
 )
-#: Those that say nothing of what is read.
+#: Options that do not affect the data that is read.
 _IDLE = frozenset("asynchronous bucket loop allow_http use_listings_cache client_options".split())
 
 Place = tuple[str, dict[str, Any]]
 
 
 def place_of(store: Any) -> Place | None:
-    """The path or URL of what an object of another library stands for, and its options.
+    """Returns the path or URL of a store object of another library, and its options.
 
-    None where the engine has no such store, or the object asks for what the engine does not know.
+    None if the engine has no such store, or if the object has options that the engine does not
+    support.
     """
     name = f"{type(store).__module__}.{type(store).__name__}"
     if name.startswith("zarr."):
@@ -42,10 +43,10 @@ def place_of(store: Any) -> Place | None:
 
 
 def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
-    """The store of what stands for a place in one, and the whole path in it.
+    """Splits a place in a store into the store and the whole path in it.
 
-    ``zip://PATH::ARCHIVE`` is fsspec's spelling of an archive that the engine reads; a chain that
-    goes on behind that is fsspec's. A session of Icechunk is its store.
+    ``zip://PATH::ARCHIVE`` is fsspec's spelling of an archive that the engine reads; longer chains
+    are left to fsspec. A session of Icechunk is replaced by its store.
     """
     if not isinstance(store, str):
         kind = f"{type(store).__module__.partition('.')[0]}.{type(store).__name__}"
@@ -66,12 +67,12 @@ def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
 
 
 def in_memory(store: Any) -> str | None:
-    """A URL that stands for a store of another library whose chunks are in the memory of this
-    process, the same for what is the same; None of other stores.
+    """Returns a URL for a store of another library with chunks in this process's memory, the same
+    for the same store. None for other stores.
 
-    ``memory://`` is fsspec's file system, as for zarr-python, which all in the process share.
+    ``memory://`` is fsspec's file system, which all users in the process share, as in zarr-python.
     """
-    while (inner := getattr(store, "store", None)) is not None:  # zarr's, around one of obstore
+    while (inner := getattr(store, "store", None)) is not None:  # zarr wraps obstore
         store = inner
     if isinstance(store, dict):
         return f"memory://{id(store):x}"
@@ -90,7 +91,7 @@ def in_memory(store: Any) -> str | None:
 
 
 def for_zarr(store: Any, path: str | None) -> tuple[Any, str | None]:
-    """The object and the path as the package zarr takes them."""
+    """Returns the object and the path as the package zarr expects them."""
     kind = f"{type(store).__module__}.{type(store).__name__}"
     if kind.startswith("obstore."):
         import zarr
@@ -102,7 +103,7 @@ def for_zarr(store: Any, path: str | None) -> tuple[Any, str | None]:
 
 
 def url_of(store: Any) -> str | None:
-    """The same as a URL or path whose options the engine has been told; None as there."""
+    """Like :func:`place_of`, as a URL or path whose options are set in the engine."""
     found = place_of(store)
     if found is None:
         return None
@@ -114,7 +115,7 @@ def url_of(store: Any) -> str | None:
 
 
 def note_slow(store: Any) -> None:
-    """Says that a store is read by its own library; once for each line of a program."""
+    """Warns that a store is read by its own library, once for each line of a program."""
     kind = f"{type(store).__module__.split('.')[0]}.{type(store).__name__}"
     native = (
         f"paths, URLs of {', '.join(f'{s}://' for s in SCHEMES)}, and objects that stand for such"
@@ -131,10 +132,10 @@ def note_slow(store: Any) -> None:
 
 
 def root_url(root: str) -> str:
-    """A directory in whose name "::" is no end of the store."""
+    """Returns the URL of a directory; "::" in its name does not end the store."""
     if "::" not in root:
         return root
-    from urllib.parse import quote  # late: takes a while
+    from urllib.parse import quote  # lazy: slow import
 
     return f"file://{quote(root)}"
 
@@ -142,9 +143,9 @@ def root_url(root: str) -> str:
 def _of_zarr(x: Any) -> Place | None:
     store, kind = x, type(x).__name__
     if kind in ("StorePath", "Group") and x.path:
-        return None  # a place within one: see split_place
+        return None  # a place within a store: see split_place
     if kind != "ObjectStore":
-        # Where version 2 has metadata of a whole store in memory, chunks are in another one.
+        # Version 2 may hold the metadata of a whole store in memory; chunks are in another store.
         store = getattr(x, "chunk_store", None) or getattr(x, "store", x)
         kind = type(store).__name__
     if kind in ("DirectoryStore", "NestedDirectoryStore"):  # of version 2
@@ -189,7 +190,9 @@ def _of_obstore(store: Any) -> Place | None:
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Those that the engine has; None if there are others, which may change what is read."""
+    """Returns the options that the engine supports. None if there are others, which may change the
+    data that is read.
+    """
     found: dict[str, Any] = {}
     for name, value in options.items():
         if name in ("client_kwargs", "config_kwargs") and isinstance(value, Mapping):

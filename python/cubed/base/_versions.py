@@ -1,4 +1,4 @@
-"""What is installed, for reports of bugs."""
+"""Installed versions, for bug reports."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _PACKAGES = (
 
 
 def show_versions(file: TextIO | None = None) -> None:
-    """Prints the versions of the package, its libraries, Python and what it works with.
+    """Prints the versions of the package, its libraries, Python and related packages.
 
-    For reports of bugs. Computes nothing, and imports none of the packages. A line ``warning`` says
+    For bug reports. Computes nothing, and imports none of the packages. A line ``warning`` says
     that Cubed for Python is installed in the same folder, which breaks both.
 
     Parameters
     ----------
     file : file or None
-        Where to; None: standard output.
+        The output; None: standard output.
 
     Examples
     --------

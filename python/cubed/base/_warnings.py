@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-#: Whose frames are between the user's line and what is warned of.
+#: Packages whose frames may be between the user's line and the cause of a warning.
 _PACKAGES = ("cubed", "xarray", "flox", "numpy")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warns at the innermost line that is neither the package's nor one of those that call it."""
+    """Warns at the innermost line outside of the package and of packages that call it."""
     frame: FrameType | None = sys._getframe(1)
     level = 2  # the caller of this function
     while frame is not None and _is_between(frame.f_code.co_filename):
@@ -29,8 +29,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextlib.contextmanager
 def casting() -> Iterator[None]:
-    """NumPy's warnings of a cast, of floats that are too large or no integers, are at that line."""
-    import numpy as np  # late: diagnostics need no NumPy
+    """Reports NumPy's warnings of a cast, of too large or invalid floats, at the user's line."""
+    import numpy as np  # lazy: diagnostics need no NumPy
 
     found: dict[str, None] = {}
     asked = {k: "call" for k in ("over", "invalid") if np.geterr()[k] == "warn"}
@@ -41,8 +41,8 @@ def casting() -> Iterator[None]:
 
 
 def warn_of_lost_parts(from_: np.dtype[Any], to: np.dtype[Any]) -> None:
-    """NumPy's warning of a cast of complex numbers to real ones."""
-    import numpy as np  # late: diagnostics need no NumPy
+    """Gives NumPy's warning for a cast of complex numbers to real ones."""
+    import numpy as np  # lazy: diagnostics need no NumPy
 
     if from_.kind == "c" and to.kind not in "cb":
         warn(
@@ -61,5 +61,5 @@ def _is_between(filename: str) -> bool:
 
 
 def _folder(file: str) -> str:
-    """Where a file is, with the slash; pathlib takes a while to import."""
+    """Returns the folder of a file, with the slash; pathlib is slow to import."""
     return "".join(file.rpartition("/")[:2])
