@@ -1,8 +1,8 @@
-"""What computations do: progress, history, pictures, reports.
+"""Diagnostics of computations: progress, history, pictures, reports.
 
-Classes here are :class:`cubed.Callback`: given to ``compute(callbacks=[...])``, or as context
-managers for all computations within them. Nothing beyond the standard library is imported until it
-is used.
+The classes are :class:`cubed.Callback`: pass them to ``compute(callbacks=[...])``, or use them as
+context managers for all computations in the block. Packages outside the standard library are
+imported only when they are used.
 """
 
 from cubed.base._origins import note_origins

@@ -11,7 +11,8 @@ from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, Ta
 
 class FileCallback(Callback):
     """Writes ``directory/COMPUTE_ID/name``, or `path` if that is given (one file, replaced by each
-    computation). `written` is the file of the latest computation."""
+    computation). `written` is the file of the latest computation.
+    """
 
     file_name: str
 
@@ -34,17 +35,17 @@ class FileCallback(Callback):
 
     @property
     def dst(self) -> Path | None:
-        """Another name of :attr:`written`: the latest computation's file."""
+        """Alias of :attr:`written`: the file of the latest computation."""
         return self.written
 
     def destination(self, compute_id: str) -> Path:
-        """Where the file of that computation goes; its directory exists then."""
+        """Returns the path of a computation's file and creates its directory."""
         path = self.path or self.directory / compute_id / self.file_name
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def content(self, event: ComputeEndEvent) -> str | bytes:
-        """What the file holds."""
+        """Returns the contents of the file."""
         raise NotImplementedError
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
@@ -56,15 +57,15 @@ class FileCallback(Callback):
 
 
 class RecordingCallback(FileCallback):
-    """A file made from the engine's own record of the run, whose size does not grow with it."""
+    """Writes a file from the engine's record of the run, whose size does not grow with the run."""
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Has the run recorded."""
+        """Starts the record."""
         event.plan.record()
 
 
 class TaskLog:
-    """All tasks of a computation, in the order in which they ended."""
+    """All tasks of a computation, in the order of their ends."""
 
     def __init__(self, event: ComputeStartEvent) -> None:
         self.compute_id: str = event.compute_id
@@ -73,7 +74,7 @@ class TaskLog:
         self.tasks: list[TaskEndEvent] = []
 
     def by_operation(self) -> dict[str, list[TaskEndEvent]]:
-        """Tasks of each operation that had any."""
+        """Returns the tasks of each operation that has any."""
         out: dict[str, list[TaskEndEvent]] = {}
         for task in self.tasks:
             out.setdefault(task.name, []).append(task)

@@ -1,4 +1,4 @@
-"""Progress bars: by Rich, tqdm, plain text, or HTML in notebooks."""
+"""Progress bars by Rich, tqdm, plain text, or HTML in notebooks."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from cubed.runtime.types import (
     TaskEndEvent,
 )
 
-#: Seconds between two drawings of a bar.
+#: Minimum seconds between two updates of a bar.
 INTERVAL = 0.1
 
 
 def shown_name(operation: str) -> str:
-    """An operation without its number and without the names of its results: ``"mean(u*v)"``."""
+    """Returns an operation without its number and the names of its results: ``"mean(u*v)"``."""
     return operation.partition(" ")[2].partition(" -> ")[0] or operation
 
 
 class TextProgressBar(Callback):
-    """A bar that says how many tasks are done.
+    """Shows the number of completed tasks as a bar.
 
     In notebooks (Jupyter, VS Code, marimo) it is HTML below the cell, replaced in place; it needs
-    no widgets. On a terminal it is one line of text that is drawn again and again; elsewhere, such
-    as in a log, each operation has a line when it starts.
+    no widgets. On a terminal it is one line of text that is updated. Other outputs, such as a log,
+    get a line when each operation starts.
 
     Parameters
     ----------
     file
-        Where text is written, also in notebooks; default: ``sys.stderr`` outside notebooks.
+        The output for text, also in notebooks; default: ``sys.stderr`` outside notebooks.
     width
-        Characters of the bar of text.
+        Width of the text bar in characters.
     """
 
     def __init__(self, file: TextIO | None = None, width: int = 32) -> None:
@@ -69,13 +69,13 @@ class TextProgressBar(Callback):
             self._draw_html("")
 
     def on_operation_start(self, event: OperationStartEvent) -> None:
-        """Says what is going on."""
+        """Shows the current operation."""
         self.name = event.name
         if not self._show and not self._out().isatty():
             self._out().write(f"{event.name}: {counted(event.num_tasks, 'task')}\n")
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Counts."""
+        """Counts completed tasks."""
         self.done += event.num_tasks
         if time.monotonic() - self._drawn < INTERVAL:
             return
@@ -87,7 +87,7 @@ class TextProgressBar(Callback):
             self._draw()
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """The last line."""
+        """Writes the last line."""
         how = "failed after" if event.error is not None else "done in"
         said = f"{how} {duration(time.monotonic() - self._started)}"
         if self._show:
@@ -118,22 +118,22 @@ class TextProgressBar(Callback):
 
 
 def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
-    """The best progress bar that can be had.
+    """Returns the best available progress bar.
 
-    In notebooks it is a bar of HTML, which needs no widgets. Elsewhere it is Rich's, else tqdm's,
-    else plain text. Arguments are Rich's, tqdm's or :class:`TextProgressBar`'s.
+    In notebooks it is an HTML bar, which needs no widgets. Elsewhere it is Rich's, tqdm's, or plain
+    text. Arguments are those of Rich, tqdm or :class:`TextProgressBar`.
 
     Parameters
     ----------
     *args : array_like
-        Passed on to it.
+        Passed to its constructor.
     **kwargs : object
-        Passed on to it.
+        Passed to its constructor.
 
     Returns
     -------
     Callback
-        What is given as a callback, or used as a context manager.
+        Pass it as a callback, or use it as a context manager.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
     if not kwargs and open_output() is not None:
         return TextProgressBar(*args)
     if importlib.util.find_spec("rich") is not None:
-        from cubed.diagnostics.rich import RichProgressBar  # late: takes a while
+        from cubed.diagnostics.rich import RichProgressBar  # lazy: slow import
 
         return RichProgressBar(*args, **kwargs)
     if importlib.util.find_spec("tqdm") is not None:
-        from cubed.diagnostics.tqdm import TqdmProgressBar  # late: takes a while
+        from cubed.diagnostics.tqdm import TqdmProgressBar  # lazy: slow import
 
         return TqdmProgressBar(*args, **kwargs)
     return TextProgressBar(*args, **kwargs)

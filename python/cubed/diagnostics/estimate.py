@@ -1,4 +1,4 @@
-"""What a plan would take on a kind of machine, before anything runs."""
+"""Estimates the time and cost of a plan on a kind of machine, before it runs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 from cubed.base._words import counted, duration
 
-#: Bytes per second that a worker of the machine reads and writes in memory for which
-#: the engine estimates processor time (``CUBED_ASSUMED_COMPUTE``).
+#: Memory throughput in bytes per second of the worker for which the engine estimates processor time
+#: (``CUBED_ASSUMED_COMPUTE``).
 REFERENCE_RATE = 1e10
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A kind of machine. The ones in :data:`PROFILES` are round assumptions, not measurements of
-    yours: make your own with :func:`dataclasses.replace`."""
+    """A kind of machine. Those in :data:`PROFILES` are round assumptions, not measurements of your
+    machine: make your own with :func:`dataclasses.replace`.
+    """
 
-    #: Tasks at a time; None: the plan's workers.
+    #: Concurrent tasks; None: the plan's workers.
     workers: int | None = None
     #: Seconds to start a task, and until the first byte of a chunk that is read or written.
     task_seconds: float = 0.0
@@ -26,18 +27,19 @@ class Profile:
     #: Bytes per second of one worker: decoded bytes read and written.
     read_rate: float = math.inf
     write_rate: float = math.inf
-    #: Bytes per second of one worker that it reads and writes in memory: how fast its processor is,
-    #: beside the one that the engine's estimates are of (:data:`REFERENCE_RATE`).
+    #: Memory throughput of one worker in bytes per second. Its ratio to :data:`REFERENCE_RATE` is
+    #: the speed of its processor relative to the engine's estimates.
     compute_rate: float = math.inf
     #: Bytes per second of all workers together.
     total_rate: float = math.inf
-    #: US dollars: a chunk read, a chunk written, and 10^9 bytes of `allowed_mem` for a second.
+    #: US dollars: per chunk read, per chunk written, and per 10^9 bytes of `allowed_mem` and
+    #: second.
     read_price: float = 0.0
     write_price: float = 0.0
     memory_price: float = 0.0
 
 
-#: Functions that a cloud runs over its object store.
+#: Cloud functions over the cloud's object store.
 _FUNCTIONS = Profile(
     workers=1000,
     task_seconds=0.1,
@@ -53,15 +55,15 @@ _FUNCTIONS = Profile(
 #: ``local-memory``: files in the system's page cache, or results in memory.
 #: ``local-nvme``: a solid-state disk of 3 GB/s that all workers share.
 #: ``local-disk``: a spinning disk, 8 ms for a seek and 150 MB/s.
-#: ``hpc-lustre``: a node of 64 cores at a parallel file system: 1 ms until it answers, and 5 GB/s,
-#: which other jobs may halve or worse.
-#: ``s3-lambda``: functions at AWS over S3, 1000 at a time (the default quota), which read
-#: 80 MB/s each, 30 ms after they ask. Prices of us-east-1, to be checked against the present lists
+#: ``hpc-lustre``: a node of 64 cores with a parallel file system: 1 ms latency and 5 GB/s, which
+#: other jobs may halve or reduce further.
+#: ``s3-lambda``: AWS Lambda functions over S3, 1000 at a time (the default quota), which read 80
+#: MB/s each after a latency of 30 ms. Prices of us-east-1, to be checked against the current lists
 #: (https://aws.amazon.com/s3/pricing, https://aws.amazon.com/lambda/pricing): 0.40 and 5.00 US
-#: dollars for a million reads and writes, and 0.0000166667 for a gigabyte in a second.
+#: dollars per million reads and writes, and 0.0000166667 per gigabyte and second.
 #: ``gcs-functions``: the same at Google Cloud (https://cloud.google.com/storage/pricing,
-#: https://cloud.google.com/run/pricing): 0.40 and 5.00 dollars, 0.0000025 for a gigabyte and
-#: 0.000024 for the processor that comes with 2 GB of them, in a second.
+#: https://cloud.google.com/run/pricing): 0.40 and 5.00 dollars, and per second 0.0000025 for a
+#: gigabyte and 0.000024 for the processor that comes with 2 GB.
 PROFILES = {
     "local-memory": Profile(task_seconds=20e-6, request_seconds=10e-6, compute_rate=10e9),
     "local-nvme": Profile(
@@ -80,14 +82,14 @@ PROFILES = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan would take."""
+    """The estimated time and cost of a plan."""
 
-    #: Seconds from beginning to end, stage after stage: an upper side, as stages can overlap.
+    #: Total seconds, stage after stage: an upper bound, because stages can overlap.
     seconds: float
     #: Seconds of all workers together.
     worker_seconds: float
-    #: Chunks read and written. Those that are read again count where workers share no memory that
-    #: has room for all that a stage reads.
+    #: Chunks read and written. Repeated reads count if workers share no memory with room for
+    #: everything that a stage reads.
     reads: int
     writes: int
     #: US dollars.
@@ -105,7 +107,7 @@ class Estimate:
 
 
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
-    """The stage as it is where `spare` bytes keep the chunks that are read again."""
+    """Returns the stage with repeated reads removed if `spare` bytes can cache the chunks."""
     chunked = [_nbytes(x) for x in stage["inputs"] if x["name"] != "memory"]
     if not stage["bytes_read"] > sum(chunked) <= spare:
         return stage
@@ -118,22 +120,22 @@ def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
 
 
 def _nbytes(x: dict[str, Any]) -> int:
-    import numpy as np  # late: nothing beyond the standard library is needed otherwise
+    import numpy as np  # lazy: the rest needs only the standard library
 
     return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 
 
 def _busy(stage: dict[str, Any]) -> float:
-    """Processor time of a stage where the engine's estimates are right."""
+    """Returns the processor time of a stage by the engine's estimates."""
     return float(sum(stage[f"{what}_seconds"] for what in ("read", "compute", "write")))
 
 
 def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
-    """What a plan would take; computes nothing.
+    """Estimates the time and cost of a plan; computes nothing.
 
-    Operations take processor time by their kind, chunks of stores by being decoded and encoded, as
-    the engine says (``seconds`` and others of ``plan.stages``). Functions of your own count as one
-    pass by NumPy.
+    Processor time depends on the kind of each operation, and on decoding and encoding chunks, as
+    the engine estimates (``seconds`` and others of ``plan.stages``). User-defined functions count
+    as one pass by NumPy.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
     Returns
     -------
     Estimate
-        Seconds, by what they are for, and the profile. Computes nothing.
+        Seconds by purpose, and the profile.
 
     Raises
     ------
@@ -167,7 +169,7 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
         profile = PROFILES[profile]
     p = profile
     workers = p.workers or plan.summary()["max_workers"]
-    # Of a machine's own workers, which share what they have decoded.
+    # Memory that the machine's workers share to cache decoded chunks.
     spare = 0 if p.workers else workers * (plan.allowed_mem - plan.max_projected_mem)
     seconds = busy = 0.0
     reads = writes = 0

@@ -1,4 +1,4 @@
-"""Tables of what a computation was to do and what it did."""
+"""Tables of the plan and the execution of a computation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENTS = (
 class HistoryCallback(LoggingCallback):
     """Writes three tables when a computation ends.
 
-    ``plan`` has operations as planned, ``events`` tasks, ``stats`` operations as they ran.
+    ``plan`` has the planned operations, ``events`` the tasks, ``stats`` the operations as they ran.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class HistoryCallback(LoggingCallback):
             raise ValueError(f"format is {format!r}, expected 'csv' or 'parquet'")
         self.directory: Path = Path(directory)
         self.format: str = format
-        #: Rows of the latest computation, each a dictionary.
+        #: Rows of the latest computation, as dictionaries.
         self.plan: list[dict[str, Any]] = []
         self.events: list[dict[str, Any]] = []
         self.stats: list[dict[str, Any]] = []
@@ -55,7 +55,7 @@ class HistoryCallback(LoggingCallback):
         return f"<cubed {type(self).__name__}: {did} tables to {str(where)!r}>"
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Makes the plan's table."""
+        """Creates the plan's table."""
         super().on_compute_start(event)
         reserved = event.plan.reserved_mem
         self.plan = [
@@ -88,7 +88,7 @@ class HistoryCallback(LoggingCallback):
         self.events.append(row)
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """Makes the table of statistics, and writes all."""
+        """Creates the table of statistics, and writes all tables."""
         planned = {row["name"]: row for row in self.plan}
         self.stats = [
             _statistics(planned[name], tasks)
@@ -112,17 +112,17 @@ class HistoryCallback(LoggingCallback):
 
     @property
     def plan_df_path(self) -> Path | None:
-        """The file of the plan's table; None before there is one."""
+        """The file of the plan's table, or None."""
         return self._written("plan")
 
     @property
     def events_df_path(self) -> Path | None:
-        """The file of the table of events; None before there is one."""
+        """The file of the table of events, or None."""
         return self._written("events")
 
     @property
     def stats_df_path(self) -> Path | None:
-        """The file of the table of statistics; None before there is one."""
+        """The file of the table of statistics, or None."""
         return self._written("stats")
 
     @property

@@ -1,4 +1,4 @@
-"""A picture of the memory of every task, against what was projected and what is allowed."""
+"""A picture of the memory of every task, compared with the projected and allowed memory."""
 
 from cubed.diagnostics.timeline import TimelineVisualizationCallback
 
@@ -13,7 +13,7 @@ class MemoryVisualizationCallback(TimelineVisualizationCallback):
     path
         The file; default: ``directory/COMPUTE_ID/memory.FORMAT``.
     directory
-        Where directories of computations go.
+        The parent of the directories of computations.
     """
 
     chart = "memory"

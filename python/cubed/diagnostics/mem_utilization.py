@@ -1,4 +1,4 @@
-"""Another name of :mod:`cubed.diagnostics.mem_usage`."""
+"""Alias of :mod:`cubed.diagnostics.mem_usage`."""
 
 from cubed.diagnostics.mem_usage import MemoryVisualizationCallback
 

@@ -10,8 +10,9 @@ from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, Ta
 
 
 def warn_of_function(plan: Any, stats: dict[str, Any]) -> None:
-    """Warns if a user's function took so much more than is projected for it that its task was
-    over `allowed_mem`."""
+    """Warns if a user-defined function used so much more than projected that its task exceeded
+    `allowed_mem`.
+    """
     number, excess = stats["function_excess_stage"], stats["function_excess"]
     stage = plan.stages[number]
     used = stage["projected_mem"] + plan.reserved_mem + excess
@@ -25,11 +26,12 @@ def warn_of_function(plan: Any, stats: dict[str, Any]) -> None:
 
 
 class MemoryWarningCallback(Callback):
-    """Warns of each operation with tasks that used more than was projected, when it is over.
+    """Warns about each operation with tasks that used more than projected, when the computation
+    ends.
 
-    The engine's own memory cannot exceed its projection; that of users' functions, which declare
-    theirs by `extra_projected_mem`, can. Of these it warns, too, where the task as a whole stayed
-    below its projection.
+    The engine's own memory cannot exceed its projection. User-defined functions, which declare
+    their memory by `extra_projected_mem`, can. A function that exceeds its own part is reported
+    even if the task stayed within its projection.
     """
 
     def __init__(self) -> None:
@@ -37,11 +39,11 @@ class MemoryWarningCallback(Callback):
         self._functions: dict[str, tuple[int, int]] = {}
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Forgets the computation before."""
+        """Discards data of the previous computation."""
         self._worst, self._functions = {}, {}
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Keeps the operation's worst task."""
+        """Keeps the worst task of the operation."""
         taken, declared = event.function_mem, event.function_projected_mem
         if taken > max(declared, self._functions.get(event.name, (0, 0))[0]):
             self._functions[event.name] = (taken, declared)

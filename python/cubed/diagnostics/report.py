@@ -1,4 +1,4 @@
-"""A computation as one HTML page."""
+"""A report of a computation as one HTML page."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cubed.runtime.types import ComputeEndEvent
 
 
 class ReportCallback(RecordingCallback):
-    """Writes the page of ``cubed --report``, without scripts or network.
+    """Writes the page of ``cubed --report``, which needs no scripts or network.
 
-    It has the plan, the timeline, the memory of every task, totals and failures. Notebooks show a
-    link to it when the computation ends.
+    The page contains the plan, the timeline, the memory of every task, totals and failures.
+    Notebooks show a link to it when the computation ends.
 
     Parameters
     ----------
     path
         The file; default: ``directory/COMPUTE_ID/report.html``.
     directory
-        Where directories of computations go.
+        The parent of the directories of computations.
     """
 
     file_name = "report.html"
@@ -38,12 +38,12 @@ class ReportCallback(RecordingCallback):
     def _repr_html_(self) -> str:
         if self.written is None:
             return f"<code>{escape(repr(self))}</code>"
-        # Relative paths of links begin at the notebook, which is where it runs.
+        # Relative links begin at the directory of the notebook, where it runs.
         path = PurePath(os.path.relpath(self.written)).as_posix()
         return (
             f'<a href="{escape(quote(path))}" target="_blank">report of the run: {escape(path)}</a>'
         )
 
     def content(self, event: ComputeEndEvent) -> str:
-        """The page."""
+        """Returns the page."""
         return event.plan.report(event.error)

@@ -19,12 +19,12 @@ from cubed.runtime.types import (
 
 
 class RichProgressBar(Callback):
-    """A bar for each operation.
+    """Shows a bar for each operation.
 
     Parameters
     ----------
     **kwargs
-        Of ``rich.progress.Progress``, such as ``console`` or ``transient``.
+        For ``rich.progress.Progress``, such as ``console`` or ``transient``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class RichProgressBar(Callback):
             if lacks_widgets():  # Rich's own output for notebooks would be a warning
                 kwargs["console"] = Console(file=sys.stdout, force_jupyter=False)
             else:
-                # Standard output is for results; a notebook has no other.
+                # Standard output is for results; a notebook has no other output.
                 kwargs["console"] = Console(file=None if "ipykernel" in sys.modules else sys.stderr)
         self._progress = progress.Progress(
             progress.SpinnerColumn(finished_text="[green]✓"),
@@ -66,7 +66,7 @@ class RichProgressBar(Callback):
         for i, stage in enumerate(event.stages):
             name = operation_name(i, stage)
             label = name if len(name) <= 48 else name[:47] + "…"
-            # Square brackets of a name are no markup.
+            # Square brackets in a name are not markup.
             self._bars[name] = self._progress.add_task(
                 label.replace("[", r"\["), total=stage["num_tasks"], start=False
             )
@@ -77,7 +77,7 @@ class RichProgressBar(Callback):
         self._progress.start_task(self._bars[event.name])
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Moves the bar."""
+        """Advances the bar."""
         self._progress.advance(self._bars[event.name], event.num_tasks)
 
     def on_operation_end(self, event: OperationEndEvent) -> None:
@@ -85,5 +85,5 @@ class RichProgressBar(Callback):
         self._progress.stop_task(self._bars[event.name])
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """The bars stay as they are."""
+        """Keeps the bars as they are."""
         self._progress.stop()

@@ -1,4 +1,4 @@
-"""A picture of when tasks ran, and where."""
+"""A picture of the times and workers of tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cubed.runtime.types import ComputeEndEvent
 
 
 class TimelineVisualizationCallback(RecordingCallback):
-    """Draws tasks by worker over time, when the computation ends.
+    """Draws the tasks of each worker over time, when the computation ends.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class TimelineVisualizationCallback(RecordingCallback):
     path
         The file; default: ``directory/COMPUTE_ID/timeline.FORMAT``.
     directory
-        Where directories of computations go.
+        The parent of the directories of computations.
     """
 
     chart = "timeline"
@@ -38,5 +38,5 @@ class TimelineVisualizationCallback(RecordingCallback):
         self.file_name: str = f"{self.chart}.{self.format}"
 
     def content(self, event: ComputeEndEvent) -> str | bytes:
-        """The picture."""
+        """Returns the picture."""
         return convert_svg(event.plan.chart(self.chart), self.format)

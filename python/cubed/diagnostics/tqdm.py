@@ -16,12 +16,12 @@ from cubed.runtime.types import (
 
 
 class TqdmProgressBar(Callback):
-    """A bar for each operation.
+    """Shows a bar for each operation.
 
     Parameters
     ----------
     *args, **kwargs
-        Of ``tqdm.auto.tqdm``, such as ``file`` or ``leave``.
+        For ``tqdm.auto.tqdm``, such as ``file`` or ``leave``.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class TqdmProgressBar(Callback):
         self._plain = False
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Forgets the bars of the computation before."""
+        """Removes the bars of the previous computation."""
         self._plain = lacks_widgets()
         try:
             if self._plain:
@@ -57,16 +57,16 @@ class TqdmProgressBar(Callback):
             "position": len(self._bars),
         }
         if self._plain:
-            options["file"] = sys.stdout  # notebooks show errors' stream in red
+            options["file"] = sys.stdout  # notebooks show stderr in red
         self._bars[event.name] = self._tqdm(*self.args, **{**options, **self.kwargs})
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Moves the bar; tasks of an earlier run come before their operation starts."""
+        """Advances the bar. Tasks of an earlier run come before their operation starts."""
         if event.name not in self._bars:
             self.on_operation_start(OperationStartEvent(event.name))
         self._bars[event.name].update(event.num_tasks)
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """The bars stay as they are."""
+        """Keeps the bars as they are."""
         for bar in self._bars.values():
             bar.close()

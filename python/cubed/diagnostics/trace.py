@@ -10,8 +10,8 @@ from cubed.diagnostics._files import FileCallback, LoggingCallback, TaskLog
 from cubed.runtime.types import ComputeEndEvent, TaskEndEvent
 
 _WORKERS, _OPERATIONS = 1, 2
-# To Perfetto threads of all processes are one list, in which 0 is special, and a process's own
-# number its main thread.
+# Perfetto has one list of threads for all processes. In it 0 is special, and a thread with the
+# process's number is its main thread.
 _FIRST_THREAD = 3
 
 
@@ -20,26 +20,26 @@ def _name(kind: str, pid: int, tid: int, name: str) -> dict[str, Any]:
 
 
 class ChromeTraceCallback(LoggingCallback, FileCallback):
-    """Writes a JSON file in the trace event format: a track for each worker with its tasks, one for
-    each operation, and the memory of the tasks that are running.
+    """Writes a JSON file in the trace event format: a track with tasks for each worker, one for
+    each operation, and the memory of running tasks.
 
     Parameters
     ----------
     path
         The file; default: ``directory/COMPUTE_ID/trace.json``.
     directory
-        Where directories of computations go.
+        The parent of the directories of computations.
     """
 
     file_name = "trace.json"
 
     def content(self, event: ComputeEndEvent) -> str:
-        """The file."""
+        """Returns the contents of the file."""
         return json.dumps({"traceEvents": trace_events(self._log), "displayTimeUnit": "ms"})
 
 
 def trace_events(log: TaskLog) -> list[dict[str, Any]]:
-    """Trace events of a computation; times are microseconds since its first task started."""
+    """Returns trace events of a computation; times are microseconds since the first task."""
     spans = _spans(log.tasks)
     zero = min((start for _, start, _ in spans), default=0.0)
     workers = sorted({w for t in log.tasks for w in _workers(t)})
@@ -89,13 +89,14 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
 
 
 def _workers(task: TaskEndEvent) -> Sequence[int]:
-    """All that made it together."""
+    """Returns the workers that ran the task."""
     return range(task.coop) if task.coop > 1 else (task.worker,)
 
 
 def _spans(tasks: list[TaskEndEvent]) -> list[tuple[TaskEndEvent, float, float]]:
-    """Tasks with their beginnings and ends. Those of a worker do not overlap, as they would by what
-    is lost of times in seconds: Perfetto leaves such tasks out."""
+    """Returns tasks with their start and end times. Adjusts the times so that tasks of a worker do
+    not overlap, which rounding of seconds could cause: Perfetto omits overlapping tasks.
+    """
     spans, free = [], dict.fromkeys((w for t in tasks for w in _workers(t)), 0.0)
     for t in sorted(tasks, key=lambda t: t.function_start_tstamp or 0.0):
         start = max(t.function_start_tstamp or 0.0, *(free[w] for w in _workers(t)))
@@ -106,7 +107,7 @@ def _spans(tasks: list[TaskEndEvent]) -> list[tuple[TaskEndEvent, float, float]]
 
 
 def _memory(spans: list[tuple[TaskEndEvent, float, float]], zero: float) -> list[dict[str, Any]]:
-    """A counter: high-water marks of all tasks that are running, together."""
+    """Returns a counter: the sum of the high-water marks of all running tasks."""
     steps = []
     for t, start, end in spans:
         own = (t.peak_measured_mem_end or 0) - (t.peak_measured_mem_start or 0)
