@@ -1,1 +1,1 @@
-"""Where arrays come from and go to: NumPy, stores, objects that are read in parts."""
+"""Input and output of arrays: NumPy, stores, and objects that are read in parts."""

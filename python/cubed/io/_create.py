@@ -1,4 +1,4 @@
-"""Arrays from NumPy's and from stores."""
+"""Arrays from NumPy arrays and from stores."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ from cubed.spec import DEFAULT, Spec
 def from_array(
     x: Any, chunks: ChunksLike = "auto", asarray: bool | None = None, spec: Spec | None = None
 ) -> Array:
-    """An array over values that exist.
+    """Creates an array over existing values.
 
     Parameters
     ----------
     x : array_like
-        A NumPy array, whose memory is read when the result is computed; a zarr-python array, which
-        is read natively if it lies where the engine reads; or any object with ``shape``, ``dtype``
-        and indexing by slices, such as data sets of h5py: regions are read by indexing it, in
-        worker threads that hold the GIL. Worker processes get the object by pickling (data sets of
+        A NumPy array, which is read when the result is computed; a zarr-python array, which the
+        engine reads itself if it supports the store; or any object with ``shape``, ``dtype`` and
+        indexing by slices, such as data sets of h5py. Regions of such objects are read by indexing,
+        in worker threads that hold the GIL. Worker processes get the object pickled (data sets of
         h5py by opening their file).
     chunks : int, tuple, str or None, default "auto"
-        Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` takes those of `x` if it has
-        some.
+        Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` uses the chunks of `x` if it has
+        any.
     asarray : bool or None
-        For compatibility: values are always NumPy's to functions on blocks.
+        For compatibility: functions on blocks always get NumPy arrays.
     spec : Spec or None
-        What computations may use.
+        Limits of computations.
 
     Returns
     -------
     Array
-        Of x's shape and type. Lazy: no element is read.
+        With x's shape and type. Lazy: no element is read.
 
     Raises
     ------
     TypeError
-        `x` is not like an array, or has a type of elements that the engine does not know.
+        If `x` is not an array, or has elements of an unsupported type.
 
     Notes
     -----
-    A task that reads an object may need, beside its block, twice the bytes of what it reads (what
-    the object gives, and what it makes that of) and 1 MiB. This is part of the projection, but only
-    worker processes are held to it.
+    In addition to its block, a task that reads an object may need twice the bytes that it reads
+    (for the object's result and for its conversion) and 1 MiB. This is part of the projection, but
+    only worker processes enforce it.
 
     Examples
     --------
@@ -82,14 +82,14 @@ def from_array(
         try:
             opened = Array._new(_core.open(url), spec)
         except NotImplementedError:
-            pass  # what the engine cannot decode zarr-python reads
+            pass  # zarr-python reads what the engine cannot decode
         else:
             return opened if is_auto(chunks) else opened.rechunk(chunks)
     return Array._new(_core_from_object(x, chunks), spec)
 
 
 def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
-    """The engine's array over anything that is like one."""
+    """Creates the engine's array over any array-like object."""
     missing = [a for a in ("shape", "dtype", "__getitem__") if not hasattr(x, a)]
     if missing:
         raise TypeError(
@@ -97,7 +97,7 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
             f" {' and no '.join(missing)}: use asarray for lists and numbers"
         )
     if is_foreign(type(x)) and hasattr(x, "todense"):
-        raise TypeError(refusal(x))  # NumPy's array of a part is to be asked for
+        raise TypeError(refusal(x))  # parts of x must be NumPy arrays
     try:
         shape = tuple(operator.index(n) for n in x.shape)
     except TypeError:
@@ -114,10 +114,11 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
 
 
 def zarr_url(x: Any, memory: bool = False) -> str | None:
-    """STORE::PATH of a zarr-python array that the engine reads, also within Xarray's wrappers.
+    """Returns STORE::PATH of a zarr-python array that the engine reads, also within Xarray's
+    wrappers.
 
-    With `memory` of others in memory, too, what stands for their place: no result may replace what
-    a computation reads.
+    With `memory`, returns a URL for other arrays in memory as well, so that no result replaces an
+    input of its computation.
     """
     while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
         x = getattr(x, "array", getattr(x, "_array", None))
@@ -132,7 +133,7 @@ def zarr_url(x: Any, memory: bool = False) -> str | None:
 
 
 def store_url(store: Any, path: str | None = None) -> str:
-    """STORE or STORE::PATH, from a path, a URL, or an object that stands for such."""
+    """Returns STORE or STORE::PATH of a path, a URL, or an equivalent object."""
     if isinstance(store, (str, os.PathLike)) and not _is_of_others(store):
         where = os.fspath(store)
     else:
@@ -148,8 +149,9 @@ def store_url(store: Any, path: str | None = None) -> str:
 
 
 def native_url(store: Any, path: str | None) -> str | None:
-    """STORE or STORE::PATH of what the engine reads: a path or URL of a directory or file, or an
-    object that stands for one. None for other stores."""
+    """Returns STORE or STORE::PATH of a place that the engine reads: a path or URL of a directory
+    or file, or an equivalent object. None for other stores.
+    """
     if isinstance(store, (str, os.PathLike)):
         where: str | None = os.fspath(store)
         scheme, sep, _ = os.fspath(store).partition("://")
@@ -164,8 +166,9 @@ def native_url(store: Any, path: str | None) -> str | None:
 
 
 def _is_of_others(store: Any) -> bool:
-    """Whether it is spelled as fsspec's memory, which zarr-python reads and writes, too. Without
-    these nobody else has a store of that name, and the engine's own is meant."""
+    """Returns True for fsspec's memory, which zarr-python also reads and writes. Without these
+    packages there is no such store, and the engine's own is meant.
+    """
     return in_memory(store) is not None and all(map(find_spec, ("fsspec", "zarr")))
 
 
@@ -179,49 +182,53 @@ def from_zarr(
     concat_dim: str | None = None,
     decode: bool = False,
 ) -> Array:
-    """The Zarr array at `path` of a store.
+    """Opens the Zarr array at `path` of a store.
 
     Parameters
     ----------
     store : str, path or store
-        A local directory: its path or ``file://`` URL; a file of NetCDF or HDF5, a ZIP archive of
-        a Zarr store, or a repository of Icechunk, whose array is `path`;
-        a URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``; or
-        ``memory://NAME/PATH``, fsspec's memory of this process; or an object
-        that stands for such: a store of zarr-python (``LocalStore``, ``ZipStore``, ``FsspecStore``,
-        ``ObjectStore``), a mapper of fsspec, a store of obstore. The engine reads it, with the
-        object's options and keys. Anything else that the package zarr opens (other stores, URLs of
-        fsspec such as ``ftp://``) is read by that, as :func:`from_array` does.
-        A list of such is one array: what is at `path` of each, in this order.
+        One of the following, or a list of them. The arrays of a list at `path` are concatenated in
+        the given order.
+
+        - A local directory: its path or ``file://`` URL.
+        - A file of NetCDF or HDF5, a ZIP archive of a Zarr store, or a repository of Icechunk, with
+          the array at `path`.
+        - A URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``.
+        - ``memory://NAME/PATH``, fsspec's memory of this process.
+        - An equivalent object: a store of zarr-python (``LocalStore``, ``ZipStore``,
+          ``FsspecStore``, ``ObjectStore``), a mapper of fsspec, or a store of obstore. The engine
+          reads it, with the object's options and keys.
+        - Anything else that the package zarr opens (other stores, URLs of fsspec such as
+          ``ftp://``), which zarr reads, as in :func:`from_array`.
     path : str or None
-        Where in the store.
+        The array's path in the store.
     chunks : int, tuple, str or None
-        Those of the result; None: as stored.
+        Chunks of the result; None: as stored.
     spec : Spec or None
-        What computations may use; None: as configured.
+        Limits of computations; None: as configured.
     storage_options : dict or None
-        Of a URL, as fsspec and obstore name them. Default: those of `spec`. A document at the URL
-        (references of kerchunk, a repository of Icechunk) may refer to its own host or bucket, and
-        to places in the list ``allow_references``.
+        Options of a URL, with the names of fsspec and obstore. Default: those of `spec`. A document
+        at the URL (references of kerchunk, a repository of Icechunk) may refer to its own host or
+        bucket, and to places in the list ``allow_references``.
     concat_dim : str or None
-        Of a list: the dimension along which it is put together; None: the first one. Where arrays
-        have no such dimension, they are of one shape and the first is taken.
+        The dimension along which the arrays of a list are concatenated; None: the first one. If the
+        arrays lack this dimension, they must have the same shape, and the first array is used.
     decode : bool, default False
-        Return the values that attributes of CF describe: missing values are NaN, packed values are
+        Return decoded values according to CF attributes: missing values are NaN, packed values are
         unpacked, and characters are joined. False: the elements as they are stored.
 
     Returns
     -------
     Array
-        Of the stored shape and type, unless it is decoded. Lazy: metadata is read, no chunk.
+        With the stored shape and type, unless it is decoded. Lazy: metadata is read, no chunk.
 
     Raises
     ------
     FileNotFoundError
-        There is none.
+        If there is no array.
     ValueError
-        Arrays of a list differ in type, in dimensions, or in what says how values are stored, such
-        as units: the message says which, and in what.
+        If arrays of a list differ in type, dimensions or encoding, such as units. The message names
+        the array and the difference.
 
     Examples
     --------
@@ -294,9 +301,9 @@ def asarray(
     refuse_masked(obj)
     if is_foreign(type(obj)):
         if held(obj) == "data" and type(obj).__module__.partition(".")[0] == "xarray":
-            return asarray(obj.data, dtype, copy, chunks, spec)  # without labels, as NumPy's
+            return asarray(obj.data, dtype, copy, chunks, spec)  # without labels, like NumPy arrays
         _refuse_held(obj)
-        if getattr(obj, "chunks", None) is not None:  # lazy: it is read in parts, by the run
+        if getattr(obj, "chunks", None) is not None:  # lazy: the run reads it in parts
             if copy is False:
                 raise ValueError(f"values of {type(obj).__name__} need a copy")
             read = from_array(obj, "auto" if chunks is None else chunks, spec=spec)
@@ -321,7 +328,7 @@ def asarray(
 
 
 def _values(obj: Any) -> Any:
-    """Nested sequences with the values of lazy arrays in place of those."""
+    """Replaces lazy arrays in nested sequences by their values."""
     if isinstance(obj, Array):
         return obj.compute()
     if type(obj) in (list, tuple):
@@ -330,12 +337,12 @@ def _values(obj: Any) -> Any:
 
 
 def persist(x: Array, **kwargs: Any) -> Array:
-    """An array over the values of x in memory, which are computed now."""
+    """Computes x now and returns an array over the values in memory."""
     return x._like(core_from_numpy(x.compute(**kwargs), x.chunksize))
 
 
 def as_lazy(value: Any) -> Array:
-    """An operand that may be anything but an array of another library, as an array."""
+    """Converts an operand, except arrays of other libraries, to an array."""
     if isinstance(value, Array):
         return value
     refuse_foreign(value)
@@ -343,6 +350,8 @@ def as_lazy(value: Any) -> Array:
 
 
 def _refuse_held(x: Any) -> None:
-    """TypeError for what has a lazy array in it: its values are to be had without computing."""
+    """Raises TypeError for an object that contains a lazy array, because its values would have to
+    be computed.
+    """
     if is_foreign(type(x)) and held(x) is not None:
         raise TypeError(refusal(x))

@@ -1,4 +1,4 @@
-"""Expressions as text, in the language of the command."""
+"""Expressions as strings, in the language of the command."""
 
 from __future__ import annotations
 
@@ -19,38 +19,39 @@ from cubed.spec import DEFAULT, Spec
 def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | dict[str, Array]:
     """Evaluates expressions, as ``cubed eval`` does.
 
-    Statements are separated by ``;``. The functions are those that ``cubed eval --help`` lists.
-    Functions whose shapes depend on values (``compress``, ``unique_values``, ``nonzero``), groups
-    by labels, and calendars read these values when ``eval`` is called; nothing else is computed.
+    Statements are separated by ``;``. ``cubed eval --help`` lists the functions. Functions whose
+    shapes depend on values (``compress``, ``unique_values``, ``nonzero``), groups by labels, and
+    calendars read these values when ``eval`` is called; nothing else is computed.
 
     Parameters
     ----------
     text : str
         Such as ``"mean(u*v, axis=0)"`` or ``"a = u + v; b = a**2"``.
     spec : Spec or None
-        What computations may use; None: that of the arrays, or as configured.
+        Limits of computations; None: those of the arrays, or as configured.
     **arrays : array_like, DataArray, str or path
         The arrays that the text names. An array is used with its elements as they are. A string or
-        path is a place ``STORE::PATH``, whose values are decoded as :func:`from_zarr` does with
-        ``decode=True``; ``dim="time"`` and calendars use its dimension names and the coordinates
-        that are stored next to it. A DataArray or Variable of Xarray stays lazy, and its dimension
-        names and coordinates are used in the same way. Operands broadcast by position, as in
-        NumPy: with objects of Xarray it is an error if names of dimensions then differ.
+        path is a place ``STORE::PATH``, whose values are decoded as in :func:`from_zarr` with
+        ``decode=True``. ``dim="time"`` and calendars use the dimension names of the place and the
+        coordinates next to it. A DataArray or Variable of Xarray stays lazy, and its dimension
+        names and coordinates are used in the same way. Operands broadcast by position, as in NumPy;
+        it is an error if Xarray operands then have different dimension names.
 
     Returns
     -------
     Array or dict of str to Array
-        The lazy array of a text that is one expression; otherwise the arrays by the names that are
-        assigned. Names that begin with ``_`` are left out; further expressions without a name are
-        ``"result"``, ``"result2"``, ... Objects of Xarray give plain arrays, too, without labels.
+        The lazy array if the text is one expression, otherwise the arrays by the names that are
+        assigned. Names that begin with ``_`` are omitted; further expressions without a name are
+        ``"result"``, ``"result2"``, ... The results for objects of Xarray are plain arrays without
+        labels.
 
     Raises
     ------
     ValueError
-        The text is wrong: the message shows the place. An array is not used. A name is assigned
-        twice. Coordinates of two objects of Xarray differ.
+        If the text is wrong (the message shows the place), an array is not used, a name is assigned
+        twice, or coordinates of two objects of Xarray differ.
     FileNotFoundError
-        There is no array at a place.
+        If there is no array at a place.
 
     Examples
     --------
@@ -86,10 +87,9 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
         return None
 
     def run(inputs: tuple[_core.Array, ...], task_mem: int) -> tuple[_core.Array, ...]:
-        """The results, then arrays of numbers that are not computed: zeros stand for them.
+        """Returns the results, then arrays of numbers that are not computed: zeros replace them.
 
-        Nothing is computed if the arrays are only planned, and if they are made again for another
-        `allowed_mem`.
+        Nothing is computed if the arrays are only planned, or made again for another `allowed_mem`.
         """
         planned: list[_core.Array] = []
 
@@ -121,7 +121,7 @@ def _is_place(value: Any) -> bool:
 
 
 def _is_labelled(value: Any) -> bool:
-    """Whether it is a DataArray or Variable of Xarray, which is not imported for this."""
+    """Returns True for a DataArray or Variable of Xarray, without importing Xarray."""
     is_of_xarray = type(value).__module__.partition(".")[0] == "xarray"
     return is_of_xarray and hasattr(value, "dims") and hasattr(value, "dtype")
 
@@ -133,7 +133,7 @@ def _opened(name: str, value: Any, spec: Spec | None) -> Array:
 
 
 def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
-    """The lazy array in an object of Xarray, with the names of its dimensions."""
+    """Returns the lazy array in an object of Xarray, with its dimension names."""
     held = getattr(value, "variable", value)
     if held.chunks is None and not held._in_memory and held.ndim > 0 and held.dtype.kind != "O":
         # In a file: its elements stay there.
@@ -153,7 +153,9 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
 
 
 def _check_aligned(labelled: dict[str, Any]) -> None:
-    """ValueError if objects have different labels along a dimension: elements meet by position."""
+    """Raises ValueError if objects have different labels along a dimension, because elements are
+    combined by position.
+    """
     seen: dict[Any, tuple[str, Any]] = {}
     for name, value in labelled.items():
         for dim, index in getattr(value, "indexes", {}).items():
@@ -166,7 +168,7 @@ def _check_aligned(labelled: dict[str, Any]) -> None:
 
 
 def _beside(place: str | os.PathLike[str], name: str) -> str:
-    """The place of another array in the group of this one."""
+    """Returns the place of another array in the same group."""
     text = os.fspath(place)
     store, colons, path = text.rpartition("::")
     group, slash, _ = path.rpartition("/")

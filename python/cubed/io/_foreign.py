@@ -1,4 +1,4 @@
-"""Writing new arrays by the package zarr, where the engine has no store."""
+"""Writes new arrays with the package zarr if the engine does not support the store."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cubed.exceptions import ArrayExistsError
 
 
 class ForeignPlace:
-    """Where an array is, or goes, that only the package zarr reads and writes: a path in a store of
-    zarr-python, fsspec or obstore, or in a URL that fsspec knows, with its options.
+    """The place of an array that only the package zarr reads and writes: a path in a store of
+    zarr-python, fsspec or obstore, or in a URL that fsspec supports, with its options.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class ForeignPlace:
             note_slow(store)
 
     def open(self, mode: str) -> Any:
-        """The array that is there, as zarr-python's."""
+        """Opens the existing array as a zarr-python array."""
         import zarr
 
         return zarr.open_array(
@@ -39,7 +39,7 @@ class ForeignPlace:
 
 
 class NewArray:
-    """An array of zarr-python that is made when writing begins, and is assigned to then: of the
+    """An array of zarr-python that is created when writing begins and then assigned to. It has the
     shape, type and longest chunks of `x`, which will be written.
     """
 
@@ -54,16 +54,16 @@ class NewArray:
 
     @property
     def store(self) -> Any:
-        """What holds the chunks."""
+        """The store of the chunks."""
         return self._place.store
 
     @property
     def path(self) -> str | None:
-        """Where in the store."""
+        """The path in the store."""
         return self._place.path
 
     def create(self) -> None:
-        """Makes the array; FileExistsError if there is something that is not to be replaced."""
+        """Creates the array. FileExistsError if there is something that must not be replaced."""
         import zarr
 
         try:
@@ -90,7 +90,7 @@ class NewArray:
 
 
 def _codecs(compressor: Any) -> dict[str, Any]:
-    """Arguments of zarr.create_array; codecs before the one that makes bytes are filters."""
+    """Returns arguments of zarr.create_array; codecs before the array-to-bytes one are filters."""
     if isinstance(compressor, str):
         return {}
     if compressor is None:

@@ -1,4 +1,4 @@
-"""Reading regions of objects that are like arrays."""
+"""Reads regions of array-like objects."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from cubed.base._stores import in_memory
 
 
 class Reader:
-    """What the engine calls to read a region of an object with a shape, a dtype and indices.
+    """The callable by which the engine reads a region of an object with a shape, a dtype and
+    indices.
 
-    `factor` is how many bytes a read may allocate for each byte that is read (the part that the
-    object gives, and what it is made of), `extra` how many beside that.
+    A read may allocate `factor` bytes for each byte that is read (for the object's result and its
+    conversion), and `extra` bytes in addition.
     """
 
     factor = 2.0
@@ -51,7 +52,7 @@ class Reader:
         np.ndarray(shape, self._dtype, memory, 0, strides)[...] = values
 
     def dump(self) -> bytes:
-        """What worker processes make it of: see _worker.py."""
+        """Serialises the reader for worker processes: see _worker.py."""
         try:
             payload = dumps(self)
         except Exception as e:
@@ -64,7 +65,8 @@ class Reader:
     def __getstate__(self) -> tuple[Any, np.dtype[Any], str | None]:
         store = getattr(self._array, "store", None)
         if in_memory(store) is not None and not hasattr(store, "_store_dict"):
-            # Objects with a dictionary bring it along; of others another process sees nothing.
+            # Objects with a dictionary are pickled with it; another process cannot see the memory
+            # of others.
             raise TypeError(f"{store} lies in the memory of this process")
         return _portable(self._array), self._dtype, self.place
 
@@ -74,12 +76,12 @@ class Reader:
 
 
 def load(data: bytes) -> Any:
-    """What dump() gave, in a process with the same modules."""
+    """Deserialises the output of dump(), in a process with the same modules."""
     return pickle.loads(pickle.loads(data)[1])
 
 
 class _H5Path:
-    """Where a data set of an HDF5 file is, which cannot be pickled itself."""
+    """The file and name of an HDF5 data set, which cannot be pickled itself."""
 
     def __init__(self, file: str, name: str) -> None:
         self._file, self._name = file, name

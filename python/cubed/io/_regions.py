@@ -1,4 +1,4 @@
-"""Writing into arrays that exist, by functions on blocks."""
+"""Writes into existing arrays, by functions on blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from cubed.base._types import NDArray
 
 
 class Held:
-    """A value that functions on blocks use: in this process itself, in others what pickle makes."""
+    """A value that functions on blocks use: the object itself in this process, a pickled copy in
+    others.
+    """
 
     _here: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
 
@@ -34,13 +36,14 @@ class Held:
         kind = type(self.value)
         data = None
         if not _is_memory(self.value):
-            with contextlib.suppress(Exception):  # who needs it there gets an error that names it
+            # On failure, the process that needs the value gets an error that names it.
+            with contextlib.suppress(Exception):
                 data = dumps(self.value)
         return _found, (self._key, f"{kind.__module__}.{kind.__qualname__}", data)
 
 
 def _is_memory(value: Any) -> bool:
-    """Whether writing to a copy in another process changes nothing here."""
+    """Returns True if writing to a copy in another process has no effect here."""
     return isinstance(value, np.ndarray) or in_memory(getattr(value, "store", None)) is not None
 
 
@@ -54,7 +57,7 @@ def _found(key: str, name: str, data: bytes | None) -> Held:
 
 
 def written_into(x: Array, target: Held, region: Any, lock: Held) -> Array:
-    """An array with an element for each chunk of x, computing which writes x."""
+    """Returns an array with an element for each chunk of x; computing it writes x."""
     shape = tuple(target.value.shape)
     if region is None:
         region = (slice(None),) * x.ndim
@@ -65,19 +68,19 @@ def written_into(x: Array, target: Held, region: Any, lock: Held) -> Array:
     # The copy, and what writers make of it: in the target's chunks, encoded.
     extra = 3 * max(x.chunkmem, _chunk_bytes(target.value))
     counts = [(1,) * len(c) for c in x.chunks]
-    from cubed.array._calls import call_on_each  # late: takes a while
+    from cubed.array._calls import call_on_each  # lazy: slow import
 
     return call_on_each("store", _Writer(target, steps, edges, lock), x, bool, extra, counts)
 
 
 def _chunk_bytes(target: Any) -> int:
-    """Bytes of a chunk of what is written into, which may be read for a part of it."""
+    """Returns the bytes of a chunk of the target, which may be read to write a part of it."""
     chunks = getattr(target, "chunks", None) or ()
     return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
 
 
 def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> Array:
-    """x, which goes to a region, in such chunks that no two are in one chunk of the target."""
+    """Rechunks x, which goes to a region, so that no two chunks share a chunk of the target."""
     chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
     if not chunks:
         return x
@@ -87,13 +90,13 @@ def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> Array:
     return x.rechunk(tuple(lengths_behind(n, size, start % size) for n, size, start in axes))
 
 
-#: Held while a part of a chunk is assigned, because the target's library reads the chunk and writes
-#: it whole. It keeps threads of this process apart, not other processes.
+#: Held while a part of a chunk is assigned, because the target's library reads and writes the whole
+#: chunk. It excludes threads of this process, not other processes.
 _sharing = threading.Lock()
 
 
 def _shares(target: Any, key: tuple[slice, ...]) -> bool:
-    """Whether a part of an array has a chunk of it in part."""
+    """Returns True if a part of an array covers some chunk only partly."""
     chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
     if not chunks:
         return False
@@ -102,7 +105,7 @@ def _shares(target: Any, key: tuple[slice, ...]) -> bool:
 
 
 class _Writer:
-    """Writes a block where it goes."""
+    """Writes a block to its place."""
 
     def __init__(
         self, target: Held, steps: Sequence[range], edges: Sequence[NDArray], lock: Held
@@ -120,7 +123,7 @@ class _Writer:
         )
         alone = _sharing if _shares(self._target.value, key) else contextlib.nullcontext()
         with self._lock.value or contextlib.nullcontext(), alone:
-            # A copy: writers may hand it to threads that keep it for longer.
+            # A copy, because writers may pass it to threads that keep it longer.
             self._target.value[key if key else ...] = block.copy()
         return (np.ones((1,) * block.ndim, bool),)
 

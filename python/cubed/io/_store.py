@@ -1,4 +1,4 @@
-"""Writing arrays to stores."""
+"""Writes arrays to stores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cubed.spec import DEFAULT, Spec
 def _codecs(compressor: Any) -> str | None:
     if isinstance(compressor, str) and compressor == "auto":
         return None
-    import json  # late: few need it
+    import json  # lazy: rarely needed
 
     raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
     if compressor is None:
@@ -39,7 +39,7 @@ def _codecs(compressor: Any) -> str | None:
 
 
 class Delayed:
-    """Writing that is still to be done. With a lock nothing is written natively."""
+    """Pending writes. With a lock the engine itself writes nothing."""
 
     def __init__(self, writes: Sequence[Stored], lock: Any = None) -> None:
         self._writes = writes
@@ -49,9 +49,9 @@ class Delayed:
         self._results: list[tuple[int, ...]] = []
         self._archives: dict[str, str] = {}  # stores that become files
         self._overwritten: dict[str, bool] = {}  # whether such a file may exist
-        self._names: dict[str, list[str]] = {}  # arrays that are written into each of these
-        self._held: list[Any] = []  # what cannot be pickled lives as long as this
-        self._new: list[NewArray] = []  # what is made before writing
+        self._names: dict[str, list[str]] = {}  # arrays that are written into each file
+        self._held: list[Any] = []  # objects that cannot be pickled, kept alive
+        self._new: list[NewArray] = []  # arrays that are created before writing
         for w in writes:
             if w.region is not None or not isinstance(w.place, (str, ForeignPlace)):
                 self._write_into(w.x, w.place, w.region)
@@ -70,7 +70,7 @@ class Delayed:
         archive = _archive(url)
         if archive is not None:
             path, name = archive
-            from pathlib import Path  # late: takes a while
+            from pathlib import Path  # lazy: slow import
 
             if not w.overwrite and Path(path).exists():
                 raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
@@ -108,7 +108,7 @@ class Delayed:
         self._results.append(done.shape)
 
     def plan(self, options: RunOptions, values: Sequence[Array] = ()) -> Plan:
-        """What writing would run, and making the values of other arrays with it."""
+        """Returns the plan of the writes, including the values of other arrays."""
         targets: list[tuple[_core.Array, _core.Target | None]] = []
         for a in values:
             targets.append((a._x, {"name": a.name}))
@@ -116,7 +116,7 @@ class Delayed:
 
     @property
     def targets(self) -> Sequence[tuple[_core.Array, _core.Target | None]]:
-        """Those of the plan that writes."""
+        """Targets of the plan that writes."""
         return self._targets
 
     def compute(self, options: RunOptions, values: Sequence[Array] = ()) -> list[NDArray]:
@@ -146,7 +146,7 @@ class Delayed:
         return results
 
     def _begin(self, path: str, options: RunOptions, silence: int, stack: ExitStack) -> object:
-        """The right to write a file, until the stack is left."""
+        """Acquires the right to write a file, until the stack is left."""
         names = "\n".join(sorted(self._names[path]))
         file = _core.begin_file(
             path, names, self._overwritten[path], bool(options.resume), options.take_over, silence
@@ -155,7 +155,9 @@ class Delayed:
         return file
 
     def _check_file(self, folder: str) -> int:
-        """Bytes that it takes to make a file of results; an exception where that cannot be."""
+        """Returns the bytes of memory needed to create a file of results. Raises if that is
+        impossible.
+        """
         if not _is_netcdf(self._archives[folder]):
             return 0
         mine = [t for t in self._targets if t[1] is not None and _within(t[1]["url"], folder)]
@@ -163,8 +165,8 @@ class Delayed:
 
 
 def _archive(url: str) -> tuple[str, str] | None:
-    """The file and the path in it, if the place is in a file that is to be written."""
-    from pathlib import Path  # late: takes a while
+    """Returns the file and the path in it, if the place is in a file to be written."""
+    from pathlib import Path  # lazy: slow import
 
     store, path, _ = _core.place(url)
     kind = _core.file_kind(url)
@@ -184,8 +186,8 @@ def _archive(url: str) -> tuple[str, str] | None:
 
 
 def _check_replaced(file: str, names: Sequence[str]) -> None:
-    """A file is written as a whole, once: what else there is in it would be gone."""
-    from pathlib import Path  # late: takes a while
+    """A file is written as a whole, once: other contents would be lost."""
+    from pathlib import Path  # lazy: slow import
 
     if not Path(file).exists():
         return
@@ -201,7 +203,7 @@ def _check_replaced(file: str, names: Sequence[str]) -> None:
 
 
 def _other(file: str, group: str, names: Sequence[str]) -> str | None:
-    """An array or a group that is none of these, nor within one."""
+    """Returns an array or group that is not one of these and not in one, or None."""
     try:
         members = _core.members(f"{file}::{group}", False)[2]
     except FileNotFoundError:
@@ -227,8 +229,9 @@ def _within(url: str, folder: str) -> bool:
 
 
 def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
-    """Where the engine writes an array, as a URL; what it writes by the package zarr, as a place of
-    that; an array that is assigned to as it is."""
+    """Returns the place of an array to write: a URL if the engine writes it, a ForeignPlace for the
+    package zarr, or an array that is assigned to.
+    """
     is_path = isinstance(store, (str, os.PathLike))
     if not is_path:
         if hasattr(store, "shape") and hasattr(store, "__setitem__"):
@@ -255,7 +258,7 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
 
 
 def _is_store(store: Any, kind: str) -> bool:
-    """Whether it is a store of zarr-python, fsspec or obstore, or a dictionary, which is one."""
+    """Returns True for a store of zarr-python, fsspec or obstore, or a dictionary."""
     return isinstance(store, MutableMapping) or kind.split(".")[0] in (
         "zarr",
         "obstore",
@@ -264,20 +267,20 @@ def _is_store(store: Any, kind: str) -> bool:
 
 
 def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
-    """A target of a plan that writes x into a region of a Zarr array that exists, without the GIL;
-    None if only zarr-python, or the library of `place`, can write there.
+    """Returns a target of a plan that writes x into a region of an existing Zarr array, without the
+    GIL. None if only zarr-python, or the library of `place`, can write there.
 
-    `place` is a path or a URL, or a zarr-python array in a place that the engine knows; x casts to
-    its type. The engine does not know all stores, codecs and kinds of chunks. A chunk that the
-    region covers in part keeps its other elements, also if other tasks or processes write them at
-    the same time.
+    `place` is a path or a URL, or a zarr-python array in a place that the engine supports; x is
+    cast to its type. The engine does not support all stores, codecs and kinds of chunks. A chunk
+    that the region partly covers keeps its other elements, even if other tasks or processes write
+    them at the same time.
 
     Raises
     ------
     ValueError
-        The region is not within the array, or has another shape than x.
+        If the region is not within the array, or has another shape than x.
     FileNotFoundError
-        There is no array at a path.
+        If there is no array at a path.
     """
     if isinstance(place, ForeignPlace):
         return None
@@ -319,7 +322,7 @@ def _opened(place: Any) -> Any:
 
 
 def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
-    """The region as a slice for each axis."""
+    """Returns the region as a slice for each axis."""
     if region is None:
         region = (slice(None),) * len(shape)
     slices = tuple(region) if isinstance(region, (tuple, list)) else (region,)
@@ -337,20 +340,20 @@ def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
 
 
 class Stored:
-    """An array that is still to be written: what arrays of ``compute=False`` have."""
+    """A pending write of an array from ``compute=False``."""
 
     def __init__(self, x: Array, place: Any, region: Any, overwrite: bool, empty: bool) -> None:
         self.x = x
         self.place = place
         self.region = region
         self.overwrite = overwrite
-        self.empty = empty  # chunks with nothing but the fill value are stored
+        self.empty = empty  # store chunks that contain only the fill value
         self.done = False  # it has been written since
 
     later = Delayed  # several, in one plan
 
     def written(self) -> Array:
-        """The array in its store."""
+        """Returns the array in its store."""
         if isinstance(self.place, ForeignPlace):
             there = from_array(self.place.open("r"), spec=self.x._spec)
         elif isinstance(self.place, str):
@@ -361,19 +364,19 @@ class Stored:
 
 
 class StoredArrays(tuple[Array, ...]):
-    """The lazy arrays that :func:`cubed.store` gives with ``compute=False``.
+    """The lazy arrays that :func:`cubed.store` returns with ``compute=False``.
 
-    Computing one, also by :func:`cubed.compute`, writes it and gives its values.
+    Computing one of them, also by :func:`cubed.compute`, writes it and returns its values.
     """
 
     __slots__ = ()
 
     def plan(self, **kwargs: Any) -> Plan:
-        """What writing all of them would run. Parameters as for :func:`cubed.compute`."""
+        """Returns the plan of writing all of them. Parameters as for :func:`cubed.compute`."""
         return self._later().plan(RunOptions.of(kwargs))
 
     def compute(self, **kwargs: Any) -> None:
-        """Writes all of them, in one plan, and gives no values: they may be larger than memory.
+        """Writes all of them, in one plan, and returns no values: they may be larger than memory.
 
         Parameters as for :func:`cubed.compute`.
         """
@@ -451,24 +454,28 @@ def store(
     Parameters
     ----------
     sources : Array or sequence of Array
-        An array, or several.
+        An array, or several arrays.
     targets : str, path, array or sequence
-        For each source where it goes: the directory of a Zarr array, which is new, or a file that
-        is written as a whole, a ZIP archive (``FILE.zip``, ``FILE.zip::PATH``) or one of NetCDF-4
-        (``FILE.nc::NAME``); a store of zarr-python, fsspec or obstore, or a URL that fsspec knows,
-        for a new array, too, which is written by the package zarr where the engine has no such
-        store; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
-        None: a store in the work directory, which is removed again.
+        The target of each source, one of the following. None: a store in the work directory, which
+        is removed afterwards.
+
+        - The directory of a new Zarr array.
+        - A file that is written as a whole: a ZIP archive (``FILE.zip``, ``FILE.zip::PATH``) or a
+          NetCDF-4 file (``FILE.nc::NAME``).
+        - A store of zarr-python, fsspec or obstore, or a URL that fsspec supports, for a new array.
+          The package zarr writes it if the engine has no such store.
+        - An existing array that is assigned to (of zarr-python, h5py, NumPy, ...).
     regions : tuple of slice, sequence or None
-        For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
-        all. None: the whole target. Other elements stay as they are.
+        For each source a tuple of slices (of step 1) of the existing target; one tuple is for all
+        sources. None: the whole target. Other elements stay unchanged.
     compute : bool, default True
-        False: nothing is written until arrays that are returned are computed.
+        False: nothing is written until the returned arrays are computed.
     overwrite : bool, default True
-        Whether an array or a group that is at a target is removed when writing begins. With False
-        it is an error. Regions, and arrays that are assigned to, exist in any case.
+        Remove an array or a group at a target when writing begins. With False that is an error.
+        Regions, and arrays that are assigned to, exist in any case.
     write_empty_chunks : bool, default True
-        False: chunks with nothing but the fill value take no space. Of arrays that the call makes.
+        False: chunks that contain only the fill value are not stored. Applies to arrays that the
+        call creates.
     executor : Executor, str or None
         As for :func:`cubed.compute`.
     callbacks : sequence of Callback or None
@@ -485,31 +492,32 @@ def store(
     Returns
     -------
     None or tuple of Array
-        None where all is written now. For ``compute=False`` a tuple of arrays: ``compute()`` of
-        one, or :func:`cubed.compute` of several, writes them and gives the values that are stored;
-        ``compute()`` of the tuple writes all and gives nothing. Computing or storing what is made
-        of them writes those that have not been written yet, in the same plan.
+        None if everything is written now. With ``compute=False`` a tuple of arrays. ``compute()``
+        of one, or :func:`cubed.compute` of several, writes them and returns the stored values;
+        ``compute()`` of the tuple writes all and returns None. Computing or storing arrays made
+        from them also writes them in the same plan, unless they are written already.
 
     Raises
     ------
     ValueError
-        Numbers of sources, targets and regions differ, or a shape is not that of its region.
+        If the numbers of sources, targets and regions differ, or a shape is not that of its region.
     TypeError
-        Sources that are no lazy arrays; targets that are nothing of the above.
+        If a source is not a lazy array, or a target is not one of the above.
     FileExistsError
-        There is an array or a group at a target, and `overwrite` is False. Nothing is written,
+        If there is an array or a group at a target, and `overwrite` is False. Nothing is written,
         also not to other targets.
 
     Notes
     -----
-    A new array has the longest of the source's chunks along each axis, also where those differ
-    because it is a slice or has the blocks of functions. Only where somebody gave lengths
-    (``x.rechunk(((31, 28, 31),))``), or a store had them, it has these: a grid of format 3.
+    A new array has regular chunks, with the longest of the source's chunks along each axis. This
+    includes sources with different lengths because they are slices or have the blocks of functions.
+    An array has irregular chunks (a grid of format 3) only if a user gave the lengths
+    (``x.rechunk(((31, 28, 31),))``), or a store had them.
 
     The engine writes regions of Zarr arrays in directories and object stores. A chunk that a region
-    covers in part keeps its other elements, also if other tasks, plans or processes write them at
-    the same time. Every chunk is at any time the old one or the new one. A run that failed has
-    written some chunks, and is to be run again. Sources may not read the target.
+    partly covers keeps its other elements, even if other tasks, plans or processes write them at
+    the same time. Every chunk is at any time either the old or the new one. After a failed run some
+    chunks are written; run it again. Sources may not read the target.
 
     Tasks assign to other arrays: that needs three chunks in addition to the block, and the GIL. Two
     processes must not assign to one chunk at the same time.
@@ -553,7 +561,7 @@ def _write(
     how: tuple[bool, bool],
     options: RunOptions | None,
 ) -> StoredArrays | None:
-    """Writes arrays to places, or with no options returns arrays that are still to be stored."""
+    """Writes arrays to places; without options returns arrays with pending writes."""
     wanted: list[Stored | None] = []
     removed: list[str] = []
     for x, place, region in zip(arrays, places, regions, strict=True):
@@ -583,8 +591,8 @@ def _with(x: Array, stored: Stored | None) -> Array:
 
 
 def _temporary(x: Array) -> str:
-    """A place in the work directory."""
-    import tempfile  # late: takes a while
+    """Returns a place in the work directory."""
+    import tempfile  # lazy: slow import
 
     work_dir = x.spec.intermediates[0] or tempfile.gettempdir()
     return f"{work_dir}/cubed-result-{os.urandom(16).hex()}-0"
@@ -664,18 +672,18 @@ def to_zarr(
     x : Array
         Input array.
     store : str, path or store or None
-        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
-        ``memory://NAME`` (fsspec's memory of this process), or a ZIP archive
-        (``FILE.zip``) or a file of NetCDF-4 (``FILE.nc``), written as a whole, and where the array
-        is in it; or another target of :func:`cubed.store`.
+        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``),
+        ``memory://NAME`` (fsspec's memory of this process), a ZIP archive (``FILE.zip``) or a
+        NetCDF-4 file (``FILE.nc``), which is written as a whole, with the array's place in it; or
+        another target of :func:`cubed.store`.
     path : str or None
         See `store`.
     region : tuple of slice or None
-        A tuple of slices (of step 1): x goes into that part of an array that exists.
+        A tuple of slices (of step 1): the part of an existing array to write.
     compute : bool, default True
         As for :func:`cubed.store`.
     overwrite : bool, default True
-        Whether an array or a group that is there is replaced; False: that is a FileExistsError.
+        Replace an existing array or group; False: raise FileExistsError.
     write_empty_chunks : bool, default True
         As for :func:`cubed.store`.
     executor : Executor, str or None
@@ -694,8 +702,8 @@ def to_zarr(
     Returns
     -------
     None or Array
-        None where it is written now. For ``compute=False`` an array: computing it writes, and gives
-        the values that are stored.
+        None if it is written now. With ``compute=False`` an array: computing it writes it and
+        returns the stored values.
 
     Examples
     --------

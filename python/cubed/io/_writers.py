@@ -1,4 +1,4 @@
-"""Writing into arrays that exist, as Xarray's writers do."""
+"""Writes into existing arrays, as Xarray's writers do."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def store(
     flush: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Writes arrays into arrays that exist, in one plan: without the GIL into Zarr arrays in local
-    directories, if there is no lock, else with ``target[region] = values``, chunk by chunk.
+    """Writes arrays into existing arrays, in one plan. Without a lock, Zarr arrays in local
+    directories are written without the GIL. Other targets are written with ``target[region] =
+    values``, chunk by chunk.
 
-    The lock (True: one of this call) is held while a chunk is written. Locks and targets that
-    cannot be pickled are for executors within this process. With ``compute=False`` ``compute()`` of
-    what is returned writes. `flush` is for compatibility; `kwargs` are options of the executor.
+    The lock (True: one for this call) is held while a chunk is written. Locks and targets that
+    cannot be pickled need executors within this process. With ``compute=False``, ``compute()`` of
+    the returned object writes. `flush` is for compatibility; `kwargs` are options of the executor.
     """
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     places = [targets] if isinstance(sources, Array) else list(targets)
@@ -45,17 +46,17 @@ def store(
     later = functools.partial(Delayed(writes, guard).compute, RunOptions.of(kwargs))
     if compute:
         return later()
-    if importlib.util.find_spec("dask"):  # Xarray makes its own steps wait for it with Dask
+    if importlib.util.find_spec("dask"):  # Xarray uses Dask to order its own steps after it
         return importlib.import_module("dask").delayed(later)()
     return _Later(later)
 
 
 class _Later:
-    """Something to be done by ``compute()``."""
+    """Work to be done by ``compute()``."""
 
     def __init__(self, write: Any) -> None:
         self._write = write
 
     def compute(self) -> None:
-        """Does it."""
+        """Does the work."""
         self._write()
