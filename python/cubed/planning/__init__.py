@@ -1,1 +1,1 @@
-"""From arrays to runs: plans, their pictures and their memory."""
+"""Plans: from arrays to runs, with pictures and memory."""

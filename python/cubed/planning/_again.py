@@ -1,4 +1,4 @@
-"""Arrays as another `allowed_mem` has them made, of which refusals advise."""
+"""Recreates arrays for another `allowed_mem`, for the advice of refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def again(
     targets: tuple[tuple[_core.Array, Any], ...], spec: Spec
 ) -> Callable[[int], tuple[_core.Array, ...]] | None:
-    """A function of an `allowed_mem`, or None if the arrays do not depend on it."""
+    """Returns a function of an `allowed_mem`, or None if the arrays do not depend on it."""
     arrays = tuple(x for x, _ in targets)
     for x in arrays:
         if _core.recipe(x) is not None:

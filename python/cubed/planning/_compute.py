@@ -1,4 +1,4 @@
-"""Plans, and running them."""
+"""Plans, and their execution."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 _KEEP_CHUNKS, _KEEP_INTERMEDIATES, _KEEP_RECORD = 1, 2, 4  # CUBED_KEEP_*
 
-# Children that are forked (multiprocessing's "fork") have none of the threads that compute here.
+# Children that are forked (multiprocessing's "fork") lack the threads that compute here.
 os.register_at_fork(after_in_child=_core.forked)
 
-# Without the package and what it imports: the engine adds the descriptor's number.
+# Without the package and its imports: the engine appends the descriptor's number.
 _worker_command = (
     sys.executable,
     "-ISs",
@@ -54,13 +54,13 @@ _worker_command = (
 
 
 def _compiler_of(function: Any) -> Callable[[bytes], bytes]:
-    from cubed.runtime._compile import Compiler  # late: takes a while
+    from cubed.runtime._compile import Compiler  # lazy: slow import
 
     return Compiler(function)
 
 
 def _temporary() -> str:
-    import tempfile  # late: takes a while
+    import tempfile  # lazy: slow import
 
     return tempfile.gettempdir()
 
@@ -68,7 +68,7 @@ def _temporary() -> str:
 def _limits(
     targets: tuple[_Given, ...], spec: Spec, executor: Executor, can: Any, work_dir: str
 ) -> dict[str, Any]:
-    """Keyword arguments of `_core.Plan`, except those that are about functions."""
+    """Returns keyword arguments of `_core.Plan`, except those for functions."""
     return {
         "allowed_mem": spec.allowed_mem,
         "reserved_mem": spec.reserve,
@@ -82,12 +82,12 @@ def _limits(
 
 
 def _counted(key: str, doc: str) -> Number:
-    """A number that the engine says of a plan."""
+    """Creates a property for a number that the engine reports about a plan."""
     return Number(lambda p: p._info[key], doc)
 
 
 class Plan(PlanTotals):
-    """What a computation runs: stages of tasks, decided before anything runs.
+    """The stages of tasks of a computation, decided before anything runs.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Plan(PlanTotals):
 
     @property
     def max_projected_mem(self) -> int:
-        """Bytes of the largest task, with reserved memory and what the plan itself takes."""
+        """Bytes of the largest task, including reserved memory and the plan's own memory."""
         i = self._info
         return i["projected_mem"] + i["metadata_mem"] + i["reserved_mem"]
 
@@ -178,33 +178,39 @@ class Plan(PlanTotals):
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """Each stage's name, tasks, memory, bytes, stored arrays, operations (name, how often,
-        bytes of an element), and estimates: ``seconds`` from beginning to end, and processor time
-        of reading (``read_seconds``), of operations (``compute_seconds``), and of writing."""
+        """Name, tasks, memory, bytes, stored arrays and operations (name, count, bytes per element)
+        of each stage. Also estimates: ``seconds`` from start to end, and processor time of reading
+        (``read_seconds``), of operations (``compute_seconds``), and of writing.
+        """
         return self._plan.stages()
 
     @property
     def targets(self) -> list[dict[str, Any]]:
-        """How each target that the engine writes is protected from late writers, and its cost.
+        """The protection of each target that the engine writes against late writers, and its cost.
 
         A late writer is a run that was suspended or cut off while another run took its place. Keys:
-        ``url``; ``fence``, which is ``"conditions"`` (of puts), ``"exchange"`` (of directories),
-        ``"lock"`` (of files, for regions), ``"process"`` (no other process reaches the store) or
-        ``"none"``; ``promise``, the same as a sentence; ``claim_requests``, at most, and
-        ``chunk_requests`` for each chunk in addition to its put; ``bytes`` of the new array,
-        decoded; ``may_replace``: an array that is there exists until the new one is complete;
-        ``copies``: the new one exists twice while it is copied; ``is_region`` and
-        ``shared_chunks``, those that other writers may share.
+
+        - ``url``.
+        - ``fence``: ``"conditions"`` (of puts), ``"exchange"`` (of directories), ``"lock"`` (of
+          files, for regions), ``"process"`` (no other process reaches the store) or ``"none"``.
+        - ``promise``: the same as a sentence.
+        - ``claim_requests``: the maximum number. ``chunk_requests``: for each chunk in addition to
+          its put.
+        - ``bytes``: size of the new array, decoded.
+        - ``may_replace``: an existing array stays until the new one is complete. ``copies``: the
+          new array exists twice while it is copied.
+        - ``is_region``, and ``shared_chunks``: chunks that other writers may share.
         """
         return self._plan.targets()
 
     def summary(self) -> dict[str, Any]:
         """Counts, bytes and memory of the whole plan, and estimates of its ``seconds`` and of the
-        processor time of all workers (``compute_seconds``)."""
+        processor time of all workers (``compute_seconds``).
+        """
         return dict(self._info)
 
     def save(self) -> bytes:
-        """The plan as bytes, for ``cubed run`` and :func:`cubed.load_plan`."""
+        """Serialises the plan, for ``cubed run`` and :func:`cubed.load_plan`."""
         return self._plan.save()
 
     def visualize(
@@ -223,10 +229,10 @@ class Plan(PlanTotals):
             The file, with or without the format's extension.
         format
             ``"svg"``, ``"png"`` or ``"pdf"`` (both need CairoSVG), ``"dot"`` (Graphviz), or
-            ``"html"``: a page that can be moved, zoomed and asked for details. Default: what
-            `filename` ends with, or ``"svg"``, or ``"html"`` for the engine ``"cytoscape"``.
+            ``"html"``: an interactive page with pan, zoom and details. Default: the extension of
+            `filename`; without one ``"svg"``, or ``"html"`` for the engine ``"cytoscape"``.
         rankdir, show_hidden
-            For compatibility: there is one drawing, of all that is stored.
+            For compatibility: there is one drawing, of everything that is stored.
         engine
             None or ``"graphviz"``; ``"cytoscape"`` for the page.
 
@@ -235,7 +241,7 @@ class Plan(PlanTotals):
         Picture
             Has the file's `path`; notebooks show it.
         """
-        from cubed.planning._visualize import visualize_plan  # late: few need it
+        from cubed.planning._visualize import visualize_plan  # lazy: rarely needed
 
         if engine not in (None, "graphviz", "cytoscape"):
             raise ValueError(f"engine is {engine!r}, expected 'graphviz', 'cytoscape' or None")
@@ -243,66 +249,66 @@ class Plan(PlanTotals):
 
     @property
     def array_names(self) -> tuple[str, ...]:
-        """Of the arrays that are computed: their :attr:`cubed.Array.name`."""
+        """The :attr:`cubed.Array.name` of each computed array."""
         return tuple(self._names)
 
     @property
     def optimized(self) -> bool:
-        """Whether operations were put together."""
+        """Whether operations were fused."""
         return self._optimize
 
     @property
     def dag(self) -> Any:
         """Stages and stored arrays as a graph of networkx, a frozen ``MultiDiGraph``.
 
-        Nodes are named as events name operations, and as :attr:`cubed.Array.name` of what is
-        computed. Those of ``type`` ``"op"`` have ``name``, ``op_name`` and ``primitive_op`` (with
-        `num_tasks`, `projected_mem`, `allowed_mem`, `reserved_mem` and `source_array_names`), those
-        of ``type`` ``"array"`` ``name`` and ``target`` (with `shape`, `dtype`, `chunks`, `nbytes`,
-        `nchunks` and `place`).
+        Nodes have the names of operations in events, and the :attr:`cubed.Array.name` of computed
+        arrays. Nodes of ``type`` ``"op"`` have ``name``, ``op_name`` and ``primitive_op`` (with
+        `num_tasks`, `projected_mem`, `allowed_mem`, `reserved_mem` and `source_array_names`). Nodes
+        of ``type`` ``"array"`` have ``name`` and ``target`` (with `shape`, `dtype`, `chunks`,
+        `nbytes`, `nchunks` and `place`).
 
         Raises
         ------
         ImportError
-            networkx is not installed.
+            If networkx is not installed.
         """
-        from cubed.planning._graph import graph_of  # late: few need it
+        from cubed.planning._graph import graph_of  # lazy: rarely needed
 
         return graph_of(self)
 
     def estimate(self, profile: str | Profile = "local-nvme") -> Estimate:
-        """Time, requests and cost on a kind of machine, such as ``"s3-lambda"``; computes nothing.
+        """Estimates time, requests and cost on a kind of machine, such as ``"s3-lambda"``.
 
-        See :mod:`cubed.diagnostics.estimate` for profiles, what they assume, and errors.
+        Computes nothing. See :mod:`cubed.diagnostics.estimate` for profiles, their assumptions, and
+        errors.
         """
-        from cubed.diagnostics.estimate import estimate  # late: few need it
+        from cubed.diagnostics.estimate import estimate  # lazy: rarely needed
 
         return estimate(self, profile)
 
     def traffic(
         self, prices: Mapping[str, tuple[float, float, float, float]] | None = None
     ) -> list[dict[str, Any]]:
-        """What a run asks of object stores, and what that costs; computes nothing.
+        """Returns the requests of a run to object stores, and their cost; computes nothing.
 
         Parameters
         ----------
         prices : mapping of str to tuple of float, default None
-            By scheme, US dollars for a million GETs (and HEADs), for a million PUTs (LISTs and
-            copies), and for 10^9 bytes that are read and written. None: list prices, within a
-            region.
+            By scheme, US dollars per million GETs (and HEADs), per million PUTs (LISTs and copies),
+            and per 10^9 bytes read and written. None: list prices, within a region.
 
         Returns
         -------
         list of dict
-            For each scheme (``"s3"``) its `gets` and `puts` at most; `copies`, which are made where
-            an array is there that a result replaces; `bytes_read` and `bytes_written` of decoded
-            data; and `cost`. Requests that failed and are repeated are none of them, and of shards,
-            whose parts that lie side by side are read as one, it may be much less.
+            For each scheme (``"s3"``) the maximum `gets` and `puts`; `copies`, which are made if a
+            result replaces an existing array; `bytes_read` and `bytes_written` of decoded data; and
+            `cost`. Repeated requests after failures are not included. Shards may need far fewer
+            requests, because adjacent parts are read together.
 
         Raises
         ------
         ValueError
-            Prices are of a scheme that there is not, or no four numbers >= 0.
+            If a scheme in the prices does not exist, or prices are not four numbers >= 0.
 
         Examples
         --------
@@ -322,28 +328,30 @@ class Plan(PlanTotals):
         return self._plan.traffic(apart, own)
 
     def explain(self) -> str:
-        """What each stage runs in one pass, and why the rest is not fused: lines of text."""
+        """Explains the fused operations of each stage, and why the rest is not fused: lines of
+        text.
+        """
         return "\n".join(explain_plan(self))
 
     def draw(self, format: Literal["svg", "dot"] = "svg") -> str:
-        """The text of the drawing: ``"svg"`` or ``"dot"``."""
+        """Returns the drawing as ``"svg"`` or ``"dot"``."""
         if format not in ("svg", "dot"):
             raise ValueError(f"format is {format!r}, expected 'svg' or 'dot'")
         return self._plan.draw(format)
 
     def record(self) -> None:
-        """Has the next run recorded, in memory of a fixed size, if it has callbacks."""
+        """Records the next run, in memory of a fixed size, if it has callbacks."""
         self._plan.record()
 
     def chart(self, name: Literal["timeline", "memory", "progress"]) -> str:
-        """``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run so far, as SVG."""
+        """Draws ``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run, as SVG."""
         if name not in ("timeline", "memory", "progress"):
             raise ValueError(f"name is {name!r}, expected 'timeline', 'memory' or 'progress'")
         return self._plan.chart(name)
 
     def report(self, error: BaseException | None = None) -> str:
-        """The recorded run as an HTML page; `error` is why it failed."""
-        from cubed.runtime._failures import text_of  # late: few need it
+        """Returns the recorded run as an HTML page; `error` is the reason if it failed."""
+        from cubed.runtime._failures import text_of  # lazy: rarely needed
 
         if error is None:
             return self._plan.report(self.executor.name, None)
@@ -354,7 +362,7 @@ class Plan(PlanTotals):
         return scrolled(self._plan.draw("svg"))
 
     def _buffers(self, results: Sequence[NDArray]) -> tuple[NDArray, ...]:
-        """The bytes of the results, which are what the plan fills."""
+        """Returns the bytes of the results, which the plan fills."""
         wanted = [x for x, target in self._targets if not target or "url" not in target]
         if len(results) != len(wanted):
             raise ValueError(f"results: {len(results)} arrays, expected {len(wanted)}")
@@ -372,31 +380,31 @@ class Plan(PlanTotals):
         resume: bool | None = None,
         take_over: bool = False,
     ) -> dict[str, Any]:
-        """Runs it; statistics of the run.
+        """Runs the plan and returns statistics of the run.
 
         Parameters
         ----------
         results
-            For each array without a store, in their order, NumPy's array that gets its values: of
-            its shape and type, writable, in C order and of memory of its own.
+            For each array without a store, in order, a NumPy array for its values: with its shape
+            and type, writable, in C order and not overlapping others.
         callbacks, resume, take_over
             As for :func:`compute`.
 
         Raises
         ------
         TypeError, ValueError
-            Results are others than those. Nothing has run.
+            If the results do not match. Nothing has run.
         """
         options = RunOptions(callbacks=callbacks, resume=resume, take_over=take_over)
         return self._run(self._buffers(results), options)
 
     def _run(self, buffers: tuple[NDArray, ...], options: RunOptions) -> dict[str, Any]:
-        """Runs it; its results in memory go into these bytes."""
+        """Runs the plan; results in memory are written to these bytes."""
         resume = options.resume
         _check_may_compute()
-        from cubed.runtime._call import worker_arguments  # late: takes a while
-        from cubed.runtime._failures import running  # late: takes a while
-        from cubed.runtime.types import dispatch  # late: takes a while
+        from cubed.runtime._call import worker_arguments  # lazy: slow import
+        from cubed.runtime._failures import running  # lazy: slow import
+        from cubed.runtime.types import dispatch  # lazy: slow import
 
         if resume and not self._info["resumable"]:
             warn(
@@ -406,7 +414,7 @@ class Plan(PlanTotals):
         e = self.executor
         engine = e.begin()
         plan, stored = self._plan, self._in_store
-        if stored and resume is not None:  # in the place where an earlier run has put them
+        if stored and resume is not None:  # where an earlier run has put them
             stored = stored.named_by(self._make)
             plan = self._make(stored.targets)
         command: tuple[str, ...] = _worker_command
@@ -445,17 +453,18 @@ class Plan(PlanTotals):
                 engine.disconnect()
         check_workers(self, stats)
         if stats["function_excess"]:
-            from cubed.diagnostics.mem_warn import warn_of_function  # late: few need it
+            from cubed.diagnostics.mem_warn import warn_of_function  # lazy: rarely needed
 
             warn_of_function(self, stats)
         return RunStatistics(stats)
 
     def _kept(self, resume: bool | None) -> int:
-        """Flags of what a run that fails or is interrupted leaves for another run to resume.
+        """Returns flags of what a run that fails or is interrupted leaves for resumption.
 
-        Intermediates stay in a work directory that the user chose, not in the system's folder for
-        temporary files. Without `resume`, results that an engine stores for the driver have random
-        names: no other run finds them, nor intermediates of a plan that has such results.
+        Intermediates stay in a work directory that the user chose, but not in the system's
+        temporary folder. Without `resume`, results that an engine stores for the driver have random
+        names. So no other run finds these results, or intermediates of a plan that has such
+        results.
         """
         if resume is not None:
             return _KEEP_CHUNKS | _KEEP_INTERMEDIATES | _KEEP_RECORD
@@ -475,7 +484,7 @@ class Plan(PlanTotals):
 
 
 def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """An error unless the bytes of an array are what a plan writes."""
+    """Raises an error unless the array matches the bytes that a plan writes."""
     if not isinstance(a, np.ndarray) or is_masked_array(a):
         raise TypeError(f"{name} is a {type(a).__name__}, expected an array of NumPy")
     if a.shape != shape:
@@ -491,7 +500,7 @@ def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any
 
 
 def _check_may_compute() -> None:
-    guard = sys.modules.get("cubed.planning._guard")  # which somebody imported who uses it
+    guard = sys.modules.get("cubed.planning._guard")  # imported by its users
     if guard is not None:
         guard.check_may_compute()
 
@@ -507,9 +516,9 @@ def plan(
     optimize_function: Any = None,
     compile_function: Any = None,
 ) -> Plan:
-    """What computing these arrays would run. Parameters as for :func:`compute`.
+    """Returns the plan of computing these arrays. Parameters as for :func:`compute`.
 
-    Of arrays that are still to be stored it is what writing them would run.
+    For arrays with pending writes it is the plan of writing them.
 
     Parameters
     ----------
@@ -525,7 +534,7 @@ def plan(
     Returns
     -------
     Plan
-        What would run. Nothing is computed.
+        The plan. Nothing is computed.
 
     Examples
     --------
@@ -555,7 +564,7 @@ def check_each(*parts: Sequence[Array]) -> None:
     Raises
     ------
     PlanTooLargeError
-        One of the plans is refused. The advice holds for all of them.
+        If one of the plans is refused. The advice holds for all of them.
     """
     spec = common_spec(*(a for part in parts for a in part)) or DEFAULT
     executor = RunOptions().executor_for(spec)
@@ -599,18 +608,18 @@ def visualize(
     show_hidden: bool = False,
     engine: str | None = None,
 ) -> Picture:
-    """Draws what computing these arrays would run; see :meth:`Plan.visualize`.
+    """Draws the plan of computing these arrays; see :meth:`Plan.visualize`.
 
     Parameters
     ----------
     *arrays : Array
         Input arrays.
     filename : str or path, default "cubed"
-        Where the drawing is written; without an extension, that of `format` is added.
+        The file for the drawing; without an extension, that of `format` is added.
     format : {"svg", "png", "pdf"} or None
-        Of the drawing; None: as the name of the file says, or SVG.
+        Format of the drawing; None: by the extension of the file, or SVG.
     optimize_graph : bool, default True
-        False: as it is written, every operation a stage of its own.
+        False: as written, every operation in a separate stage.
     optimize_function : callable or None
         As for :func:`cubed.compute`.
     show_hidden : bool, default False
@@ -646,53 +655,54 @@ def compute(
     compile_function: Any = None,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
-    """The values of several arrays, in one plan that reads what they share once.
+    """Computes the values of several arrays, in one plan that reads shared inputs once.
 
     Parameters
     ----------
     *arrays : Array
-        The arrays, whose values are wanted.
+        The arrays to compute.
     executor : Executor, str or None
         An executor object or name; default: the spec's, then the configured one, ``"threads"``.
     callbacks : sequence of Callback or None
-        Objects that are told of events: :class:`cubed.Callback`.
+        Objects that receive events: :class:`cubed.Callback`.
     optimize_graph : bool, default True
-        False: every operation is a stage of its own.
+        False: every operation is a separate stage.
     optimize_function : callable or None
-        One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
+        One of :mod:`cubed.core.optimization`, for compatibility: there is one planner.
     resume : bool or None
-        True: continue an earlier run of the same computation that failed or was interrupted; its
-        chunks are not computed again. False or None: begin anew. A run that fails leaves its chunks
-        in any case (None: except those of results in memory that an engine's workers store). Arrays
-        whose contents are not known (objects that are sliced) make it begin anew, with a warning.
+        True: continue an earlier run of the same computation that failed or was interrupted,
+        without computing its chunks again. False or None: start again. A failed run always leaves
+        its chunks (None: except those of results in memory that an engine's workers store). If
+        contents of arrays are unknown (objects that are sliced), the run starts again with a
+        warning.
     take_over : bool, default False
-        True: take the target from an unfinished run of another machine or container at once, also
+        True: take the target from an unfinished run of another machine or container at once, even
         on a store that ignores the conditions of puts. Make sure that the run has ended. Without
         it, a run counts as gone after `silence` seconds without a sign of life, an option of
         executors (600).
     compile_function : callable or None
-        Gets each function of users that works on blocks, when the plan is made, and gives what
-        runs in its place with the same arguments: ``numba.njit``. It travels to workers as
-        functions do, so it can be pickled. If it has a keyword-only parameter `config` that is an
-        object with `function` and `name`. Operations are compiled already: it is not called with
-        them.
+        Called with each user-defined function on blocks when the plan is made. Returns the function
+        to run instead, with the same arguments: ``numba.njit``. Workers get the result pickled. A
+        keyword-only parameter `config`, if it has one, gets an object with `function` and `name`.
+        It is not called for operations, which are compiled already.
     **kwargs : object
         Options of the executor, such as ``max_workers``.
 
     Returns
     -------
     tuple of ndarray
-        For each array its values, of its shape and type, in new memory. Those of :func:`store`
-        with ``compute=False``, and those that the arrays are made of, are written, too.
+        The values of each array, with its shape and type, in new memory. Pending writes of
+        :func:`store` with ``compute=False`` are executed, for these arrays and the arrays that they
+        are made from.
 
     Raises
     ------
     MemoryError
-        A task would need more than ``allowed_mem``. Nothing has run.
+        If a task would need more than ``allowed_mem``. Nothing has run.
     TypeError
-        What is given is no lazy array, or the executor has no such option.
+        If an argument is not a lazy array, or the executor has no such option.
     ValueError
-        Arrays have different specs.
+        If arrays have different specs.
 
     Examples
     --------
@@ -719,7 +729,7 @@ def compute(
 
 
 def _values(arrays: Sequence[Array], options: RunOptions) -> tuple[NDArray, ...]:
-    """The values of arrays, without writing those that are still to be stored."""
+    """Returns the values of arrays, without executing pending writes."""
     p = _plan(arrays, options)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p._run(tuple(map(_bytes_of, results)), options)
@@ -729,16 +739,16 @@ def _values(arrays: Sequence[Array], options: RunOptions) -> tuple[NDArray, ...]
 def load_plan(
     data: bytes, *, allow_code: bool = False, executor: Any = None, **kwargs: Any
 ) -> Plan:
-    """A plan that :meth:`Plan.save` made bytes of, to be run by :meth:`Plan.execute`.
+    """Loads a plan from the bytes of :meth:`Plan.save`, to be run by :meth:`Plan.execute`.
 
-    Its targets are in stores: results in memory have nobody to go to.
+    Its targets must be in stores, because results in memory would have no receiver.
 
     Parameters
     ----------
     data : bytes
         The bytes.
     allow_code : bool, default False
-        Whether functions of users in it may run: they can do whatever this process may.
+        Whether user-defined functions in the plan may run: they can do whatever this process may.
     executor : Executor, str or None
         As for :func:`cubed.compute`; limits and workers are the plan's.
     **kwargs : object
@@ -752,7 +762,8 @@ def load_plan(
     Raises
     ------
     ValueError
-        The bytes are no plan, or the plan has functions of users and `allow_code` is false.
+        If the bytes are not a plan, or the plan has user-defined functions and `allow_code` is
+        false.
 
     Examples
     --------

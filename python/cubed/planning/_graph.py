@@ -1,4 +1,4 @@
-"""Plans as graphs of networkx, for code that walks them."""
+"""Plans as graphs of networkx."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cubed.runtime.types import operation_name
 
 @dataclass(frozen=True)
 class PrimitiveOperation:
-    """What a stage of a plan is. Memory is in bytes, with what is reserved."""
+    """A stage of a plan. Memory is in bytes and includes reserved memory."""
 
     num_tasks: int
     projected_mem: int
@@ -30,8 +30,9 @@ class PrimitiveOperation:
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array that a plan reads or writes; `place` is where, ``"result"`` and ``"intermediate"``
-    those that have no place of their own."""
+    """An array that a plan reads or writes. `place` is its place, or ``"result"`` or
+    ``"intermediate"`` for arrays without a place of their own.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -61,7 +62,7 @@ class StoredArray:
 
 
 def graph_of(plan: Any) -> Any:
-    """The graph of a plan: see :attr:`cubed.Plan.dag`."""
+    """Returns the graph of a plan: see :attr:`cubed.Plan.dag`."""
     try:
         import networkx as nx
     except ImportError as e:

@@ -1,4 +1,4 @@
-"""Finding out where lazy code computes."""
+"""Finds computations in lazy code."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _refused: ContextVar[bool] = ContextVar("cubed_computing_is_refused", default=Fa
 
 @contextmanager
 def raise_if_computes() -> Iterator[None]:
-    """Within it, in this thread, whatever would compute raises; making lazy arrays does not.
+    """Raises an error if something computes in the block, in this thread; lazy arrays are allowed.
 
     Returns
     -------
     context manager
-        Within it nothing computes.
+        Nothing computes in its block.
 
     Raises
     ------
     RuntimeError
-        Where something computes: ``compute``, ``store``, ``bool(x)``, masks, conversions to NumPy.
+        If something computes: ``compute``, ``store``, ``bool(x)``, masks, conversions to NumPy.
 
     Examples
     --------
@@ -39,6 +39,6 @@ def raise_if_computes() -> Iterator[None]:
 
 
 def check_may_compute() -> None:
-    """Raises within :func:`raise_if_computes`."""
+    """Raises an error within :func:`raise_if_computes`."""
     if _refused.get():
         raise RuntimeError("something computes within cubed.raise_if_computes()")

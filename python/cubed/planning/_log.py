@@ -1,4 +1,4 @@
-"""Decisions of the planner: for people, and for `logging.getLogger("cubed")`."""
+"""Decisions of the planner: for users, and for `logging.getLogger("cubed")`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from cubed.base._bytes import format_bytes
 
 
 def explain_plan(plan: Any) -> list[str]:
-    """What each stage runs in one pass, why arrays are stored, and why stages that read the same
-    array do so separately."""
+    """Explains the fused operations of each stage, why arrays are stored, and why stages that read
+    the same array are separate.
+    """
     lines, stages = [], plan.stages
     for i, stage in enumerate(stages):
         lines.append(
@@ -48,7 +49,7 @@ def _ids(arrays: list[dict[str, Any]]) -> list[int]:
 def log_plan(plan: Any) -> None:
     """Logs at level DEBUG what each stage fuses, and why the rest is not fused.
 
-    Who listens has imported :mod:`logging`; else nothing is looked at.
+    Does nothing unless :mod:`logging` is imported, because there are no listeners without it.
     """
     logging = sys.modules.get("logging")
     if logging is None:

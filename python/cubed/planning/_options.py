@@ -1,4 +1,4 @@
-"""Options of a run, which go together from :func:`cubed.compute` to the plan."""
+"""Options of a run, passed together from :func:`cubed.compute` to the plan."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cubed.spec import Spec
 
 
 class OptimizeFunction:
-    """A name that Cubed for Python has for a way to fuse operations.
+    """A strategy of Cubed for Python for fusing operations.
 
-    All of them stand for this package's planner, which is the same for all: it fuses what fits
-    into memory. They are passed on, not called, and may be wrapped in :class:`functools.partial`
-    with options, which have no effect.
+    All of them stand for the only planner of this package, which fuses as much as fits into memory.
+    They are passed as arguments, not called. They may be wrapped in :class:`functools.partial` with
+    options, which have no effect.
     """
 
     def __init__(self, name: str) -> None:
@@ -50,21 +50,22 @@ class RunOptions(NamedTuple):
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> RunOptions:
-        """The options among keyword arguments; all others are options of the executor."""
+        """Extracts the options from keyword arguments; all others are options of the executor."""
         own = {name: given.pop(name) for name in cls._fields[:-1] if name in given}
         return cls(**own, more=given)
 
     def executor_for(self, spec: Spec | None) -> Executor:
-        """The executor of the run: the caller's, the spec's, or the configured one."""
+        """Returns the executor of the run: the caller's, the spec's, or the configured one."""
         return executor_for(self.executor, spec, self.more or {})
 
     def optimizes(self) -> bool:
-        """Whether the plan is optimised.
+        """Returns True if the plan is optimised.
 
         Raises
         ------
         TypeError
-            The function is none of :mod:`cubed.core.optimization`: there is no graph to give it.
+            If the function is not from :mod:`cubed.core.optimization`: there is no graph to pass to
+            it.
         """
         f = self.optimize_function
         while isinstance(f, partial):

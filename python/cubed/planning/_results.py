@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class StoredResults:
-    """Where results in memory, the targets of a plan that have no URL, are written, to be read by
-    the driver and removed. The computation's name is a new one, or given.
+    """Places for results in memory (targets of a plan without a URL), which the driver reads and
+    removes. The computation's name is new unless it is given.
     """
 
     def __init__(self, given: _Targets, work_dir: str, name: str | None = None) -> None:
@@ -36,16 +36,16 @@ class StoredResults:
 
     @property
     def has_any(self) -> bool:
-        """Whether some result is in memory, so that it is stored here."""
+        """Whether there is a result in memory, so that it is stored here."""
         return bool(self._urls)
 
     def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
-        """The same in a place that a later run of the same computation finds."""
+        """Returns the results in a place that a later run of the same computation finds."""
         same = StoredResults(self._given, self._work_dir, "any")
         return StoredResults(self._given, self._work_dir, make(same.targets).id())
 
     def fetch(self, buffers: Sequence[NDArray], plan: Plan) -> None:
-        """Reads them, within the plan's memory."""
+        """Reads the results, within the plan's memory."""
         s = plan.spec
         for url, buffer in zip(self._urls, buffers, strict=True):
             read = _core.Plan(
@@ -58,7 +58,7 @@ class StoredResults:
             read.run((buffer,), "threads", 2, False, 0, False, 0, 0, False, (), None, None)
 
     def remove(self) -> None:
-        """Removes what is there of them; whole ones that a killed driver left stay for resuming."""
+        """Removes stored results; complete ones that a killed driver left stay for resumption."""
         for url in self._urls:
             with suppress(OSError):
                 _core.remove_result(url)

@@ -1,4 +1,4 @@
-"""Memory that processes hold for code, which `reserved_mem` is to cover."""
+"""Memory of processes for code, which `reserved_mem` must cover."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 note_package()
 
-#: Limits that this process has warned of: once for each.
+#: Limits that this process has warned of, once each.
 _warned: set[tuple[int, int, int]] = set()
-#: Bytes by which processes that run the same code differ: pages of allocators.
+#: Bytes by which processes with the same code differ: pages of allocators.
 _SLACK = 2 << 20
 
 
@@ -64,7 +64,7 @@ def _is_new(plan: Plan, tasks: int) -> bool:
 
 
 def _warn(holds: str, plan: Plan, held: int, tasks: int, excess: int) -> None:
-    """Warns of a process with several tasks at a time, and says which limits suffice."""
+    """Warns about a process with several tasks at a time, and suggests sufficient limits."""
     enough = -(-held // tasks)
     times = f" for each of {tasks} tasks at a time" if tasks > 1 else ""
     warn(

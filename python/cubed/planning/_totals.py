@@ -12,7 +12,7 @@ from cubed.base._dtypes import dtype_of
 
 
 class ArrayRole(Enum):
-    """What a stored array is for a plan."""
+    """The role of a stored array in a plan."""
 
     INPUT = "input"
     INTERMEDIATE = "intermediate"
@@ -20,7 +20,7 @@ class ArrayRole(Enum):
 
 
 class Number(property):
-    """A property that is a number."""
+    """A numeric property."""
 
     def __init__(self, read: Callable[[Any], int], doc: str) -> None:
         super().__init__(read, doc=doc)
@@ -52,16 +52,16 @@ def _one(x: dict[str, Any]) -> int:
 
 
 def _of_stored(number: Callable[[dict[str, Any]], int], doc: str, *kinds: ArrayRole) -> Number:
-    """The total of a number of all stored arrays, or of those of a kind."""
+    """Creates a property for the sum over all stored arrays, or over those of some kinds."""
     return Number(lambda p: sum(map(number, p._of_kind(*kinds))), doc)
 
 
 class PlanTotals:
     """Totals over :attr:`stages`.
 
-    ``read`` and ``written`` add up stages, so that an array counts for each stage that reads it;
-    ``input``, ``intermediate`` and ``output`` count each array once. Bytes are uncompressed; chunks
-    of different extents along an axis count as if all were as large as the largest.
+    ``read`` and ``written`` are sums over stages, so an array counts for each stage that reads it.
+    ``input``, ``intermediate`` and ``output`` count each array once. Bytes are uncompressed;
+    irregular chunks count as if all were as large as the largest.
     """
 
     allowed_mem: Number
@@ -74,7 +74,7 @@ class PlanTotals:
 
     @property
     def array_names(self) -> tuple[str, ...]:
-        """Of the arrays that are computed: their :attr:`cubed.Array.name`."""
+        """The :attr:`cubed.Array.name` of each computed array."""
         raise NotImplementedError
 
     def _stored(self) -> list[dict[str, Any]]:
@@ -85,8 +85,10 @@ class PlanTotals:
         return [x for x in self._stored() if not kinds or _kind(x) in kinds]
 
     def _names_of_stored(self) -> dict[int, str]:
-        """By id: results, which come in their order, as those whose values they are; others as the
-        array that has these values, if it was asked for its name and no other is called so."""
+        """Returns names by id. Results, in order, have the names of the arrays that they are the
+        values of. Others have the name of the array with these values, if its name was requested
+        and is unique.
+        """
         stored, given = self._stored(), self.array_names
         results = sorted(x["id"] for x in stored if x["is_target"])
         alike = len(results) == len(given)
@@ -103,17 +105,18 @@ class PlanTotals:
 
     @property
     def input_array_names(self) -> list[str]:
-        """Names of arrays that are there before the run: :attr:`cubed.Array.name` of those that
-        were asked for it, numbers of others."""
+        """Names of arrays that exist before the run: :attr:`cubed.Array.name` if it was requested,
+        otherwise a number.
+        """
         return self._names_of_kind(ArrayRole.INPUT)
 
     @property
     def intermediate_array_names(self) -> list[str]:
-        """Names of arrays that are stored between stages, as :attr:`input_array_names`."""
+        """Names of arrays that are stored between stages, like :attr:`input_array_names`."""
         return self._names_of_kind(ArrayRole.INTERMEDIATE)
 
     def array_role(self, name: str) -> ArrayRole:
-        """What a stored array is for the plan.
+        """Returns the role of a stored array in the plan.
 
         Parameters
         ----------
@@ -124,7 +127,7 @@ class PlanTotals:
         Raises
         ------
         ValueError
-            No stored array of the plan has this name.
+            If no stored array of the plan has this name.
         """
         for kind in ArrayRole:
             if name in self._names_of_kind(kind):
@@ -161,9 +164,9 @@ class PlanTotals:
 
     @property
     def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:
-        """Names and entries of stages whose tasks need more than is allowed, the worst first.
+        """Names and entries of stages whose tasks exceed the allowed memory, the worst first.
 
-        Plans are refused when they are made if there are any, so a plan that is there has none.
+        Such plans are refused when they are made, so an existing plan has none.
         """
         limit = self.allowed_mem - self.reserved_mem
         found = [(s["name"], s) for s in self.stages if s["projected_mem"] > limit]
@@ -180,7 +183,7 @@ class PlanTotals:
         Raises
         ------
         ValueError
-            One does not.
+            If a stage does not fit.
         """
         for name, stage in self.ops_exceeding_memory:
             raise ValueError(

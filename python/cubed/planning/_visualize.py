@@ -39,12 +39,12 @@ class Picture:
 
 
 def plan_page(plan: Any) -> str:
-    """A plan as an HTML page that can be moved, zoomed and asked; it loads nothing."""
+    """Returns a plan as an interactive HTML page with pan, zoom and details; it loads nothing."""
     template = Path(__file__).with_name("_plan_page.html").read_text(encoding="utf-8")
     data = {"stages": plan.stages, "plan": plan.summary()}
     text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
     parts = {"@DATA@": text, "@SVG@": plan.draw("svg")}
-    # In one pass: names in one part may read like the mark of the other.
+    # In one pass, because names in one part may look like the placeholder of the other.
     return re.sub("|".join(parts), lambda m: parts[m[0]], template)
 
 

@@ -1,4 +1,4 @@
-"""Arrays that are still to be stored, which are written when what is made of them is computed."""
+"""Arrays with pending writes, which are written when arrays made from them are computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cubed.array._array import Array
 
 
 class Waiting:
-    """What the engine's arrays hold that are made of one which is still to be stored."""
+    """The reference of engine arrays to a pending write that they depend on."""
 
     __slots__ = ("stored",)
 
@@ -19,7 +19,7 @@ class Waiting:
 
 
 def held_by(x: _core.Array) -> Iterable[Any]:
-    """What writes for the arrays that x is made of and that are still to be stored."""
+    """Returns the pending writes of the arrays that x is made from."""
     parts = list(x.held)
     while parts:
         part = parts.pop()
@@ -30,8 +30,9 @@ def held_by(x: _core.Array) -> Iterable[Any]:
 
 
 def lazy_writes(arrays: Sequence[Array]) -> list[Any]:
-    """What is written when arrays are computed: those of them that are still to be stored, and
-    those that they are made of, unless they have been written before."""
+    """Returns the pending writes that computing the arrays executes: of the arrays and of those
+    that they are made from, unless they have been written before.
+    """
     for a in arrays:
         if a._stored is not None or a._x.held:
             break
