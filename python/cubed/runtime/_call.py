@@ -1,6 +1,6 @@
-"""Functions of users on blocks: how they travel in plans, and their calls from the engine.
+"""User-defined functions on blocks: their serialisation in plans, and calls from the engine.
 
-The engine calls :func:`call_block` for every block, in whichever thread or process works on it.
+The engine calls :func:`call_block` for every block, in any thread or process that works on it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from cubed.runtime._failures import keep, let_blocks_go, text_of
 from cubed.runtime._imports import ImportMeter, loads
 from cubed.runtime._tracebacks import are_gone
 
-#: What the engine reads of the parameters: extra memory, digest of the code, title.
+#: Part of the parameters that the engine reads: extra memory, digest of the code, title.
 _HEADER = struct.Struct("<Q16s40s")
 
-#: A call on blocks: it gets them and the number of the block along each symbol, and gives one
-#: result for each output.
+#: A call on blocks. It gets the blocks and the block number along each symbol, and returns a result
+#: for each output.
 Runner = Callable[[list[NDArray], tuple[int, ...]], Sequence[Any]]
 
 
 def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
-    """A call as parameters of the engine's function "python".
+    """Serialises a call as parameters of the engine's function "python".
 
-    Raises TypeError if the function, or what it refers to, cannot be pickled.
+    Raises TypeError if the function, or an object that it refers to, cannot be pickled.
     """
     if extra_mem < 0:
         raise ValueError(f"{title}: extra_projected_mem is {extra_mem}, expected 0 or more")
@@ -46,7 +46,7 @@ def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
 
 
 def repack(params: bytes, change: Callable[[str, Runner], Runner]) -> bytes:
-    """The same parameters with another call, made of its title and what it was."""
+    """Replaces the call in parameters by the result of `change` for its title and the old call."""
     title, runner = pickle.loads(params[_HEADER.size :])
     other = change(title, runner)
     return params if other is runner else _pack(title, other, _HEADER.unpack_from(params)[0])
@@ -63,7 +63,7 @@ def _pack(title: str, runner: Runner, extra_mem: int) -> bytes:
 
 
 class _Loaded:
-    """A call that blocks share, while its run goes on."""
+    """A call that blocks share during its run."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # one thread unpickles it, the others wait
@@ -76,7 +76,7 @@ _lock = threading.Lock()
 
 
 def _load(params: memoryview) -> _Loaded:
-    """Unpickles a call, or finds the one that was unpickled before."""
+    """Unpickles a call, unless it was unpickled before."""
     with _lock:
         entry = _loaded.setdefault(bytes(params[8:24]), _Loaded())
     with entry.lock:
@@ -91,7 +91,7 @@ def load(params: memoryview) -> None:
 
 
 def forget(digest: bytes) -> None:
-    """A run that had the call is over; another one that has it unpickles it again."""
+    """Discards a call after its run; another run with the call unpickles it again."""
     with _lock:
         _loaded.pop(digest, None)
 
@@ -104,7 +104,9 @@ def _dtype(name: str) -> np.dtype[Any]:
 def _view(
     memory: memoryview, dtype: str, shape: tuple[int, ...], alive: list[weakref.ref[Any]]
 ) -> NDArray:
-    """The block as an array, read-only if its memory is. Who views it keeps what `alive` gets."""
+    """Returns the block as an array, read-only if its memory is. A view of it references the array
+    whose weak reference is added to `alive`.
+    """
     if memory.nbytes == 0:
         return np.empty(shape, _dtype(dtype))
     flat = np.frombuffer(memory, _dtype(dtype))
@@ -113,13 +115,13 @@ def _view(
 
 
 def to_array(result: Any) -> NDArray:
-    """The array that a user-defined function returned; TypeError if it is masked."""
+    """Converts the result of a user-defined function to an array; TypeError if it is masked."""
     refuse_masked_result(result)
     return np.asarray(result)
 
 
 def refuse_masked_result(result: Any, where: str = "") -> None:
-    """TypeError for a masked array, or a list with one: NumPy would drop its mask."""
+    """Raises TypeError for a masked array, or a list with one: NumPy would drop its mask."""
     if _is_masked(result):
         raise TypeError(
             f"{where}the function returns a masked array, whose mask would be lost: return"
@@ -137,15 +139,15 @@ def _is_masked(value: Any) -> bool:
 def _store(
     result: Any, number: int, output: tuple[memoryview | None, str, tuple[int, ...]]
 ) -> None:
-    """Checks what a function returned, and copies it to where it belongs."""
+    """Checks the result of a function, and copies it to its output."""
     memory, name, shape = output
     dtype = _dtype(name)
     value = to_array(result)
     if value.shape != shape:
         raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
-    # Numbers are rounded to the declared width; units of times and lengths of texts are not.
+    # Numbers are rounded to the declared width; units of times and lengths of strings are not.
     casting: Literal["same_kind", "safe"] = "same_kind" if value.dtype.kind in "biufc" else "safe"
-    # NumPy takes numbers for text of any length, and cuts it off.
+    # NumPy casts numbers to strings of any length, and truncates them.
     becomes_text = dtype.kind in "SU" and value.dtype.kind not in "SU"
     if becomes_text or not np.can_cast(value.dtype, dtype, casting):
         raise TypeError(
@@ -169,9 +171,9 @@ _READ_ONLY = (
 
 
 def _is_of_writing(error: BaseException) -> bool:
-    """Whether a function may have failed because its argument is read-only.
+    """Returns True if a function may have failed because its argument is read-only.
 
-    NumPy and Cython say so. Numba fails in various ways when it compiles such a function, so that
+    NumPy and Cython report that. Numba fails in various ways when it compiles such a function, so
     any of its errors counts.
     """
     trace, last = error.__traceback__, ""
@@ -183,7 +185,7 @@ def _is_of_writing(error: BaseException) -> bool:
 
 
 _KEPT = "the function keeps a view of a block after its return: copy it"
-#: Numba (0.68) never releases the elements of a list that map() goes over.
+#: Numba (0.68) never releases the elements of a list that is an argument of map().
 _KEPT_BY_NUMBA = "; in code that Numba compiles use a loop in place of map() over a list of arrays"
 
 
@@ -202,8 +204,8 @@ def call_block(
     Returns
     -------
     tuple of (int, str, int), int or None
-        The engine's error if the function fails: see _failures.keep(). Else the bytes of modules
-        that it imported, or None.
+        The engine's error if the function fails: see _failures.keep(). Otherwise the bytes of
+        modules that it imported, or None.
     """
     title = "a function of Python"
     alive: list[weakref.ref[Any]] = []
@@ -225,11 +227,11 @@ def call_block(
             if _is_of_writing(e):
                 e.add_note(_READ_ONLY)
             failure = keep(e, _where(title, index))
-            # Beyond this line only the record of failures holds the exception.
+            # After this line only the record of failures holds the exception.
         if failure is not None and any(block() is not None for block in alive):
             let_blocks_go(failure[2], lambda: are_gone(alive), _kept())
-    finally:  # also of an interrupt in between
-        for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still have them
+    finally:  # also after an interrupt
+        for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still hold them
             if memory is not None:
                 with suppress(BufferError):
                     memory.release()
@@ -256,7 +258,8 @@ def _run(
 
 
 def worker_arguments() -> tuple[str, ...]:
-    """What a worker process needs to find the modules that functions come from, and which of this
-    package calls are made of: it imports those before its memory is limited."""
+    """Returns what a worker process needs to import functions: the module path, and the modules of
+    this package with calls. The worker imports the modules before its memory is limited.
+    """
     modules = sorted(name for name in sys.modules if name.startswith("cubed.blocks."))
     return (json.dumps([sys.path, modules]),)

@@ -1,4 +1,4 @@
-"""``compile_function`` of computations: what it makes of users' functions runs in their place."""
+"""``compile_function`` of computations: its results run in place of user-defined functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cubed.runtime._call import repack
 
 @dataclass(frozen=True)
 class BlockwiseSpec:
-    """What a ``compile_function`` that has a keyword-only `config` is told of a function."""
+    """The description of a function for a ``compile_function`` with a keyword-only `config`."""
 
-    #: What works on blocks.
+    #: The function on blocks.
     function: Callable[..., Any]
-    #: What the operation is called in plans.
+    #: The name of the operation in plans.
     name: str
 
 
@@ -26,7 +26,7 @@ class Compiler:
     Parameters
     ----------
     function
-        Gets a function and gives one that is called with the same arguments, such as
+        Gets a function and returns one that is called with the same arguments, such as
         ``numba.njit``.
     """
 
@@ -37,18 +37,18 @@ class Compiler:
         self._done: dict[bytes, bytes] = {}
         try:
             config = inspect.signature(function).parameters.get("config")
-        except (TypeError, ValueError):  # many of C have no signature
+        except (TypeError, ValueError):  # many functions in C have no signature
             config = None
         self._tells = config is not None and config.kind is config.KEYWORD_ONLY
 
     def __call__(self, params: bytes) -> bytes:
-        """What becomes of a packed call: see :func:`cubed.runtime._call.pack`."""
+        """Compiles a packed call: see :func:`cubed.runtime._call.pack`."""
         if params not in self._done:
             self._done[params] = repack(params, self._compiled)
         return self._done[params]
 
     def _compiled(self, title: str, x: Any) -> Any:
-        """The function, or with functions of users in it if it is one of ours."""
+        """Compiles a function, or the user-defined functions within one of this package."""
         if not _is_ours(x):
             more = {"config": BlockwiseSpec(x, title)} if self._tells else {}
             return self._function(x, **more)

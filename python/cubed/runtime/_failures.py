@@ -1,6 +1,7 @@
-"""What users' code raises in tasks: kept, or sent from a worker process, until the run raises it.
+"""Exceptions of user code in tasks: kept, or sent from a worker process, until the run raises them.
 
-The engine knows an exception by its number; its own error has a message for those who have no more.
+The engine knows an exception by its number. Its own error has a message, for cases where the
+exception is lost.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ _PACKAGE = __file__.rpartition("runtime/_failures.")[0]
 # Numbers of cubed_status.
 _E_NOMEM, _E_IO, _E_CANCELLED, _E_FUNCTION = 4, 6, 11, 13
 
-#: Those of tasks that are tried again, or failed beside the one that ends the run, are dropped with
-#: the last run, or before it if there are many.
+#: Maximum number of kept exceptions. Those of retried tasks, and those other than the one that ends
+#: the run, are dropped with the last run, or earlier if there are many.
 _KEEP = 64
 _kept: OrderedDict[int, tuple[BaseException, str]] = OrderedDict()
 _numbers = count(1)
 _runs = 0
 _lock = threading.Lock()
 
-#: The end of a traceback goes into the message of the engine, all that fits here into a note.
+#: Maximum length of a traceback in a note. The engine's message has only its end.
 _MOST_TEXT = 20_000
-#: Bytes of an array that an exception keeps as a copy; of a larger one it keeps the text.
+#: Maximum bytes of an array that an exception keeps as a copy; larger ones become strings.
 _MOST_COPIED = 65_536
-#: Exceptions behind an exception, beyond which nobody looks.
+#: Maximum number of exceptions behind an exception that are examined.
 _MOST_BEHIND = 100
 
 
 class running:
-    """Around a run: what failed in it is kept until then."""
+    """A context manager around a run: keeps its failures until the run ends."""
 
     def __enter__(self) -> None:
         global _runs
@@ -60,10 +61,10 @@ class running:
 
 
 def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
-    """The engine's error of an exception: status, message, number.
+    """Returns the engine's error for an exception: status, message, number.
 
-    The exception's traceback begins at users' code. Its frames forget their values, among which are
-    blocks, whose memory is the engine's again.
+    The exception's traceback begins at user code. Its frames release their variables, because these
+    include blocks, whose memory returns to the engine.
     """
     _forget_frames(e)
     tb = e.__traceback__
@@ -77,13 +78,13 @@ def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
 
 
 def drop(number: int) -> None:
-    """Forgets an exception: something that it holds is gone."""
+    """Discards an exception, because an object that it holds is gone."""
     with _lock:
         _kept.pop(number, None)
 
 
 def take(number: int, message: str) -> BaseException | None:
-    """The exception of that number, with a note of what the engine says of it."""
+    """Returns the exception of that number, with a note of the engine's message."""
     with _lock:
         found = _kept.pop(number, None)
     if found is None:
@@ -94,7 +95,7 @@ def take(number: int, message: str) -> BaseException | None:
 
 
 def text_of(e: BaseException) -> str:
-    """Its text, also if it has none."""
+    """Returns the text of an exception, even if str() fails."""
     try:
         return str(e)
     except BaseException as why:
@@ -119,12 +120,12 @@ def _status(e: BaseException) -> int:
     if isinstance(e, MemoryError):
         return _E_NOMEM
     if isinstance(e, OSError):
-        return _E_IO  # it may pass: the task is tried again
+        return _E_IO  # it may be transient: the task is retried
     return _E_CANCELLED if isinstance(e, KeyboardInterrupt) else _E_FUNCTION
 
 
 def _end_of_traceback(e: BaseException, room: int) -> str:
-    """As much of it as errors of the engine can hold."""
+    """Returns as much of the traceback as an error of the engine can hold."""
     if e.__traceback__ is None:
         return ""
     trace = "".join(traceback.format_tb(e.__traceback__)).rstrip()
@@ -132,7 +133,7 @@ def _end_of_traceback(e: BaseException, room: int) -> str:
 
 
 def _behind(e: BaseException) -> Iterator[BaseException]:
-    """It and the exceptions that it refers to."""
+    """Yields the exception and those that it refers to."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [e]
     while todo and len(seen) < _MOST_BEHIND:
@@ -152,10 +153,10 @@ def _forget_frames(e: BaseException) -> None:
 
 
 def _lines_alone(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback with frames that show the same lines and hold nothing.
+    """Returns a traceback whose frames show the same lines and hold no variables.
 
     A cleared frame still refers to its caller and to its function, and an inner function to the
-    variables of the functions around it, among which may be a block.
+    variables of enclosing functions. A block may be among them.
     """
     lines = []
     while trace is not None:
@@ -168,7 +169,9 @@ def _lines_alone(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _frame_like(code: CodeType) -> FrameType:
-    """A frame of that file and function without variables: of a generator, so without a caller."""
+    """Returns a frame of that file and function without variables: of a generator, so without a
+    caller.
+    """
     own = _nothing.__code__.replace(
         co_filename=code.co_filename,
         co_name=code.co_name,
@@ -184,13 +187,13 @@ def _nothing() -> Iterator[None]:
 
 
 def let_blocks_go(number: int, are_gone: Callable[[], bool], why: str) -> None:
-    """Has an exception hold no blocks, whose memory is the engine's, so that it can be raised.
+    """Removes blocks from an exception so that it can be raised: their memory is the engine's.
 
     Frames of inner functions hold blocks by their closures, and an AttributeError holds the object
     without the attribute. Other classes keep blocks in their arguments or attributes: these become
-    copies, or strings if they are large. If blocks are in anything else, the exception becomes a
-    copy of itself. `are_gone` returns whether no block is held any more. If nothing helps,
-    something other than the exception holds them, and a note says `why`.
+    copies, or strings if they are large. If other objects hold blocks, the exception is replaced by
+    a copy. `are_gone` returns True if no block is held any more. If nothing helps, something other
+    than the exception holds them, and a note says `why`.
     """
     with _lock:
         found = _kept.get(number)
@@ -213,7 +216,7 @@ def let_blocks_go(number: int, are_gone: Callable[[], bool], why: str) -> None:
 def _replace_blocks(e: BaseException) -> None:
     obj = getattr(e, "obj", None)
     if isinstance(e, AttributeError) and not isinstance(obj, (type, ModuleType)):
-        e.obj = type(obj)  # what Python's suggestions of other names need
+        e.obj = type(obj)  # needed for Python's suggestions of other names
     with suppress(Exception):  # classes may refuse
         e.args = tuple(map(_without_block, e.args))
     for name, value in getattr(e, "__dict__", {}).items():
@@ -227,10 +230,10 @@ def _without_block(value: Any) -> Any:
 
 
 def _copied(e: BaseException) -> BaseException:
-    """A copy by way of a pickle, which shares no memory, with the traceback of the original."""
+    """Returns a pickled copy, which shares no memory, with the traceback of the original."""
     try:
         copy: BaseException = pickle.loads(_pickled(e))
-    except Exception:  # of code of theirs
+    except Exception:  # of user code
         copy = RuntimeError(f"{type(e).__name__}: {text_of(e)}")
     for mine, theirs in zip(_behind(copy), _behind(e), strict=False):
         mine.__traceback__ = theirs.__traceback__
@@ -238,8 +241,8 @@ def _copied(e: BaseException) -> BaseException:
 
 
 def let_go(memory: memoryview, number: int) -> bool:
-    """Takes the engine's memory away; if somebody looks at it still, forgets the exception."""
-    gc.collect()  # who does may be in a cycle
+    """Releases the engine's memory; discards the exception if the memory is still in use."""
+    gc.collect()  # a user of the memory may be in a reference cycle
     try:
         memory.release()
     except BufferError:
@@ -252,7 +255,7 @@ def let_go(memory: memoryview, number: int) -> bool:
 
 
 def dump(number: int) -> bytes:
-    """The exception of that number for another process: as much of it as can be pickled."""
+    """Serialises the exception of that number for another process, as far as it can be pickled."""
     with _lock:
         found = _kept.pop(number, None)
     if found is None:
@@ -260,25 +263,27 @@ def dump(number: int) -> bytes:
     e, what = found
     try:
         trace = "".join(traceback.format_exception(e))[-_MOST_TEXT:].rstrip()
-    except Exception:  # of code of theirs
+    except Exception:  # of user code
         trace = what
     return pickle.dumps((what, trace, _pickled(e)))
 
 
 def load(data: bytes) -> int:
-    """The number here of what dump() gave in another process."""
+    """Deserialises the output of dump() from another process; returns the new number."""
     what, trace, pickled = pickle.loads(data)
     e = pickle.loads(pickled)
     _note(e, f"In a worker process:\n{_with_source(trace)}")
     return _add(e, what)
 
 
-#: A frame in a traceback's text, and what follows it.
+#: A frame in the text of a traceback without its source line.
 _FRAME = re.compile(r'^(  File "(.*)", line (\d+), in .*\n)(?!    )', re.MULTILINE)
 
 
 def _with_source(trace: str) -> str:
-    """A traceback's text, with lines of source that a worker did not have, such as of notebooks."""
+    """Adds source lines that a worker did not have, such as of notebooks, to the text of a
+    traceback.
+    """
 
     def shown(frame: re.Match[str]) -> str:
         line = linecache.getline(frame[2], int(frame[3])).strip()
@@ -300,7 +305,7 @@ def _can_be_pickled(value: Any) -> bool:
 
 
 def _reduced(e: BaseException) -> tuple[Any, ...]:
-    """How an exception is made anew, whatever its class's __init__ wants."""
+    """Reduces an exception so that it can be recreated, independent of its class's __init__."""
     try:
         reduced: Any = e.__reduce__()
         args = reduced[1]
@@ -327,7 +332,7 @@ def _reduced(e: BaseException) -> tuple[Any, ...]:
 
 
 def text_of_value(value: Any) -> str:
-    """In the place of what cannot be pickled."""
+    """Returns a string for an object that cannot be pickled."""
     try:
         return repr(value)[:_MOST_TEXT]
     except Exception:
@@ -335,7 +340,7 @@ def text_of_value(value: Any) -> str:
 
 
 def _new(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
-    """An exception without its own __init__, but with that of the class of Python's behind it."""
+    """Creates an exception with the __init__ of its built-in base class instead of its own."""
     base = next(c for c in kind.__mro__ if c.__module__ == "builtins")
     try:
         make: Any = base  # its own methods, not those of `kind`

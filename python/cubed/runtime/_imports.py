@@ -1,4 +1,4 @@
-"""Imports of functions on blocks: before tasks where possible, else measured.
+"""Imports of functions on blocks: before tasks if possible, otherwise measured.
 
 The projection of a task has no memory for the libraries that the task imports.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from cubed import _core
 from cubed.base._held import counting_imports, import_counted, note_unused
 
-#: Modules or packages of functions whose calls import others, and these.
+#: Modules or packages of functions whose calls import others, and those others.
 _IMPORTED_BY_CALLS = {
     "cubed.ndimage": ("scipy.ndimage",),
     "cubed.random._draws": ("numpy.random",),
@@ -29,13 +29,13 @@ _IMPORTED_BY_CALLS = {
     "xarray.core.missing": ("scipy.interpolate",),
 }
 
-#: A worker process limits its private memory, and counts it. Any other process counts its resident
+#: A worker process limits its private memory, and counts it. Other processes count their resident
 #: memory.
 _is_worker = False
 
 
 class _Unpickler(pickle.Unpickler):
-    """Keeps the modules that a pickle names."""
+    """Records the modules that a pickle names."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         super().__init__(io.BytesIO(data))
@@ -55,11 +55,11 @@ def loads(data: bytes | memoryview) -> Any:
     had_xarray = "xarray" in sys.modules
     function = unpickler.load()
     modules = unpickler.modules | {name.partition(".")[0] for name in unpickler.modules}
-    if not had_xarray and "xarray" in sys.modules:  # imported by a module of the user's
+    if not had_xarray and "xarray" in sys.modules:  # imported by a module of the user
         modules.add("xarray")
     for module in sorted(modules & _IMPORTED_BY_CALLS.keys()):
         for name in _IMPORTED_BY_CALLS[module]:
-            with suppress(ImportError):  # the call says which library is missing
+            with suppress(ImportError):  # the call reports the missing library
                 if name not in sys.modules:
                     import_counted(name)
     return function
@@ -68,9 +68,8 @@ def loads(data: bytes | memoryview) -> Any:
 class ImportMeter:
     """Measures the memory of the modules that a call imports.
 
-    Libraries such as OpenBLAS wait without end for memory that the limit of a worker process
-    denies them. The limit of a worker is therefore lifted from the first import of a call until the
-    call ends.
+    Libraries such as OpenBLAS retry forever if the limit of a worker process denies them memory. So
+    the limit of a worker is lifted from the first import of a call until the call ends.
 
     Parameters
     ----------
@@ -87,12 +86,12 @@ class ImportMeter:
             _finder.begin()
 
     def end(self) -> int:
-        """Bytes that the imports of the call took.
+        """Returns the bytes of memory that the imports of the call used.
 
         Raises
         ------
         MemoryError
-            A worker process now holds more than is allowed.
+            If a worker process now holds more than is allowed.
         """
         if _is_worker:
             return _finder.end(len(sys.modules) > self._modules)
@@ -117,11 +116,10 @@ _mapped: set[str] = set()
 
 
 def _map_buffers() -> None:
-    """Has OpenBLAS map its buffers, which count only as far as they are used.
+    """Makes OpenBLAS map its buffers, which count only as far as they are used.
 
-    OpenBLAS tries without end to map a buffer that the limit of a worker process denies it. NumPy
-    and SciPy each have an OpenBLAS of their own. The limit grows by the part of a buffer that is
-    not resident.
+    OpenBLAS retries forever if the limit of a worker process denies it a buffer. NumPy and SciPy
+    each have their own OpenBLAS. The limit grows by the part of a buffer that is not resident.
     """
     for name, call in _MAPS_A_BUFFER.items():
         if name in _mapped or name not in sys.modules:
@@ -142,7 +140,7 @@ def _map_buffers() -> None:
 
 
 class _Finder:
-    """Notices the first import of each call; finds no module itself."""
+    """Detects the first import of each call; finds no module itself."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -153,7 +151,7 @@ class _Finder:
         self._calls += 1
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
-        """Lifts the limit of memory before the first import of a call."""
+        """Lifts the memory limit before the first import of a call."""
         if not self._calls or self._name:
             return
         self._name, self._before = name, _core.private_mem()
@@ -161,7 +159,7 @@ class _Finder:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
     def end(self, imported: bool) -> int:
-        """Sets the limit again; see :meth:`ImportMeter.end`."""
+        """Restores the limit; see :meth:`ImportMeter.end`."""
         self._calls -= 1
         name, limit = self._name, self._limit
         if not name or self._calls:
@@ -179,7 +177,7 @@ class _Finder:
                 " module or script that has the function, so that workers import it before tasks,"
                 f" or raise both reserved_mem and allowed_mem by {max(taken, held - limit)} bytes"
             )
-        # The worker stays within its limit, which no projection needs to cover then.
+        # The worker stays within its limit, so no projection needs to cover it.
         return taken if imported and limit == resource.RLIM_INFINITY else 0
 
 

@@ -1,4 +1,4 @@
-"""What processes of pools begin with; apart, as multiprocessing brings much in."""
+"""Initialisation of pool processes; a separate module, because multiprocessing imports much."""
 
 import multiprocessing
 import os
@@ -7,7 +7,9 @@ import threading
 
 
 def begin_process() -> None:
-    """What a process of a pool does first: Ctrl-C is the driver's; who has none any more ends."""
+    """Initialises a process of a pool: it ignores Ctrl-C, which the driver handles, and ends with
+    the driver.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_driver, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Blocks that nobody has any more but frames of calls that are over."""
+"""Blocks that are held only by frames of calls that are over."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from cubed.base._types import NDArray
 
 _lock = threading.Lock()
 
-#: Objects behind a frame, the nearest first, beyond which nobody looks.
+#: Maximum number of objects behind a frame that are examined, the nearest first.
 _MOST_OBJECTS = 5_000
-#: While another thread is in the midst of a collection, one does nothing.
+#: A collection has no effect while another thread is in one.
 _MOST_COLLECTIONS = 3
 
 
 def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
-    """Whether nobody has one of the arrays any more.
+    """Returns True if none of the arrays is held any more.
 
-    Those that only cycles have are let go of, and those that only tracebacks lead to: a module may
-    keep an exception for good, such as that of an import that it can do without. Its traceback has
-    the frames of all callers, which have their values. Such an exception loses its traceback.
+    Releases arrays that only cycles hold, and those that only tracebacks lead to. A module may keep
+    an exception forever, such as that of an optional import. Its traceback has the frames of all
+    callers, with their variables. Such an exception loses its traceback.
     """
     if not _some(arrays):
         return True
-    # One thread at a time: while it looks, what others' calls have just let go of seems to be kept.
+    # One thread at a time: during the search, objects that other calls have just released would
+    # seem to be held.
     with _lock:
         if _collected(arrays):
             return True
@@ -42,7 +43,7 @@ def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
 
 
 def _collected(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
-    """Whether all are gone when cycles have been let go of."""
+    """Returns True if all arrays are gone after a collection of cycles."""
     for _ in range(_MOST_COLLECTIONS):
         gc.collect()
         if not _some(arrays):
@@ -64,7 +65,7 @@ def _drop_tracebacks_to(arrays: Sequence[weakref.ref[NDArray]]) -> None:
 
 
 def _running() -> set[int]:
-    """The frames that threads are in, by their ids."""
+    """Returns the ids of the frames that threads are in."""
     found = set()
     for top in sys._current_frames().values():
         frame: FrameType | None = top
@@ -75,20 +76,20 @@ def _running() -> set[int]:
 
 
 def _frames(trace: TracebackType | None, running: set[int]) -> Iterator[FrameType]:
-    """Those of a traceback and of who called them, up to the first that runs."""
+    """Yields the frames of a traceback and of their callers, up to the first running one."""
     seen = set(running)
     while trace is not None:
         frame: FrameType | None = trace.tb_frame
         while frame is not None and id(frame) not in seen:
             seen.add(id(frame))
-            if frame.f_code.co_name != "<module>":  # modules are there in any case
+            if frame.f_code.co_name != "<module>":  # modules exist in any case
                 yield frame
             frame = frame.f_back
         trace = trace.tb_next
 
 
 def _leads_to(frame: FrameType, wanted: set[int]) -> bool:
-    """Whether one of the arrays is behind a frame's values, or what its function is closed over."""
+    """Returns True if one of the arrays is behind a frame's variables or its function's closure."""
     seen = {id(frame)}
     todo: deque[Any] = deque([frame])
     while todo and len(seen) < _MOST_OBJECTS:
@@ -99,7 +100,7 @@ def _leads_to(frame: FrameType, wanted: set[int]) -> bool:
                 continue
             seen.add(id(each))
             todo.append(each)
-            while _is(each, np.ndarray):  # whose base is not among its referents
+            while _is(each, np.ndarray):  # the base of an array is not among its referents
                 if id(each) in wanted:
                     return True
                 each = each.base
@@ -109,7 +110,7 @@ def _leads_to(frame: FrameType, wanted: set[int]) -> bool:
 def _is(value: Any, classes: type | tuple[type, ...]) -> bool:
     """Checks the type of an object of any library.
 
-    ``isinstance`` also reads the attribute ``__class__``: it raises ReferenceError for the proxy of
-    an object that is gone, and runs code of lazy objects.
+    ``isinstance`` also reads the attribute ``__class__``. That raises ReferenceError for the proxy
+    of an object that is gone, and runs code of lazy objects.
     """
     return issubclass(type(value), classes)

@@ -1,8 +1,9 @@
 """A worker process of the executor "processes".
 
-Run as a script with the path of the extension module, what worker_arguments() says if the plan has
-functions of users, and a descriptor's number. It imports nothing else, unless its plan has Python
-objects or functions: what it holds before its first task is part of the memory that is reserved.
+Run as a script with the path of the extension module, the output of worker_arguments() if the plan
+has user-defined functions, and a descriptor's number. It imports nothing else, unless its plan has
+Python objects or functions, because the memory that it holds before its first task is part of the
+reserved memory.
 """
 
 import sys
@@ -14,8 +15,8 @@ from typing import Any
 
 
 def load(data: bytes) -> Any:
-    """A Python object that its driver put into the plan, with the places that it imports from."""
-    import pickle  # late: only plans with objects of Python need it
+    """Unpickles a Python object from the driver's plan, with the driver's module path."""
+    import pickle  # lazy: needed only for plans with Python objects
 
     path, payload = pickle.loads(data)
     sys.path[:] = path
@@ -23,22 +24,22 @@ def load(data: bytes) -> Any:
 
 
 def load_core(path: str) -> ModuleType:
-    """The extension module, without the package around it."""
+    """Loads the extension module without the package around it."""
     loader = ExtensionFileLoader("cubed._core", path)
     spec = spec_from_loader("cubed._core", loader)
     assert spec is not None
     module = module_from_spec(spec)
     loader.exec_module(module)
-    sys.modules["cubed._core"] = module  # what is loaded may import the package
+    sys.modules["cubed._core"] = module  # loaded objects may import the package
     return module
 
 
 def prepare(arguments: str) -> None:
-    """Imports what runs user-defined functions."""
-    import json  # late: only plans with functions of users need it
-    import os  # late: as json
+    """Imports the modules that run user-defined functions."""
+    import json  # lazy: needed only for plans with user-defined functions
+    import os  # lazy, like json
 
-    # One task at a time: OpenBLAS would take memory for threads that nobody uses.
+    # One task at a time: OpenBLAS would use memory for unused threads.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     sys.path[:], modules = json.loads(arguments)

@@ -1,7 +1,8 @@
-"""A run as one pipeline of Apache Beam, which goes on by itself: ``--engine beam`` of the command.
+"""A run as one pipeline of Apache Beam, which runs without the driver: ``--engine beam`` of the
+command.
 
-The folder that ``cubed submit`` writes has the plan, and what each array of jobs is: elements that
-differ in a number. Each array is a step of the pipeline, and waits for those that it reads.
+The folder that ``cubed submit`` writes has the plan and the job arrays, whose array tasks differ in
+a number. Each array is a step of the pipeline, and waits for the arrays that it reads.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from typing import Any
 from cubed.runtime.executors.base import needed
 
 _DATAFLOW = "dataflow"
-#: Where nobody else goes on.
+#: Message for runners that end with the submitting process.
 _HERE = "lives in the process that submits, and ends with it"
-#: What is shown of an element that failed.
+#: Maximum characters shown of a failed array task.
 _TAIL = 2000
 _OVER = frozenset(("DONE", "FAILED", "CANCELLED", "DRAINED", "UPDATED"))
 
 
 class _Element:
-    """Runs an element of an array by the command, on whatever machine: the plan comes along."""
+    """Runs a task of a job array with the command, on any machine; the plan is pickled with it."""
 
     def __init__(self, plan: bytes, arguments: Sequence[str]) -> None:
         self.plan, self.arguments = plan, arguments
@@ -62,7 +63,7 @@ class Job:
     Parameters
     ----------
     folder
-        That ``cubed submit`` wrote.
+        The folder that ``cubed submit`` wrote.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -75,7 +76,9 @@ class Job:
         self._runner = str(self._given.get("runner"))
 
     def check(self) -> None:
-        """Whether its runner goes on by itself; ValueError says why it does not."""
+        """Checks that the runner continues without this process; ValueError gives the reason if
+        not.
+        """
         if self._is_dataflow:
             return
         endpoint, environment = (self._given.get(k) for k in ("job_endpoint", "environment_type"))
@@ -100,11 +103,11 @@ class Job:
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """The service that runs the job."""
         return "Dataflow" if self._is_dataflow else str(self._given["job_endpoint"])
 
     def start(self) -> str:
-        """Submits it, and does not wait: its id."""
+        """Submits the job without waiting; returns its id."""
         beam = needed("apache_beam", "beam")
         plan = (self._folder / "plan.cubed").read_bytes()
         mark = hashlib.sha256(str(self._folder).encode()).hexdigest()[:12]
@@ -125,7 +128,7 @@ class Job:
         return str(result.job_id() if self._is_dataflow else result._job_id)
 
     def state(self, job: str) -> str:
-        """What it does, by the names of ``apache_beam.runners.runner.PipelineState``."""
+        """Returns the job's state, by the names of ``apache_beam.runners.runner.PipelineState``."""
         if self._is_dataflow:
             said = self._gcloud("describe", job, "--format=value(currentState)")
             return said.strip().removeprefix("JOB_STATE_")
@@ -134,7 +137,7 @@ class Job:
         return str(api.JobState.Enum.Name(reply.state))
 
     def cancel(self, job: str) -> None:
-        """Ends it."""
+        """Cancels the job."""
         if self._is_dataflow:
             self._gcloud("cancel", job)
         else:
@@ -155,13 +158,13 @@ class Job:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command line: what the scripts of ``cubed submit`` call."""
+    """The command line, called by the scripts of ``cubed submit``."""
     parser = argparse.ArgumentParser(prog="cubed --engine beam", description=__doc__)
     parser.add_argument("verb", choices=("check", "start", "status", "cancel"))
     parser.add_argument("folder", type=Path)
     given = parser.parse_args(arguments)
     ids = given.folder / "jobs"
-    logging.getLogger().setLevel(logging.ERROR)  # Beam warns of what nobody has asked for
+    logging.getLogger().setLevel(logging.ERROR)  # hides Beam's warnings
     try:
         job = Job(given.folder)
         if given.verb == "check":
@@ -184,7 +187,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # Workers import what is pickled here by the module's name.
+    # Workers import pickled objects by the module's name.
     from cubed.runtime import beam_job
 
     beam_job.main()

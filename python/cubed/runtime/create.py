@@ -12,14 +12,14 @@ from cubed.spec import EXECUTORS, Spec, setting
 
 
 def create_executor(name: str, executor_options: Mapping[str, Any] | None = None) -> Executor:
-    """The executor of that name, such as ``"threads"``, ``"processes"`` or ``"dask"``.
+    """Returns the executor of that name, such as ``"threads"``, ``"processes"`` or ``"dask"``.
 
     Raises
     ------
     ImportError
-        It needs an engine that is not installed.
+        If it needs an engine that is not installed.
     ValueError
-        There is none of that name.
+        If there is no executor of that name.
     """
     if name not in EXECUTORS:
         raise ValueError(f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}")
@@ -37,7 +37,7 @@ def _class_of(name: str) -> type[Executor]:
 
 
 def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -> Executor:
-    """The executor of a computation: the caller's, the spec's, or the configured one."""
+    """Returns the executor of a computation: the caller's, the spec's, or the configured one."""
     if executor is None and spec is not None:
         executor = spec.executor_given
         options = {**(spec.executor_options or {}), **options}

@@ -1,8 +1,8 @@
 """The code of a worker in AWS Lambda: ``cubed lambda-package``.
 
-A ZIP with the command and the libraries of this wheel, which need nothing of the system but the C
-library of ``provided.al2023``, and a program that starts it. The wheel is of the function's
-processor.
+A ZIP with the command and the libraries of this wheel, and a program that starts it. They need no
+library of the system except the C library of ``provided.al2023``. The wheel must be for the
+function's processor.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from cubed.base._distribution import LIBRARIES
 _BOOTSTRAP = """#!/bin/sh
 exec "$(dirname "$0")/cubed/bin/cubed" worker --lambda
 """
-#: Where this package is installed.
+#: The folder that this package is installed in.
 _SITE = Path(__file__).resolve().parents[2]
-#: What Lambda takes in a direct upload.
+#: Maximum size of a direct upload to Lambda.
 _MOST = 50 << 20
 
 
 def write(path: str | Path) -> int:
-    """Writes the ZIP, in place of a file that is there; its bytes.
+    """Writes the ZIP, replacing an existing file; returns its size in bytes.
 
     Raises
     ------
     FileNotFoundError
-        This package was installed without the command.
+        If this package was installed without the command.
     ValueError
-        The ZIP is larger than Lambda takes.
+        If the ZIP is too large for Lambda.
     """
     libraries = [*_SITE.glob("cubed/libcubed*"), *_SITE.glob(f"{LIBRARIES}/*")]
     files = [_SITE / "cubed" / "bin" / "cubed", *sorted(libraries)]

@@ -1,4 +1,4 @@
-"""Walks through graphs of plans: :attr:`cubed.Plan.dag`."""
+"""Traversal of graphs of plans: :attr:`cubed.Plan.dag`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["visit_node_generations", "visit_nodes"]
 
 
 def visit_nodes(dag: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and attributes of operations, each after those that it reads from.
+    """Yields names and attributes of operations, each after its inputs.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def visit_nodes(dag: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     Returns
     -------
     iterator of tuple
-        A name and a dictionary each.
+        Pairs of a name and a dictionary.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def visit_nodes(dag: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def visit_node_generations(dag: Any) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The same in groups: of those that read from groups before theirs only.
+    """Yields operations in groups; each group depends only on earlier groups.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def visit_node_generations(dag: Any) -> Iterator[list[tuple[str, dict[str, Any]]
     Returns
     -------
     iterator of list
-        Lists of a name and a dictionary each.
+        Lists of pairs of a name and a dictionary.
 
     Examples
     --------

@@ -22,7 +22,7 @@ class _ComputeEvent:
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """Stages, as :attr:`cubed.Plan.stages` has them."""
+        """Stages, as in :attr:`cubed.Plan.stages`."""
         return self.plan.stages
 
     @property
@@ -38,7 +38,7 @@ class ComputeStartEvent(_ComputeEvent):
 
 @dataclass(frozen=True)
 class ComputeEndEvent(_ComputeEvent):
-    """A computation ended; `error` is why it failed, or None."""
+    """A computation ended; `error` is the exception if it failed, or None."""
 
     error: BaseException | None = None
 
@@ -69,20 +69,20 @@ class TaskEndEvent:
     function_start_tstamp: float | None = None
     function_end_tstamp: float | None = None
     task_result_tstamp: float | None = None
-    #: The task's own high-water mark, and what was projected; reserved memory included.
+    #: The task's own high-water mark, and the projected memory, both including reserved memory.
     peak_measured_mem_start: int | None = None
     peak_measured_mem_end: int | None = None
     projected_mem: int | None = None
-    #: What NumPy's arrays of a user's function took at a time, and what `projected_mem` has for it.
+    #: Peak memory of NumPy arrays in a user-defined function, and its share of `projected_mem`.
     function_mem: int = 0
     function_projected_mem: int = 0
     task: int = -1
     worker: int = 0
-    #: Workers that made it together: where there are several, all of the run, `worker` among them.
+    #: Workers of a cooperative task: if there are several, all of the run, including `worker`.
     coop: int = 1
     #: Of the worker, "HOST:PID"; None: this machine.
     host: str | None = None
-    #: Attempts before, and whether a second worker was given the task, too.
+    #: Number of earlier attempts, and whether a second worker got the task as well.
     attempt: int = 0
     backup: bool = False
     bytes_read: int = 0
@@ -90,8 +90,8 @@ class TaskEndEvent:
 
 
 class Callback:
-    """Is told of events: override what is of interest. As a context manager, for all computations
-    within.
+    """Receives events: override the methods of interest. As a context manager it receives the
+    events of all computations in the block.
 
     Examples
     --------
@@ -129,11 +129,11 @@ class Callback:
         """A computation ended."""
 
     def register(self) -> None:
-        """From now on it is told of all computations of this process."""
+        """Registers the callback for all computations of this process."""
         Callback.active.add(self)
 
     def unregister(self) -> None:
-        """Ends what :meth:`register` began; without that nothing."""
+        """Ends what :meth:`register` began, if anything."""
         Callback.active.discard(self)
 
     def __enter__(self) -> Callback:
@@ -145,18 +145,18 @@ class Callback:
 
 
 def operation_name(number: int, stage: Mapping[str, Any]) -> str:
-    """What events call a stage of a plan."""
+    """Returns the name of a stage of a plan in events."""
     return f"op-{number:03d} {stage['name']}"
 
 
 @dataclass
 class _Dispatcher:
-    """Makes events for callbacks out of the engine's."""
+    """Converts the engine's events to events for callbacks."""
 
     plan: Any
     callbacks: Sequence[Any]
     stages: list[dict[str, Any]]
-    # The engine's clock starts anywhere.
+    # The engine's clock has an arbitrary origin.
     offset: float = field(default_factory=lambda: time.time() - time.monotonic())
     starts: dict[tuple[int, int], float] = field(default_factory=dict)
 
@@ -208,7 +208,7 @@ class _Dispatcher:
 
 
 def _checked(callbacks: Any) -> list[Any]:
-    """A list of them; TypeError if one has no method for any event."""
+    """Returns a list of callbacks; TypeError if one has no method for any event."""
     if not isinstance(callbacks, Iterable):
         raise TypeError(f"callbacks is {callbacks!r}, expected a list of cubed.Callback objects")
     events = [name for name in vars(Callback) if name.startswith("on_")]
@@ -250,7 +250,7 @@ def _listeners(callbacks: Iterable[Any] | None) -> list[Any]:
 def dispatch(
     plan: Any, callbacks: Iterable[Any] | None
 ) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """What the engine calls with its events; None if nobody listens."""
+    """Yields the function that the engine calls with its events; None if there are no callbacks."""
     listeners = _listeners(callbacks)
     if not listeners:
         yield None

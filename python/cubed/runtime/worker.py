@@ -1,7 +1,7 @@
-"""Workers of engines: a message in, what became of its tasks out.
+"""Workers of engines: they receive a message and return the reports of its tasks.
 
-A message names a range of tasks and where the run's plan is, which a worker fetches once. Nothing
-else is needed but this package, of the driver's version, and the run's stores.
+A message names a range of tasks and the place of the run's plan, which a worker fetches once. A
+worker needs only this package, with the driver's version, and the run's stores.
 """
 
 from __future__ import annotations
@@ -24,41 +24,42 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Of a range in include/cubed/sys/message.h; behind it are texts.
+#: Size of a range in include/cubed/sys/message.h; strings follow it.
 _RANGE_BYTES = 120
-#: In it: milliseconds that a task may take.
+#: Its field with the maximum milliseconds of a task.
 _TIMEOUT = struct.Struct("<36xI")
-#: Before reports: how much the date is ahead of the clock of reports, and the length of a name.
+#: What precedes reports: the difference between the date and the clock of reports, and the length
+#: of a name.
 _REPLY = struct.Struct("<qI")
-#: Runs whose plans are kept, and they open, to be used again by the next message.
+#: Number of runs whose plans and open stores are kept for the next message.
 _RUNS = 2
-#: How often a task with a time limit is looked at.
+#: Seconds between checks of a task with a time limit.
 _LOOK = 0.1
-#: How long a process lives on whose task is stuck, so that its engine hears of it.
+#: Seconds that a process with a stuck task continues, so that its engine gets the reply.
 _LAST_WORDS = 1.0
-#: Its status then: that of timeout(1).
+#: Exit status of such a process: that of timeout(1).
 _STUCK_STATUS = 124
 
 
 class TaskTimeoutError(TimeoutError):
-    """A task took longer than it may, and could not be ended: its worker ends instead."""
+    """A task exceeded its time limit and could not be ended: its worker ends instead."""
 
 
 class WorkerLostError(ConnectionError):
-    """A worker ended, and did not say what became of its call."""
+    """A worker ended without reporting the result of its call."""
 
 
 class WorkerEndsError(ConnectionError):
-    """A worker that is about to end does not begin anything."""
+    """The worker is about to end and does not begin new tasks."""
 
 
 def message(range_: bytes, work_dir: str, plan_key: str, attempt: str = "") -> bytes:
-    """What :func:`work` takes: a range, and where `_core.Plan.fetch` finds its plan.
+    """Returns the argument of :func:`work`: a range, and where `_core.Plan.fetch` finds its plan.
 
-    `attempt` names the driver's attempt at the run. A run that is resumed has the plan key of the
-    earlier attempt, whose messages its workers may have been told to refuse (:func:`stop`).
+    `attempt` names the driver's attempt at the run. A resumed run has the plan key of the earlier
+    attempt, whose messages its workers may have been told to refuse (:func:`stop`).
 
-    Options of stores are in no plan. They are in the message, which may hold secrets by them.
+    Plans contain no storage options. The message contains them, so it may hold secrets.
     """
     global _driver
     _driver = os.getpid()
@@ -71,31 +72,33 @@ def _texts(message: bytes) -> list[str]:
 
 
 def take_options(message: bytes) -> None:
-    """Has stores in this process be reached by the options in a message."""
+    """Applies the storage options in a message to this process."""
     _core.take_storage_options(_texts(message)[-1])
 
 
 def read_reply(reply: bytes) -> tuple[bytes, str, int]:
-    """Reports, the worker's name, and nanoseconds by which its clock is behind this one's."""
+    """Returns the reports, the worker's name, and the nanoseconds by which its clock is behind this
+    one.
+    """
     shift, size = _REPLY.unpack_from(reply)
     name = reply[_REPLY.size : _REPLY.size + size].decode()
     return reply[_REPLY.size + size :], name, shift - _clock_shift()
 
 
 def work(message: bytes) -> bytes:
-    """Runs a range of tasks of a :func:`message`; may be called again with it, also at the same
-    time. What fails in a task is in the reply, and is no exception.
+    """Runs a range of tasks of a :func:`message`. It may be called again with the message, also
+    concurrently. Errors of tasks are in the reply and are not raised.
 
     Raises
     ------
     FileNotFoundError
-        The run is over.
+        If the run is over.
     RuntimeError
-        The driver has another version of this package.
+        If the driver has another version of this package.
     TaskTimeoutError
-        A task took longer than it may, and cannot be ended.
+        If a task exceeded its time limit and cannot be ended.
     WorkerEndsError
-        This process ends, because of such a task.
+        If this process ends because of such a task.
     """
     if _ends:
         raise WorkerEndsError("this worker ends, as a task of it did not")
@@ -113,11 +116,13 @@ def work(message: bytes) -> bytes:
 
 
 def _run(plan: _core.Plan, range_: bytes) -> bytes:
-    """Reports of a range. One with a time limit runs in a thread that can be left where it is."""
+    """Returns the reports of a range. With a time limit the range runs in a thread that can be
+    abandoned.
+    """
     (limit_ms,) = _TIMEOUT.unpack_from(range_)
     if not limit_ms:
         return plan.work(range_)
-    from concurrent.futures import wait  # late: takes a while
+    from concurrent.futures import wait  # lazy: slow import
 
     reply = in_thread(plan.work, range_)
     while not wait((reply,), _LOOK).done and not plan.is_stuck():
@@ -134,8 +139,8 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
 
 
 def in_thread(function: Callable[..., T], *args: Any) -> Future[T]:
-    """A call in a thread of its own, without which the process can end."""
-    from concurrent.futures import Future  # late: takes a while
+    """Runs a call in a daemon thread, which does not delay the end of the process."""
+    from concurrent.futures import Future  # lazy: slow import
 
     future: Future[T] = Future()
 
@@ -150,8 +155,9 @@ def in_thread(function: Callable[..., T], *args: Any) -> Future[T]:
 
 
 def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) -> bytes:
-    """:func:`work`, or another function, for engines that lose what is raised: it is returned, for
-    :func:`outcome`."""
+    """Calls :func:`work`, or another function, for engines that lose exceptions: it returns the
+    exception, for :func:`outcome`.
+    """
     try:
         return b"+" + (function or work)(message)
     except BaseException as e:
@@ -159,7 +165,7 @@ def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) ->
 
 
 def outcome(reply: bytes) -> bytes:
-    """What the function returned; what it raised is raised."""
+    """Returns the result of the function, or raises its exception."""
     if reply[:1] == b"-":
         raise pickle.loads(reply[1:])
     if reply[:1] != b"+":
@@ -168,7 +174,7 @@ def outcome(reply: bytes) -> bytes:
 
 
 def _pickled(error: BaseException) -> bytes:
-    """As it is; what it says, if it cannot be sent."""
+    """Pickles an error, or its text if it cannot be pickled."""
     try:
         data = pickle.dumps(error)
         pickle.loads(data)
@@ -178,8 +184,9 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def stop(plan_key: str, attempt: str) -> None:
-    """Ends the tasks of an attempt at a run in this process, and waits for them. Its later messages
-    are refused."""
+    """Ends the tasks of an attempt at a run in this process, and waits for them. Refuses its later
+    messages.
+    """
     with _changed:
         entry = _runs.setdefault((plan_key, attempt), _Run())
         entry.stopped = True
@@ -195,7 +202,7 @@ def _clock_shift() -> int:
 
 
 class _Run:
-    """Plans of one attempt at a run: each is used by one thread at a time."""
+    """Plans of one attempt at a run; one thread at a time uses each plan."""
 
     def __init__(self) -> None:
         self.idle: list[_core.Plan] = []
@@ -203,7 +210,7 @@ class _Run:
         self.stopped = False
 
 
-#: This process, if it drives runs: nobody ends it.
+#: The id of this process if it drives runs: it must not be ended.
 _driver = 0
 _ends = False
 _runs: OrderedDict[tuple[str, str], _Run] = OrderedDict()

@@ -1,4 +1,4 @@
-"""Whether processes of this machine that have calls live, where their engine does not say it."""
+"""Checks whether local processes that run calls are alive, for engines that do not report it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def name_of(pid: int) -> bytes:
-    """What a process leaves of itself: HOST:PID."""
+    """Returns the name of a process of this machine: HOST:PID."""
     return f"{os.uname().nodename}:{pid}".encode()
 
 
 def lives(name: bytes) -> bool:
-    """Whether a process is there, as far as that is known here: True for other machines."""
+    """Returns True if a process is alive, as far as known here: always for other machines."""
     pid = name.rpartition(b":")[2]
     if not pid or name != name_of(int(pid)):
         return True
@@ -27,10 +27,10 @@ def lives(name: bytes) -> bool:
 
 
 def end_those_with(mark: str) -> None:
-    """Ends other processes of this machine that have a text in their environment."""
+    """Ends other processes of this machine that have a string in their environment."""
     for place in Path("/proc").glob("[0-9]*/environ"):
         try:
             if mark.encode() in place.read_bytes() and int(place.parent.name) != os.getpid():
                 os.kill(int(place.parent.name), signal.SIGKILL)
         except OSError:
-            continue  # it has ended, or is somebody else's
+            continue  # it has ended, or belongs to another user

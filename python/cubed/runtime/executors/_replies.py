@@ -1,4 +1,4 @@
-"""Replies of calls as objects in the work directory, for engines whose calls give no results."""
+"""Replies of calls as objects in the work directory, for engines whose calls return no results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cubed import _core
 from cubed.runtime import worker
 from cubed.runtime.executors._processes import lives, name_of
 
-#: What a driver reads of one.
+#: Maximum size of a reply that a driver reads.
 _MOST_BYTES = 1 << 30
 
 
 def _local(url: str) -> Path | None:
-    """The file of a URL, if it is one."""
+    """Returns the file of a URL, or None."""
     parts = urlsplit(url)
     if parts.scheme == "file":
         return Path(unquote(parts.path))
@@ -29,8 +29,9 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
-    """Calls a function with a message, and leaves what it returns where :class:`Replies` looks;
-    processes of this machine leave who they are, first."""
+    """Calls a function with a message, and stores the reply where :class:`Replies` looks. Processes
+    of this machine first store their name.
+    """
     url, message = call
     worker.take_options(message)
     if (path := _local(url)) is not None:
@@ -40,29 +41,29 @@ def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
 
 
 class Replies:
-    """Those of a list of messages. They are removed with the run's folder.
+    """The replies to a list of messages. They are removed with the run's folder.
 
     Parameters
     ----------
     work_dir, plan_key
-        Where the run's plan is: they lie beside it.
+        The place of the run's plan; replies are stored next to it.
     messages
-        What is to be replied to.
+        The messages.
     """
 
     def __init__(self, work_dir: str, plan_key: str, messages: list[bytes]) -> None:
         self.mark = uuid.uuid4().hex
         beside = f"{work_dir.rstrip('/')}/{plan_key}-{self.mark}"
         self._urls = [f"{beside}-{i}" for i in range(len(messages))]
-        #: What :func:`leave` takes.
+        #: Arguments for :func:`leave`.
         self.calls = list(zip(self._urls, messages, strict=True))
 
     def someone_died(self) -> bool:
-        """Whether a process of this machine ended before it replied, as far as is known."""
+        """Returns True if a process of this machine ended before it replied, as far as known."""
         return any(_died(path) for url in self._urls if (path := _local(url)) is not None)
 
     def read(self) -> list[bytes | BaseException]:
-        """What there is, and errors in place of what is missing."""
+        """Returns the replies, with errors in place of missing ones."""
         return [_read(url) for url in self._urls]
 
 

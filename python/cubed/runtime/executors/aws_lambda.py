@@ -10,8 +10,8 @@ from cubed.runtime.executors.base import Executor
 
 
 class LambdaExecutor(Executor):
-    """Runs each range of tasks as an invocation of a function of AWS Lambda, whose runtime is the
-    command: ``cubed lambda-package`` makes its code.
+    """Runs each range of tasks as an invocation of an AWS Lambda function, whose runtime is the
+    command: ``cubed lambda-package`` creates its code.
 
     Workers have no Python: plans with functions of Python are refused.
 
@@ -20,12 +20,12 @@ class LambdaExecutor(Executor):
     function
         Its name, ``NAME:QUALIFIER``, or ARN.
     max_workers
-        Invocations at a time; default: 1,000, which is what an account has unless it asks for more.
+        Concurrent invocations; default: 1,000, the default limit of an account.
     retries
         As for other executors.
     storage_options
-        Of the service, as of stores in S3: ``region``, ``key``, ``secret``, ``endpoint_url``, ...;
-        default: what the environment and AWS's files say.
+        Of the service, like those of stores in S3: ``region``, ``key``, ``secret``,
+        ``endpoint_url``, ...; default: from the environment and AWS's files.
     **kwargs
         As for other executors.
     """
@@ -49,7 +49,7 @@ class LambdaExecutor(Executor):
         )
 
     def num_workers(self) -> int:
-        """Those that were asked for, or as many as there may be."""
+        """Returns the requested number of workers, or the maximum."""
         return self.max_workers or self.capabilities["max_workers"]
 
     @property
@@ -58,5 +58,5 @@ class LambdaExecutor(Executor):
         return f"{self.name}:{self.kwargs['function']}"
 
     def connect(self) -> None:
-        """Tells the engine who asks."""
+        """Sets the engine's options for the service."""
         set_service_options(f"lambda://{self.kwargs['function']}", self.kwargs["storage_options"])

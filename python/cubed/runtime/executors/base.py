@@ -1,4 +1,4 @@
-"""What executors have in common, and how one is added: see docs/engines/adding-an-engine.md."""
+"""Shared parts of executors, and how to add one: see docs/engines/adding-an-engine.md."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from cubed import _core
 from cubed.base._distribution import install_command
 from cubed.runtime import worker
 
-#: What became of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
-#: be added to times, what the call raised, and what kind of failure that is, if its type does not
-#: say it.
+#: The result of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
+#: be added to times, the exception of the call, and the kind of failure if the exception's type
+#: does not imply it.
 Answer = tuple[bytes, bytes | None, int, str, int, BaseException | None, str]
 
 
 def needed(module: str, extra: str) -> Any:
-    """An engine's module; ImportError says how it is installed."""
+    """Imports an engine's module; ImportError says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as e:
@@ -35,25 +35,25 @@ def needed(module: str, extra: str) -> Any:
         ) from e
 
 
-#: Of a range, as in include/cubed/sys/message.h.
+#: The field of a range with its token, as in include/cubed/sys/message.h.
 _TOKEN = struct.Struct("<8xQ")
 
 
 def token_of(range_: bytes) -> int:
-    """By which the driver knows a range."""
+    """Returns the number by which the driver knows a range."""
     token: int = _TOKEN.unpack_from(range_)[0]
     return token
 
 
 #: Seconds to wait for calls of an engine that has lost some.
 _SHORT_GRACE = 5.0
-#: Seconds that it takes at the most until what a worker said is seen after its end.
+#: Maximum seconds until a reply of a worker that has ended arrives.
 _LAST_WORDS = 5.0
-#: Seconds between looks whether there are workers.
+#: Seconds between checks for workers.
 _LOOK = 2.0
-#: Milliseconds are 32 bits of a message.
+#: A message has 32 bits for milliseconds.
 _MOST_SECONDS = (2**32 - 1) // 1000
-#: Of the option `silence`, as the command has it.
+#: Maximum of the option `silence`, as in the command.
 _MOST_SILENCE = 1_000_000
 
 
@@ -64,14 +64,14 @@ def _capabilities(name: str) -> dict[str, Any]:
 
 @cache
 def _added(name: str, remote: bool, max_message_bytes: int, overhead: float) -> dict[str, Any]:
-    """Capabilities of an executor that is made known here, unless another one has its name."""
+    """Registers an executor and returns its capabilities, unless another one has its name."""
     if name not in _core.executors():
         _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000))
     return _capabilities(name)
 
 
 def _milliseconds(option: str, seconds: float) -> int:
-    """What C is told."""
+    """Converts seconds to milliseconds for C."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
         raise TypeError(f"{option} is {seconds!r}, expected a number of seconds")
     if not 0.001 <= seconds <= _MOST_SECONDS:
@@ -82,7 +82,7 @@ def _milliseconds(option: str, seconds: float) -> int:
 
 
 def _silence(seconds: int) -> int:
-    """What C is told."""
+    """Checks the option `silence` for C."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, np.integer)):
         raise TypeError(f"silence is {seconds!r}, expected a whole number of seconds")
     if not 1 <= seconds <= _MOST_SILENCE:
@@ -98,27 +98,27 @@ class Executor:
     Parameters
     ----------
     max_workers
-        Tasks at a time; default: one per core.
+        Concurrent tasks; default: one per core.
     retries
-        How often a task that failed to read or write, took too long, or whose worker died, is tried
-        again.
+        Maximum retries of a task that failed to read or write, exceeded its time limit, or whose
+        worker died.
     use_backups
-        Whether tasks that take far longer than others are given to a second worker, too, when one
-        has nothing to do. Only where workers are elsewhere: those of this machine share its cores.
+        Whether tasks that take far longer than others are also given to an idle second worker. Only
+        for workers on other machines, because local workers share the cores.
     task_timeout
-        Seconds that a task may take; default: any time. Its worker ends one that takes longer, or
-        itself if that does not help. Not for tasks in this process (``"threads"``).
+        Maximum seconds of a task; default: no limit. A worker ends a task that takes longer, or
+        itself if that fails. Not for tasks in this process (``"threads"``).
     silence
         Seconds without a sign of life after which an unfinished run of another machine or container
         counts as gone, so that its target may be written; a whole number, default 600. Each run
         gives signs of life ten times as often.
     **kwargs
-        `batch_size`, `compute_arrays_in_parallel` and the like of other versions are accepted:
-        tasks start as soon as their inputs exist in any case.
+        `batch_size`, `compute_arrays_in_parallel` and similar options of other versions are
+        accepted: tasks always start as soon as their inputs exist.
     """
 
     name: ClassVar[str]
-    #: A module that it needs, and the extra of this package that installs it.
+    #: A module that the executor needs, and the extra of this package that installs it.
     engine: ClassVar[tuple[str, str] | None] = None
     _accepted: ClassVar[frozenset[str]] = frozenset(
         ("use_backups", "task_timeout", "silence", "batch_size", "compute_arrays_in_parallel")
@@ -146,28 +146,28 @@ class Executor:
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
+        """Capabilities, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
         return _capabilities(self.name)
 
     def num_workers(self) -> int:
-        """Workers that plans are made for; 0: one per core."""
+        """Returns the number of workers that plans are made for; 0: one per core."""
         return self.max_workers
 
     @property
     def address(self) -> str:
-        """What the engine knows it by: its name, and what more there is to say behind a colon."""
+        """The executor's name in the engine, which may continue after a colon."""
         return self.name
 
     def connect(self) -> Engine | None:
-        """What moves the tasks of one run; None: the engine itself does."""
+        """Returns the engine that moves the tasks of one run. None: the C library does."""
         return None
 
     def begin(self) -> Engine | None:
-        """:meth:`connect`, with what all executors have in common."""
+        """Calls :meth:`connect` and applies options of all executors."""
         return self.connect()
 
     def with_options(self, options: Mapping[str, Any]) -> Executor:
-        """The same with some options changed."""
+        """Returns a copy with some options changed."""
         mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
         return type(self)(**{**mine, **options})
 
@@ -184,29 +184,28 @@ class Executor:
 
 
 class EngineExecutor(Executor):
-    """Runs plans on an engine that others have made: an adapter is one of these and an `Engine`.
+    """Runs plans on an external engine: an adapter consists of a subclass and an `Engine`.
 
-    Workers share nothing with the driver but stores and the work directory, where results in memory
-    and large arrays that are read from memory go, too.
+    Workers share only stores and the work directory with the driver. Results in memory and large
+    arrays in memory are also stored in the work directory.
 
     Parameters
     ----------
     max_workers, retries
         As for other executors.
     start_timeout
-        Seconds that a call may wait for a worker, when one has nothing else to do; default 600. A
-        call that has a time limit, `task_timeout` or the engine's own, and of which nothing is
-        heard when that is over, too, is taken for lost: it is not waited for any more, and its
-        tasks are tried again.
+        Maximum seconds that a call waits for an idle worker; default 600. A call with a time limit
+        (`task_timeout` or the engine's own) counts as lost if it gives no result within its time.
+        It is then no longer waited for, and its tasks are retried.
     **kwargs
         As for other executors.
     """
 
     #: Whether workers may be on other machines.
     remote: ClassVar[bool] = True
-    #: What the engine takes in a call; 0: anything.
+    #: Maximum size of a call; 0: no limit.
     max_message_bytes: ClassVar[int] = 0
-    #: Seconds that a call of nothing takes: ranges of tasks are to take twenty times as long.
+    #: Seconds of an empty call: ranges of tasks are planned to take twenty times as long.
     overhead: ClassVar[float] = 0.0
     _accepted: ClassVar[frozenset[str]] = Executor._accepted | {"start_timeout"}
 
@@ -217,21 +216,23 @@ class EngineExecutor(Executor):
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
+        """Capabilities, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
         return _added(self.name, self.remote, self.max_message_bytes, self.overhead)
 
     def num_workers(self) -> int:
-        """Those that were asked for, those that the engine is known to have, or one per core."""
+        """Returns the requested number of workers, the number that the engine reports, or one per
+        core.
+        """
         if self.engine is not None:
             needed(*self.engine)
         return self.max_workers or self.known_workers() or len(os.sched_getaffinity(0))
 
     def known_workers(self) -> int | None:
-        """Tasks at a time, where the engine says how many; None where it does not."""
+        """Returns the number of concurrent tasks; None if the engine does not report it."""
         return None
 
     def given(self, option: str, module: str, kind: str) -> Any:
-        """An option that is an object of the engine's, or None; TypeError if it is another one."""
+        """Returns an option that is an object of the engine, or None; else TypeError."""
         value, expected = self.kwargs.get(option), getattr(needed(module, self.name), kind)
         if value is not None and not isinstance(value, expected):
             raise TypeError(f"{option} is {value!r}, expected a {module}.{kind}")
@@ -242,29 +243,31 @@ class EngineExecutor(Executor):
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
 
     def begin(self) -> Engine:
-        """The engine, with the run's limits."""
+        """Returns the engine, with the run's limits."""
         engine = self.connect()
         engine.start_timeout = self.kwargs.get("start_timeout") or engine.start_timeout
         return engine
 
 
 class Engine(ABC):
-    """One run's way to an engine whose calls give futures. The driver calls it from one thread."""
+    """The connection of one run to an engine whose calls return futures. The driver calls it from
+    one thread.
+    """
 
-    #: What a future raises when its worker was lost.
+    #: Exceptions of futures if a worker was lost.
     may_pass: tuple[type[BaseException], ...] = ()
-    #: Calls in flight for each worker: one that runs, and what it takes next.
+    #: Calls in flight per worker: the running one and the next one.
     in_flight: int = 2
-    #: Seconds to wait, at the end of a run that failed, for calls that cannot be cancelled.
+    #: At the end of a failed run, seconds to wait for calls that cannot be cancelled.
     grace: float = 60.0
-    #: Seconds that a call may wait for a worker that has nothing else to do: see `EngineExecutor`.
+    #: Maximum seconds that a call waits for an idle worker: see `EngineExecutor`.
     start_timeout: float = 600.0
     #: Seconds after which the engine itself ends a call; None: it does not.
     call_timeout: float | None = None
 
     def __init__(self, workers: int = 1) -> None:
         self._wanted = workers
-        #: What a worker calls with a message.
+        #: The function that a worker calls with a message.
         self.work: Callable[[bytes], bytes] = worker.work
         self.plan_key: str = ""
         self.attempt: str = ""
@@ -272,25 +275,26 @@ class Engine(ABC):
         self._flying: dict[Any, bytes] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
-        #: Since when they are silent, and those that are lost.
+        #: Start times of silent futures, and lost futures.
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
-        #: What was begun for this run alone, and ends with it.
+        #: Resources of this run alone, which are released at its end.
         self.ends: ExitStack[bool | None] = ExitStack()
 
     def num_workers(self) -> int:
-        """Calls that run at a time."""
+        """Returns the number of concurrent calls."""
         return self._wanted
 
     def has_workers(self) -> bool:
-        """Whether there is a worker now, as far as the engine knows: asked every few seconds in
-        which no call ends."""
+        """Returns True if there is a worker now, as far as the engine knows. Called every few
+        seconds while no call ends.
+        """
         return True
 
     @abstractmethod
     def submit_one(self, message: bytes) -> Any:
-        """Starts ``self.work(message)``; does not wait.
+        """Starts ``self.work(message)`` without waiting.
 
         Returns
         -------
@@ -299,20 +303,23 @@ class Engine(ABC):
         """
 
     def ended(self) -> Iterable[Any]:
-        """Futures in flight that are done, where they have no callbacks; does not wait long."""
+        """Returns completed futures, for engines without callbacks; does not wait long."""
         return ()
 
     def silent(self) -> Iterable[Any]:
-        """Futures in flight that are not done, whose worker has ended as far as is seen from here.
-        What is not heard of them soon is lost."""
+        """Returns futures in flight that are not done although their worker seems to have ended.
+        They count as lost if they do not complete soon.
+        """
         return ()
 
     def result(self, future: Any) -> bytes:
-        """What a call that has ended returned; what it raised is raised."""
+        """Returns the result of a call that has ended, or raises its exception."""
         return future.result()
 
     def failure(self, error: BaseException) -> str:
-        """What kind of failure it is that a call raised, by the names of ``cubed_failure_str``."""
+        """Returns the kind of failure for an exception of a call, by the names of
+        ``cubed_failure_str``.
+        """
         if isinstance(error, worker.TaskTimeoutError):
             return "timed out"
         if isinstance(error, worker.WorkerEndsError):
@@ -322,27 +329,28 @@ class Engine(ABC):
         return "transient" if isinstance(error, OSError) else ""
 
     def cancel(self, futures: list[Any]) -> None:
-        """Ends calls as far as the engine can; those that run may go on."""
+        """Ends calls as far as the engine can; running calls may continue."""
         for future in futures:
             future.cancel()
 
     def disconnect(self) -> None:
-        """After the run: ends what was begun for it."""
+        """Ends the resources of the run after its end."""
         self._flying.clear()
         self.ends.close()
 
-    # What the driver calls: see python/core/engine.c.
+    # The methods that the driver calls: see python/core/engine.c.
 
     def open(self, work_dir: str, plan_key: str) -> tuple[int, int, int, int]:
-        """The run begins; calls that may be in flight, workers, and milliseconds that a call may
-        wait for one, and take (0: any time)."""
+        """Begins the run. Returns the maximum number of calls in flight, the number of workers, and
+        the maximum milliseconds that a call waits for a worker and takes (0: no limit).
+        """
         self._work_dir, self.plan_key, self.attempt = work_dir, plan_key, os.urandom(8).hex()
         n = self.num_workers()
         start, most = round(1000 * self.start_timeout), round(1000 * (self.call_timeout or 0))
         return self.in_flight * n, n, start, most
 
     def message(self, range_: bytes) -> bytes:
-        """What a worker is told of a range."""
+        """Returns the message for a worker about a range."""
         return worker.message(range_, self._work_dir, self.plan_key, self.attempt)
 
     def submit(self, range_: bytes) -> None:
@@ -352,8 +360,9 @@ class Engine(ABC):
         future.add_done_callback(self._done.put)
 
     def poll(self, seconds: float) -> Answer | None:
-        """What became of a range; None: nothing is known yet. TimeoutError if there have been no
-        workers for long."""
+        """Returns the result of a range; None if there is no new one. TimeoutError if there have
+        been no workers for long.
+        """
         if self._flying and self._done.empty():
             for future in list(self.ended()) or self._lost_calls():
                 self._done.put(future)
@@ -382,7 +391,7 @@ class Engine(ABC):
         return lost
 
     def _look_for_workers(self) -> None:
-        """Engines wait for new ones without end."""
+        """Engines wait for new workers forever."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
@@ -397,19 +406,20 @@ class Engine(ABC):
             )
 
     def give_up(self, token: int) -> None:
-        """Nothing is heard of a range any more: nobody waits for its call, and not for long for
-        others when the run has failed."""
+        """Abandons a range without reply: its call is no longer waited for, and after a failure
+        other calls only for a short time.
+        """
         self.grace = min(self.grace, _SHORT_GRACE)
         for future in [f for f, range_ in self._flying.items() if token_of(range_) == token]:
             del self._flying[future]
             self.abandon(future)
 
     def abandon(self, future: Any) -> None:
-        """A call was given up, which is perhaps under way still: ends it if the engine can."""
+        """Ends an abandoned call, which may still be running, if the engine can."""
         future.cancel()
 
     def close(self) -> None:
-        """The run ends: nothing of it is to be written any more."""
+        """Ends the run: nothing may be written any more."""
         self.cancel(list(self._flying))
         deadline = time.monotonic() + self.grace
         while self._flying and (left := deadline - time.monotonic()) > 0:

@@ -13,14 +13,15 @@ from cubed.runtime.executors._replies import Replies, leave
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
 
-#: What Dataflow does not begin without.
+#: Options that Dataflow requires.
 _DATAFLOW = ("project", "region", "temp_location")
 _OPTIONS = "apache_beam.options.pipeline_options"
 
 
 class BeamEngine(StageEngine):
-    """A list of ranges is a pipeline, whose start takes seconds to minutes: there is one at a time.
-    Beam runs bundles of lost workers again."""
+    """A list of ranges is a pipeline. Because a pipeline needs seconds to minutes to start, there
+    is one at a time. Beam runs bundles of lost workers again.
+    """
 
     at_a_time = 1
     in_flight = 6
@@ -32,13 +33,14 @@ class BeamEngine(StageEngine):
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
     ) -> list[bytes | BaseException]:
-        """Runs a pipeline, which gives no results. Beam's runner of this machine waits without end
-        for a process that has ended in a call: it is left alone."""
+        """Runs a pipeline, which returns no results. Beam's local runner waits forever for a
+        process that has ended in a call; it is abandoned.
+        """
         beam, replies = self._beam, Replies(self._work_dir, self.plan_key, messages)
         options = deepcopy(self._options)
         cloud = options.view_as(needed(_OPTIONS, "beam").GoogleCloudOptions)
         cloud.job_name = f"{cloud.job_name or 'cubed'}-{replies.mark}"
-        # Elements of a bundle run one after another: each is to have its own.
+        # Elements of a bundle run one after another, so each element gets its own bundle.
         pipeline = beam.Pipeline(options=options)
         calls = pipeline | beam.Create(replies.calls) | beam.Reshuffle()
         calls | beam.Map(leave, call)
@@ -60,8 +62,8 @@ class BeamExecutor(EngineExecutor):
         Beam's ``PipelineOptions``, or a dict of them such as ``{"runner": "DataflowRunner", ...}``;
         default: `max_workers` processes of this machine.
     max_workers
-        Tasks at a time that plans are made for; default: one per core of this machine, which is too
-        few for a cloud.
+        Number of concurrent tasks that plans are made for; default: one per core of this machine,
+        which is too few for a cloud.
     retries, **kwargs
         As for other executors.
     """
@@ -72,7 +74,7 @@ class BeamExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"options"}
 
     def connect(self) -> BeamEngine:
-        """Pipelines, for one run; ValueError if Dataflow lacks an option."""
+        """Returns an engine for one run; ValueError if Dataflow lacks an option."""
         made = needed(_OPTIONS, "beam").PipelineOptions
         workers = self.num_workers()
         options = self.kwargs.get("options") or {

@@ -11,10 +11,10 @@ from cubed.runtime.executors.dask import DaskEngine
 
 
 class CoiledEngine(DaskEngine):
-    """The cluster of a function. It is left to Coiled, which ends it when nobody uses it."""
+    """The cluster of a function. Coiled ends it when it is idle."""
 
     def __init__(self, client: Any, workers: int) -> None:
-        # There are as many only when there is work.
+        # Coiled starts all workers only if there is work.
         super().__init__(client, workers, {})
 
 
@@ -24,10 +24,10 @@ class CoiledExecutor(EngineExecutor):
     Parameters
     ----------
     coiled_kwargs
-        What ``coiled.function`` is given, such as ``memory``, ``region`` and ``n_workers``; with
-        ``local=True`` the cluster is one of processes of this machine.
+        Arguments of ``coiled.function``, such as ``memory``, ``region`` and ``n_workers``; with
+        ``local=True`` the cluster consists of processes of this machine.
     max_workers
-        Tasks at a time; default: the most of ``n_workers``.
+        Concurrent tasks; default: the maximum of ``n_workers``.
     retries, **kwargs
         As for other executors.
     """
@@ -41,12 +41,12 @@ class CoiledExecutor(EngineExecutor):
         return self.kwargs.get("coiled_kwargs") or {}
 
     def known_workers(self) -> int:
-        """The most that there may be."""
+        """Returns the maximum number of workers."""
         asked = self._options().get("n_workers") or 1
         most = asked[-1] if isinstance(asked, (list, tuple)) else asked
         return int(most)
 
     def connect(self) -> CoiledEngine:
-        """The function's cluster, which is started if it is not there."""
+        """Returns the function's cluster, which is started if necessary."""
         function = needed("coiled", "coiled").function
         return CoiledEngine(function(**self._options())(worker.work).client, self.num_workers())

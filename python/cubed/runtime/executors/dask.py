@@ -11,9 +11,10 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class DaskEngine(Engine):
-    """A client. Lost workers are the scheduler's affair, which runs their calls again."""
+    """A client. The scheduler handles lost workers and runs their calls again."""
 
-    # The scheduler keeps what workers do not run yet, and takes a while to hear of what has ended.
+    # The scheduler queues calls that workers do not run yet, and learns of completed calls with a
+    # delay.
     in_flight = 4
 
     def __init__(self, client: Any, workers: int, options: Mapping[str, Any]) -> None:
@@ -22,17 +23,20 @@ class DaskEngine(Engine):
         self._replies: dict[Any, bytes] = {}
 
     def has_workers(self) -> bool:
-        """As the scheduler says."""
+        """As the scheduler reports."""
         return bool(self._client.nthreads())
 
     def submit_one(self, message: bytes) -> Any:
-        """Starts a call, of a name of its own: calls with the same arguments run once otherwise."""
+        """Starts a call with a unique name, because calls with the same arguments would run only
+        once.
+        """
         key = f"cubed-{uuid.uuid4().hex}"
         return self._client.submit(self.work, message, key=key, **self._options)
 
     def result(self, future: Any) -> bytes:
-        """Its reply, which is asked for with those of all that have ended: that takes as long as
-        for one."""
+        """Returns a call's reply, fetched with those of all completed calls, which takes as long as
+        for one.
+        """
         if future not in self._replies and future.status == "finished":
             ended = [future, *(f for f in self._flying if f.status == "finished")]
             replies = self._client.gather(ended, errors="skip")
@@ -41,7 +45,7 @@ class DaskEngine(Engine):
         return self._replies.pop(future) if future in self._replies else future.result()
 
     def cancel(self, futures: list[Any]) -> None:
-        """Calls that have begun go on when their futures are cancelled: workers end them."""
+        """Running calls continue when their futures are cancelled: workers end them."""
         if futures:
             self._client.cancel(futures, force=True)
             self._client.run(worker.stop, self.plan_key, self.attempt, on_error="ignore")
@@ -53,14 +57,14 @@ class DaskExecutor(EngineExecutor):
     Parameters
     ----------
     client
-        A ``distributed.Client``; default: the current one, or else a ``LocalCluster`` of
+        A ``distributed.Client``; default: the current one, otherwise a ``LocalCluster`` of
         `max_workers` processes for each run.
     compute_kwargs
-        What ``Client.submit`` is given for each call, such as ``resources`` or ``priority``.
+        Arguments of ``Client.submit`` for each call, such as ``resources`` or ``priority``.
     max_workers
-        Tasks at a time; default: all threads of the cluster.
+        Concurrent tasks; default: all threads of the cluster.
     retries
-        As for other executors. A call whose worker is lost runs again without counting as one,
+        As for other executors. A call whose worker is lost runs again without counting as a retry,
         as often as the scheduler allows.
     **kwargs
         As for other executors.
@@ -79,12 +83,12 @@ class DaskExecutor(EngineExecutor):
             return None
 
     def known_workers(self) -> int | None:
-        """Threads of the client's workers."""
+        """Returns the number of threads of the client's workers."""
         client = self._client()
         return None if client is None else max(1, sum(client.nthreads().values()))
 
     def connect(self) -> DaskEngine:
-        """The client, or one of a new cluster."""
+        """Returns an engine with the client, or with the client of a new cluster."""
         given, workers = self._client(), self.num_workers()
         client = given or needed("distributed", "dask").Client(
             n_workers=workers,

@@ -13,7 +13,7 @@ from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
 
 
 class FuturesEngine(Engine):
-    """A pool: the user's, or one that is made for the run and made anew when a process dies."""
+    """A pool: the user's, or one created for the run, which is replaced when a process dies."""
 
     may_pass: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
@@ -22,7 +22,7 @@ class FuturesEngine(Engine):
         self._own = pool is None
         self._pool = pool or self._make()
         self._pools: dict[Future[bytes], Pool] = {}
-        #: Where a process ends itself, which ends all others of a pool of processes.
+        #: A pool in which a process ends itself, which ends all other processes of the pool.
         self._ending: Pool | None = None
 
     def _make(self) -> Pool:
@@ -44,7 +44,9 @@ class FuturesEngine(Engine):
         return future
 
     def result(self, future: Future[bytes]) -> bytes:
-        """What a call returned; calls beside one that took too long were none."""
+        """Returns the result of a call. Calls that failed because another one exceeded its time
+        count as preempted.
+        """
         pool = self._pools.pop(future)
         try:
             return super().result(future)
@@ -57,8 +59,9 @@ class FuturesEngine(Engine):
             raise
 
     def abandon(self, future: Future[bytes]) -> None:
-        """Nobody ends a call of the user's pool that has begun. Processes of the run's own pool are
-        ended, with what others do there: these calls are made again."""
+        """A running call in the user's pool cannot be ended. Processes of the run's own pool are
+        ended, together with other calls in them, which are repeated.
+        """
         pool = self._pools.pop(future)
         if not future.cancel() and self._own:
             self._ending = pool
@@ -73,9 +76,9 @@ class FuturesExecutor(EngineExecutor):
     ----------
     pool
         An executor; default: a ``ProcessPoolExecutor`` for each run, whose processes are spawned.
-        Its workers find this package and the work directory.
+        Its workers must find this package and the work directory.
     max_workers
-        Calls at a time; default: as many as `pool` has, or one per core.
+        Concurrent calls; default: the number of workers of `pool`, or one per core.
     retries, **kwargs
         As for other executors.
     """
@@ -91,9 +94,9 @@ class FuturesExecutor(EngineExecutor):
             raise TypeError(f"pool is {self.pool!r}, expected an executor of concurrent.futures")
 
     def known_workers(self) -> int | None:
-        """Those of the pool."""
+        """Returns the number of workers of the pool."""
         return getattr(self.pool, "_max_workers", None)
 
     def connect(self) -> FuturesEngine:
-        """The pool, for one run."""
+        """Returns an engine with the pool, for one run."""
         return FuturesEngine(self.pool, self.num_workers())

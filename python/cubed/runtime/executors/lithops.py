@@ -11,25 +11,26 @@ from cubed.runtime.worker import WorkerLostError
 
 
 class LithopsEngine(ListEngine):
-    """An executor of Lithops: ranges that are ready at a time are one job, and its storage is asked
-    what has ended."""
+    """An executor of Lithops. Ranges that are ready at the same time are one job; the engine polls
+    Lithops's storage for completed calls.
+    """
 
     def __init__(self, options: Mapping[str, Any], timeout: int | None, workers: int) -> None:
         super().__init__(workers)
         made = needed("lithops", "lithops").FunctionExecutor(**options)
         self._executor = self.ends.enter_context(made)
-        # What jobs have left in Lithops's storage.
+        # Data of jobs in Lithops's storage.
         self.ends.callback(made.clean, clean_cloudobjects=False)
         self._timeout = timeout
         self.call_timeout = timeout or self._executor.config["lithops"]["execution_timeout"]
 
     def submit_list(self, messages: list[bytes]) -> Any:
-        """Starts a job. Workers have the package: nothing is sent of it."""
+        """Starts a job. Workers have the package, so no modules are sent."""
         calls = [(message,) for message in messages]
         return self._executor.map(self.work, calls, timeout=self._timeout, include_modules=None)
 
     def ended(self) -> Any:
-        """Asks the storage."""
+        """Polls the storage for completed calls."""
         ended, _ = self._executor.wait(
             list(self._flying),
             throw_except=False,
@@ -39,13 +40,15 @@ class LithopsEngine(ListEngine):
         return ended
 
     def silent(self) -> list[Any]:
-        """Calls of jobs of this machine that are over. Elsewhere it is their time that ends."""
+        """Returns calls of local jobs that are over. Elsewhere only the time limit of a call
+        detects its loss.
+        """
         jobs = getattr(getattr(self._executor.compute_handler, "env", None), "jobs", {})
         over = {key for key, job in jobs.items() if job.done}
         return [c for c in self._flying if c.job_key in over and not (c.success or c.done)]
 
     def result(self, future: Any) -> bytes:
-        """What a call returned; what Lithops raises by itself is told from what the call raised."""
+        """Returns a call's result; distinguishes exceptions of Lithops from those of the call."""
         try:
             return super().result(future)
         except Exception as e:
@@ -60,10 +63,10 @@ class LithopsExecutor(EngineExecutor):
     Parameters
     ----------
     timeout
-        Seconds that a call may take; default: Lithops's.
+        Maximum seconds of a call; default: Lithops's.
     max_workers
-        Calls at a time that plans are made for; default: one per core of this machine, which is too
-        few for a cloud.
+        Number of concurrent calls that plans are made for; default: one per core of this machine,
+        which is too few for a cloud.
     retries
         As for other executors.
     **kwargs
@@ -82,7 +85,7 @@ class LithopsExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | _arguments | {"timeout"}
 
     def connect(self) -> LithopsEngine:
-        """An executor of Lithops, for one run."""
+        """Returns an executor of Lithops, for one run."""
         options = {k: v for k, v in self.kwargs.items() if k in self._arguments}
         return LithopsEngine(options, self.kwargs.get("timeout"), self.num_workers())
 

@@ -8,13 +8,13 @@ from cubed.runtime.executors.base import Executor
 
 
 class LocalExecutor(Executor):
-    """Runs tasks on this machine, within the engine."""
+    """Runs tasks on this machine, within the C library."""
 
     _accepted = Executor._accepted | {"max_tasks_per_child", "use_processes", "mp_context"}
 
 
 class SingleThreadedExecutor(LocalExecutor):
-    """One task after another in the calling thread."""
+    """Runs one task after another in the calling thread."""
 
     name = "single-threaded"
 
@@ -23,12 +23,12 @@ class SingleThreadedExecutor(LocalExecutor):
 
 
 class ThreadsExecutor(LocalExecutor):
-    """A pool of threads, the default."""
+    """Runs tasks in a pool of threads, the default."""
 
     name = "threads"
 
 
 class ProcessesExecutor(LocalExecutor):
-    """Worker processes, whose memory the operating system limits."""
+    """Runs tasks in worker processes, whose memory the operating system limits."""
 
     name = "processes"

@@ -1,4 +1,4 @@
-"""Modal: a function of one's own, or of an app for each run."""
+"""Modal: a given function, or a function of an app for each run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _SITE = Path(__file__).resolve().parents[3]
 
 class ModalEngine(StageEngine):
     """A list of ranges is a map of a function of messages, which calls
-    :func:`cubed.runtime.worker.attempt`."""
+    :func:`cubed.runtime.worker.attempt`.
+    """
 
     def __init__(self, function: Any, local: bool, workers: int) -> None:
         super().__init__(workers)
@@ -33,7 +34,7 @@ class ModalEngine(StageEngine):
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
     ) -> list[bytes | BaseException]:
-        """Calls the function with each."""
+        """Calls the function with each message."""
         if self._local:
             return [self._function.local(message) for message in messages]
         return list(self._function.map(messages, return_exceptions=True))
@@ -46,17 +47,17 @@ class ModalExecutor(EngineExecutor):
     ----------
     function
         A ``modal.Function`` of an app that runs or was deployed; default: one of an app for each
-        run, which is made with the options below.
+        run, created with the options below.
     local
         Calls `function` in this process.
     image
         A ``modal.Image`` with this package; default: one with its version from PyPI.
     cloud, region, secret, timeout, memory
-        What ``App.function`` is given; `secret` is a ``modal.Secret``, `memory` is MiB.
+        Arguments of ``App.function``; `secret` is a ``modal.Secret``, `memory` is in MiB.
     enable_output
-        Shows what Modal says.
+        Shows Modal's output.
     max_workers
-        Tasks at a time; default: 100.
+        Concurrent tasks; default: 100.
     retries, **kwargs
         As for other executors.
     """
@@ -73,11 +74,11 @@ class ModalExecutor(EngineExecutor):
     )
 
     def known_workers(self) -> int:
-        """Containers at a time that an account has at first."""
+        """Returns the default number of concurrent containers of an account."""
         return 100
 
     def _own_image(self, modal: Any) -> Any:
-        """An image with the files of this package, so that its version is the driver's."""
+        """Returns an image with the files of this package, so that its version is the driver's."""
         libraries = _SITE / LIBRARIES
         if not libraries.is_dir():
             raise FileNotFoundError(
@@ -92,7 +93,7 @@ class ModalExecutor(EngineExecutor):
         return image
 
     def connect(self) -> ModalEngine:
-        """The function, of an app that is begun if there is none."""
+        """Returns an engine with the function, or with one of an app that is started."""
         modal, ends = needed("modal", "modal"), ExitStack()
         function, mine = self.kwargs.get("function"), self.kwargs
         if function is None:

@@ -1,4 +1,4 @@
-"""Prefect: ranges are tasks of a flow, on a server and by the task runner that one has."""
+"""Prefect: ranges are tasks of a flow, on a server and with the user's task runner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PrefectEngine(Engine):
         self._calls: SimpleQueue[tuple[Future[bytes], bytes] | None] = SimpleQueue()
 
     def open(self, work_dir: str, plan_key: str) -> tuple[int, int, int, int]:
-        """Begins the flow, in a thread: tasks are submitted from within it."""
+        """Starts the flow in a thread: tasks are submitted from within it."""
         limits = super().open(work_dir, plan_key)
         task = self._prefect.task(
             partial(worker.attempt, function=self.work),
@@ -44,22 +44,22 @@ class PrefectEngine(Engine):
         return limits
 
     def submit_one(self, message: bytes) -> Future[bytes]:
-        """Hands a call to the flow; the driver tries again, and not Prefect."""
+        """Passes a call to the flow; the driver retries, not Prefect."""
         future: Future[bytes] = Future()
         self._calls.put((future, message))
         return future
 
     def ended(self) -> Iterable[Future[bytes]]:
-        """All, when the flow has ended."""
+        """Returns all futures when the flow has ended."""
         return list(self._flying) if self._flow.done() else ()
 
     def result(self, future: Future[bytes]) -> bytes:
-        """What a call returned; of those that are left, what the flow raised."""
+        """Returns the result of a call; for unfinished calls raises the flow's exception."""
         return super().result(future if future.done() else self._flow)
 
 
 def _settle(future: Future[bytes], done: Any) -> None:
-    """A task has ended; what Prefect raises of it is what became of it."""
+    """Settles a future with the result of a task; exceptions of Prefect are its result."""
     try:
         reply = done.result(raise_on_failure=False)
     except BaseException as e:
@@ -73,10 +73,10 @@ class PrefectExecutor(EngineExecutor):
     Parameters
     ----------
     task_runner
-        What runs tasks of a flow, such as ``prefect_dask.DaskTaskRunner(...)``; default:
+        The task runner of the flow, such as ``prefect_dask.DaskTaskRunner(...)``; default:
         `max_workers` threads of this process.
     max_workers
-        Tasks at a time; default: one per core.
+        Concurrent tasks; default: one per core.
     retries, **kwargs
         As for other executors.
     """
@@ -87,11 +87,11 @@ class PrefectExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"task_runner"}
 
     def known_workers(self) -> int | None:
-        """Those of the task runner."""
+        """Returns the number of workers of the task runner."""
         return getattr(self.kwargs.get("task_runner"), "_max_workers", None)
 
     def connect(self) -> PrefectEngine:
-        """A flow, for one run."""
+        """Returns a flow, for one run."""
         workers, runner = self.num_workers(), self.kwargs.get("task_runner")
         if runner is None:
             runner = needed("prefect.task_runners", "prefect").ThreadPoolTaskRunner(workers)

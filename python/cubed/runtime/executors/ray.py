@@ -9,7 +9,7 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class RayEngine(Engine):
-    """Ray's tasks, which it does not try again: the driver does."""
+    """Ray's tasks, which Ray does not retry: the driver does."""
 
     def __init__(self, options: Mapping[str, Any], workers: int) -> None:
         super().__init__(workers)
@@ -21,7 +21,7 @@ class RayEngine(Engine):
         self._refs: dict[Any, Any] = {}
 
     def has_workers(self) -> bool:
-        """Whether the cluster has the processors of a task."""
+        """Returns True if the cluster has the processors of a task."""
         return self._ray.cluster_resources().get("CPU", 0) >= self._cpus
 
     def submit_one(self, message: bytes) -> Any:
@@ -33,7 +33,7 @@ class RayEngine(Engine):
         return future
 
     def cancel(self, futures: list[Any]) -> None:
-        """Tasks that have begun go on: they take no longer than a range."""
+        """Running tasks continue; they take no longer than a range."""
         for ref in list(self._refs.values()):
             self._ray.cancel(ref, force=False)
 
@@ -44,11 +44,11 @@ class RayExecutor(EngineExecutor):
     Parameters
     ----------
     ray_init
-        What ``ray.init`` is given, if nobody has called it; the run ends what it begins.
+        Arguments of ``ray.init`` if it has not been called; the run ends what it starts.
     ray_remote
-        What ``ray.remote`` is given, such as ``memory`` or ``num_cpus``.
+        Arguments of ``ray.remote``, such as ``memory`` or ``num_cpus``.
     max_workers
-        Tasks at a time; default: the cluster's processors.
+        Concurrent tasks; default: the cluster's processors.
     retries, **kwargs
         As for other executors.
     """
@@ -59,14 +59,14 @@ class RayExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}
 
     def known_workers(self) -> int | None:
-        """Processors of the cluster that was joined."""
+        """Returns the number of processors of the cluster that was joined."""
         ray = needed("ray", "ray")
         if not ray.is_initialized():
             return None
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def connect(self) -> RayEngine:
-        """The cluster, which is begun if there is none."""
+        """Returns an engine with the cluster, which is started if necessary."""
         ray = needed("ray", "ray")
         workers, own = self.num_workers(), not ray.is_initialized()
         if own:

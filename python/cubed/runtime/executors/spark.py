@@ -1,4 +1,4 @@
-"""Apache Spark: the context of the session there is, or one on this machine."""
+"""Apache Spark: the context of the current session, or one on this machine."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from cubed.runtime.executors.stages import StageEngine
 
 
 class SparkEngine(StageEngine):
-    """A list of ranges is a job with a partition for each. Spark runs those of lost executors
-    again."""
+    """A list of ranges is a job with a partition for each range. Spark runs ranges of lost
+    executors again.
+    """
 
     def __init__(self, context: Any, workers: int) -> None:
         super().__init__(workers)
         self._context = context
 
     def has_workers(self) -> bool:
-        """Whether there is a block manager but the driver's, or that works, too."""
+        """Returns True if there is a block manager besides the driver's, or the driver itself
+        works.
+        """
         spark = self._context._jsc.sc()
         return spark.isLocal() or spark.getExecutorMemoryStatus().size() > 1
 
@@ -35,16 +38,16 @@ class SparkExecutor(EngineExecutor):
     Parameters
     ----------
     spark_context
-        A ``pyspark.SparkContext``; default: the active one, or else one of this machine for each
+        A ``pyspark.SparkContext``; default: the active one, otherwise one of this machine for each
         run.
     spark_conf
-        Settings, by their names, of a context that the run makes; by default ``spark.master`` is
+        Settings, by name, of a context that the run creates; by default ``spark.master`` is
         ``local``, with `max_workers` threads.
     max_workers
-        Tasks at a time; default: the context's ``defaultParallelism``.
+        Concurrent tasks; default: the context's ``defaultParallelism``.
     retries
-        As for other executors. A call whose worker is lost runs again without counting as one, as
-        often as ``spark.task.maxFailures`` allows.
+        As for other executors. A call whose worker is lost runs again without counting as a retry,
+        as often as ``spark.task.maxFailures`` allows.
     **kwargs
         As for other executors.
     """
@@ -60,12 +63,12 @@ class SparkExecutor(EngineExecutor):
         return given or pyspark.SparkContext._active_spark_context
 
     def known_workers(self) -> int | None:
-        """Those of the context."""
+        """Returns the parallelism of the context."""
         context = self._context()
         return None if context is None else context.defaultParallelism
 
     def connect(self) -> SparkEngine:
-        """The context, or a new one."""
+        """Returns an engine with the context, or with a new one."""
         context, workers = self._context(), self.num_workers()
         if context is not None:
             return SparkEngine(context, workers)
@@ -80,7 +83,7 @@ class SparkExecutor(EngineExecutor):
         conf = pyspark.SparkConf().setAll([(k, str(v)) for k, v in options.items()])
         context = pyspark.SparkContext(conf=conf)
         if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-            context.pythonExec = sys.executable  # not what is called python3 on the path
+            context.pythonExec = sys.executable  # not the python3 on the path
         engine = SparkEngine(context, workers)
         engine.ends.callback(context.stop)
         return engine

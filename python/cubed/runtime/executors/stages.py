@@ -1,4 +1,4 @@
-"""What executors have in common whose engine is given lists of calls."""
+"""Shared parts of executors whose engine gets lists of calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cubed.runtime.executors.base import Answer, Engine, token_of
 
 
 def settle(future: Future[bytes], reply: bytes | BaseException) -> None:
-    """A call of :func:`worker.attempt` has ended: with that, or with what the engine says."""
+    """Settles a future with the reply of :func:`worker.attempt`, or with the engine's exception."""
     try:
         if isinstance(reply, BaseException):
             raise reply
@@ -23,22 +23,24 @@ def settle(future: Future[bytes], reply: bytes | BaseException) -> None:
 
 
 class ListEngine(Engine):
-    """Ranges that are ready go in lists: `poll` starts them."""
+    """Submits ready ranges in lists: `poll` starts them."""
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
         self._ready: list[bytes] = []
 
     def submit_one(self, message: bytes) -> Any:
-        """Calls go in lists alone."""
+        """Calls are only submitted in lists."""
         raise NotImplementedError
 
     @abstractmethod
     def submit_list(self, messages: list[bytes]) -> Sequence[Any]:
-        """Starts ``self.work(message)`` for each; does not wait. Their futures, in order."""
+        """Starts ``self.work(message)`` for each message without waiting. Returns the futures in
+        order.
+        """
 
     def room(self) -> int:
-        """Calls that a list may have that begins now; 0: none is to begin."""
+        """Returns the maximum number of calls in a list that starts now; 0: start none."""
         return len(self._ready)
 
     def submit(self, range_: bytes) -> None:
@@ -46,7 +48,7 @@ class ListEngine(Engine):
         self._ready.append(range_)
 
     def poll(self, seconds: float) -> Answer | None:
-        """Starts what is ready, and waits for what has ended."""
+        """Starts ready ranges, and waits for completed ones."""
         while self._ready and (n := self.room()) > 0:
             ranges, self._ready = self._ready[:n], self._ready[n:]
             futures = self.submit_list([self.message(range_) for range_ in ranges])
@@ -54,53 +56,54 @@ class ListEngine(Engine):
         return super().poll(seconds)
 
     def give_up(self, token: int) -> None:
-        """Nothing is heard of a range any more, or it was not started at all."""
+        """Abandons a range that gives no reply or was not started."""
         self._ready = [range_ for range_ in self._ready if token_of(range_) != token]
         super().give_up(token)
 
     def abandon(self, future: Any) -> None:
-        """It goes on, and nobody looks."""
+        """The call continues, and its result is ignored."""
 
     def cancel(self, futures: list[Any]) -> None:
-        """No more are started; calls that run go on to the end of their range."""
+        """Starts no more calls; running calls continue to the end of their range."""
         self._ready.clear()
 
 
 class StageEngine(ListEngine):
-    """An engine that gives the results of a list together: each is waited for in a thread.
+    """An engine that returns the results of a list together: a thread waits for each list.
 
-    What a call raises comes back as a value, so the engine has nothing to try again but calls whose
-    worker is lost.
+    Exceptions of calls are returned as values, so the engine retries only calls whose worker is
+    lost.
     """
 
-    #: Lists at a time. With one, what becomes ready waits until the list that runs has ended.
+    #: Concurrent lists. With one, ready ranges wait until the running list has ended.
     at_a_time = 8
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
-        #: Lists that are waited for, and the futures of their calls.
+        #: Lists that threads wait for, and the futures of their calls.
         self._lists: dict[Future[None], list[Future[bytes]]] = {}
 
     @abstractmethod
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
     ) -> Sequence[bytes | BaseException]:
-        """What ``call(message)`` returns for each, in order; waits. `call` can be pickled.
+        """Returns the results of ``call(message)`` for each message, in order; waits. `call` can be
+        pickled.
 
-        Exceptions in the list are those of calls that gave nothing; one that is raised is what
-        became of all of them.
+        Exceptions in the list belong to calls without a result; a raised exception is the result of
+        all calls.
         """
 
     def room(self) -> int:
-        """Those that are in flight are as many lists as there may be."""
-        # None of a list whose calls were all given up is waited for.
+        """The calls in flight are divided among the maximum number of lists."""
+        # Lists whose calls were all given up are not waited for.
         self._lists = {
             ended: futures
             for ended, futures in self._lists.items()
             if not ended.done() and any(f in self._flying for f in futures)
         }
-        # Calls of a list end together: what follows from all of them is the next one, and not a
-        # list of what follows from the first.
+        # Calls of a list end together: ranges that they make ready form one list, not a list of
+        # those that the first call makes ready.
         if len(self._lists) >= self.at_a_time or not self._done.empty():
             return 0
         return -(-self.in_flight * self._wanted // self.at_a_time)
@@ -111,7 +114,7 @@ class StageEngine(ListEngine):
         for future in futures:
             future.set_running_or_notify_cancel()
             future.add_done_callback(self._done.put)
-        # A process can end without those that wait for an engine which says nothing.
+        # The process can end without the threads that wait for a silent engine.
         self._lists[worker.in_thread(self._run, messages, futures)] = futures
         return futures
 

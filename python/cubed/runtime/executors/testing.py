@@ -7,8 +7,8 @@ from cubed.runtime.executors.local import SingleThreadedExecutor
 
 
 class RaiseIfComputesExecutor(SingleThreadedExecutor):
-    """Raises RuntimeError where something is to be computed; plans can be made for it."""
+    """Raises RuntimeError if something is computed; plans can be made for it."""
 
     def connect(self) -> Engine | None:
-        """Raises."""
+        """Raises RuntimeError."""
         raise RuntimeError("something computes with a RaiseIfComputesExecutor")
