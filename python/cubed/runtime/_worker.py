@@ -37,7 +37,7 @@ def load_core(path: str) -> ModuleType:
 def prepare(arguments: str) -> None:
     """Imports the modules that run user-defined functions."""
     import json  # lazy: needed only for plans with user-defined functions
-    import os  # lazy, like json
+    import os  # lazy: like json
 
     # One task at a time: OpenBLAS would use memory for unused threads.
     for library in ("OPENBLAS", "OMP", "MKL"):
