@@ -34,7 +34,7 @@ class _Display:
         self._handle: Any = None
 
     def __call__(self, html: str, text: str) -> None:
-        from IPython.display import display  # late: notebooks alone have it
+        from IPython.display import display  # lazy: only notebooks have it
 
         data = {"text/html": html, "text/plain": text}
         if self._handle is None:

@@ -220,12 +220,12 @@ def _checked(callbacks: Any) -> list[Any]:
 
 
 def _listeners(callbacks: Iterable[Any] | None) -> list[Any]:
-    """Callbacks of this computation and of all, each once.
+    """Returns the callbacks of this computation and the active ones, each once.
 
     Raises
     ------
     ValueError
-        Two of them would write the same file.
+        If two callbacks would write the same file.
     """
     found: list[Any] = []
     writers: dict[str, Any] = {}
