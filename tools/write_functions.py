@@ -50,6 +50,7 @@ CALLS = "alike, arrays_of, lazy_list, operand, rechunked, task_mem, type_for"
 #: Titles of modules.
 TITLES = {
     "fft": "Fourier transforms",
+    "grids": "Positions on grids",
     "indexing": "Elements at positions",
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
@@ -81,6 +82,7 @@ TYPES = {
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
     frozenset({"CHOICE"}): ("str", ""),
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),
+    frozenset({"CHOICE", "LIST"}): ("str | Sequence[str]", "str or sequence of str"),
     frozenset({"INT", "NONE"}): ("int | None", "int or None"),
     frozenset({"INT", "INTS"}): ("Shape", "int or tuple of int"),
     frozenset({"INT", "INTS", "SLICE"}): ("Any", "int, slice or array_like of int"),
@@ -238,7 +240,8 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
         before = shown[i - 1].flags if i else frozenset()
         if "POSITION_ONLY" in before and "POSITION_ONLY" not in p.flags:
             parts.append("/")
-        if "KEYWORD_ONLY" in p.flags and "KEYWORD_ONLY" not in before:
+        spread = notes.spread and "VARIADIC" in before
+        if "KEYWORD_ONLY" in p.flags and "KEYWORD_ONLY" not in before and not spread:
             parts.append("*")
         default = "" if p.default is None else f" = {spelled(p)}"
         several = notes.spread and "VARIADIC" in p.flags
@@ -259,12 +262,12 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
     return f"def {f.name}(\n{within}\n) -> {returns}:"
 
 
-def value(p: Param, arrays: list[Param], operands: list[Param]) -> str:
+def value(p: Param, arrays: list[Param], operands: list[Param], notes: Notes) -> str:
     """The expression that makes an argument the engine's."""
     if p in arrays:
         return f"{p.name}._x" if len(arrays) == 1 and not operands else f"core_of({p.name})"
     if "ARRAYS" in p.accepts:
-        return f"[a._x for a in {p.name}]"
+        return f"[a._x for a in {local_name(p, notes)}]"
     if "ARRAY" in p.accepts:
         return f"operand({p.name})"
     if "DTYPE" in p.accepts:
@@ -280,7 +283,7 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     lists = [p for p in shown if "ARRAYS" in p.accepts]
     engine = any("ENGINE" in p.flags for p in f.params)
     operands = [p for p in shown if "ARRAY" in p.accepts and p not in arrays]
-    given = [value(p, arrays, operands) for p in shown]
+    given = [value(p, arrays, operands, notes) for p in shown]
     if len(arrays) == 1 and not lists and not operands:
         name = arrays[0].name
         named = "" if name == "x" else f', "{name}"'
@@ -291,8 +294,8 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     elif not arrays and not lists and not operands:
         lines, wrap = [], "Array._new({}, None)"
     else:
-        lines = [made_list(p, notes.is_mixed) for p in lists]
-        of = [f"*{p.name}" for p in lists] + [p.name for p in (*arrays, *operands)]
+        lines = [made_list(p, notes) for p in lists]
+        of = [f"*{local_name(p, notes)}" for p in lists] + [p.name for p in (*arrays, *operands)]
         lines.append(f"spec = common_spec({', '.join(of)})")
         given += ["task_mem(spec)"] * engine
         wrap = "Array._new({}, spec)"
@@ -314,13 +317,19 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     return [*lines, *assign("cores", call), f"return {made}"]
 
 
-def made_list(p: Param, is_mixed: bool) -> str:
+def local_name(p: Param, notes: Notes) -> str:
+    """The name of a list of lazy arrays; positional arguments are a tuple, of another type."""
+    return "given" if notes.spread else p.name
+
+
+def made_list(p: Param, notes: Notes) -> str:
     """The line that makes a list of lazy arrays: of one type if they are one argument."""
-    if is_mixed:
-        return f"{p.name} = arrays_of({p.name})"
+    name = local_name(p, notes)
+    if notes.is_mixed:
+        return f"{name} = arrays_of({p.name})"
     if "VARIADIC" in p.flags:
-        return f'{p.name} = lazy_list({p.name}, "{p.name}")'
-    return f"{p.name} = alike({p.name})"
+        return f'{name} = lazy_list({p.name}, "{p.name}")'
+    return f"{name} = alike({p.name})"
 
 
 def name_in_quotes(name: str) -> str:

@@ -350,6 +350,66 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_iscomplex(cubed_array *x, cubed_ar
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array **out,
                                                     cubed_error *err);
 
+/* --- Grids -------------------------------------------------------------------------------------------- */
+
+/* Makes coordinates of a grid from those of its n axes (vectors, or numbers): out[n], of the shape of the grid, or with one
+ * element along the other axes if `sparse`. With `swapped`, the first two arrays change places as axes. Views. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, bool swapped,
+                                                       bool sparse, cubed_array **out,
+                                                       cubed_error *err);
+/* Make, for each axis of a shape, the positions of elements along it: out[ndim], of that shape; or with one element along the
+ * other axes. `chunks` NULL: automatic. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
+                                                      const int64_t *shape, const int64_t *chunks,
+                                                      cubed_dtype dtype, cubed_array **out,
+                                                      cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices_sparse(cubed_context *ctx, int ndim,
+                                                             const int64_t *shape,
+                                                             cubed_dtype dtype, cubed_array **out,
+                                                             cubed_error *err);
+/* Makes the rows (out[0]) and columns (out[1]) of the lower or upper triangle of a matrix, up to the diagonal that is k to
+ * the right of the main one, as int64. A task holds a number for each row. `chunk` NULL: automatic. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ctx, int64_t rows,
+                                                               int64_t columns, int64_t k,
+                                                               bool upper, const int64_t *chunk,
+                                                               cubed_array **out, cubed_error *err);
+/* Effect of a position beyond its axis. */
+typedef enum cubed_bounds_mode {
+    CUBED_BOUNDS_UNCHECKED,
+    CUBED_BOUNDS_WRAP, /* counts on from the other end */
+    CUBED_BOUNDS_CLIP, /* is the first or last position */
+    CUBED_BOUNDS_MODE_COUNT
+} cubed_bounds_mode;
+/* Computes positions in a flattened array, int64, from positions along each of its n axes, integers that broadcast. modes[n]
+ * are their bounds modes. In C order, or with the first axis as the fastest. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ravel_multi_index(
+    cubed_array *const *x, int n, const int64_t *shape, const cubed_bounds_mode *modes,
+    bool first_fastest, cubed_array **out, cubed_error *err);
+/* The reverse: out[n] are positions along the axes of a shape. Positions beyond the shape are not checked. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int n,
+                                                            const int64_t *shape,
+                                                            bool first_fastest, cubed_array **out,
+                                                            cubed_error *err);
+
+typedef struct cubed_spaced_options {
+    size_t struct_size;
+    int64_t num;    /* number of numbers */
+    bool endpoint;  /* the last number is `stop` */
+    bool geometric; /* each number is the one before it times one factor; otherwise plus one step */
+    int axis;       /* of the result: the new axis */
+    const cubed_dtype *
+        dtype; /* of the result; numbers in equal steps are rounded down to integers. NULL: as computed */
+} cubed_spaced_options;
+#define CUBED_SPACED_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_spaced_options), 50, true, false, 0, NULL                                     \
+    }
+/* Makes numbers between the elements of two arrays, which broadcast, along a new axis: float64 or complex128 at least if they
+ * are geometric; integers count as float64. Geometric numbers between elements of which one is 0 are NaN. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
+                                                     const cubed_spaced_options *options,
+                                                     cubed_array **out, cubed_error *err);
+
 /* --- Elements around an array ------------------------------------------------------------------------- */
 
 /* Elements around an array (cubed/pads.def): a constant; the nearest element; zeros; a ramp down to a value; the largest,

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "literal.h"
+#include "ops/steps.h"
 #include "rows.h"
 
 #define CATEGORY .category = "creation"
@@ -123,23 +124,49 @@ static cubed_status call_arange(const cb_call *c)
                               c->out, c->err);
 }
 
+#define BOUND(NAME, FLAGS, NOTES) PARAM_OPERAND(NAME, CUBED_PARAM_REQUIRED | (FLAGS), NOTES)
+#define ENDPOINT(FLAGS)           PARAM_BOOL("endpoint", FLAGS, true, "Whether the last number is `stop`.")
+#define NEW_AXIS(FLAGS)                                                                            \
+    PARAM_INT("axis", FLAGS, 0, "Axis of the numbers in the result, if a bound is an array.")
+
 static const cubed_param linspace_params[] = {
-    REAL("start", CUBED_PARAM_POSITION_ONLY, "The first number."),
-    REAL("stop", CUBED_PARAM_POSITION_ONLY, "The last number, if `endpoint`."),
+    BOUND("start", CUBED_PARAM_POSITION_ONLY, "The first number, or an array of them."),
+    BOUND("stop", CUBED_PARAM_POSITION_ONLY, "The last number, if `endpoint`."),
     PARAM_REQUIRED_INT("num", 0, "Number of numbers."),
     DTYPE(NAMED, "Type of the numbers, which are rounded down to integers. None: float64."),
     PARAM_DEVICE,
-    PARAM_BOOL("endpoint", NAMED, true, "Whether the last number is `stop`."),
+    ENDPOINT(NAMED),
+    NEW_AXIS(NAMED),
+    CHUNKS,
+};
+static const cubed_param geomspace_params[] = {
+    BOUND("start", 0, "The first number, or an array of them."),
+    BOUND("stop", 0, "The last number, if `endpoint`."),
+    PARAM_INT("num", 0, 50, "Number of numbers."),
+    ENDPOINT(0),
+    DTYPE(0, "Type of the numbers. None: float64."),
+    NEW_AXIS(0),
+    CHUNKS,
+};
+static const cubed_param logspace_params[] = {
+    BOUND("start", 0, "The first exponent, or an array of them."),
+    BOUND("stop", 0, "The last exponent, if `endpoint`."),
+    PARAM_INT("num", 0, 50, "Number of numbers."),
+    ENDPOINT(0),
+    {PARAM("base", ACCEPTS(ARRAY) | NUMBERS, 0, "Base of the powers."), FLOAT_DEFAULT(10)},
+    DTYPE(0, "Type of the numbers. None: float64."),
+    NEW_AXIS(0),
     CHUNKS,
 };
 
-/* *x in a type, rounded down if that has integers alone. */
+/* *x in a type; real numbers are rounded down if that has integers alone. */
 static cubed_status round_down(cubed_array **x, cubed_dtype dtype, cubed_error *err)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
     cubed_array *given = *x, *rounded = NULL;
     cubed_status st = CUBED_OK;
-    if (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) {
+    const bool is_real = cubed_dtype_kind(cubed_array_dtype(given)) != CUBED_KIND_COMPLEX;
+    if (is_real && (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT)) {
         st = cubed_elementwise(CUBED_OP_FLOOR, &given, 1, &rounded, err);
         cubed_array_unref(given);
         given = rounded;
@@ -151,13 +178,149 @@ static cubed_status round_down(cubed_array **x, cubed_dtype dtype, cubed_error *
     return st;
 }
 
+static double part_of(const cubed_value *v, bool imaginary)
+{
+    switch (v->kind) {
+    case CUBED_VALUE_COMPLEX: return v->as.complex_parts[imaginary];
+    case CUBED_VALUE_FLOAT: return imaginary ? 0 : v->as.real;
+    case CUBED_VALUE_BOOL: return !imaginary && v->as.boolean;
+    default: return imaginary ? 0 : (double)v->as.integer;
+    }
+}
+
+/* Numbers between two numbers, of which one is complex: real and imaginary parts apart. */
+static cubed_status space_complex(const cb_call *c, int64_t num, bool endpoint,
+                                  const int64_t *chunk, cubed_array **out)
+{
+    const cubed_scalar unit = {.c128 = {0, 1}};
+    cb_steps s = {.ctx = c->ctx, .err = c->err};
+    cubed_array *parts[2] = {NULL, NULL}, *i = NULL;
+    for (int k = 0; k < 2 && s.st == CUBED_OK; k++) {
+        const double from = part_of(&c->values[0], k), to = part_of(&c->values[1], k);
+        parts[k] = cb_step(
+            &s, cubed_array_linspace(c->ctx, from, to, num, endpoint, chunk, &parts[k], c->err),
+            &parts[k]);
+        parts[k] = parts[k] ? cb_step_cast(&s, parts[k], CUBED_COMPLEX128) : NULL;
+    }
+    i = cb_step_op(&s, CUBED_OP_MULTIPLY, parts[1], cb_step_scalar(&s, CUBED_COMPLEX128, &unit),
+                   NULL);
+    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ADD, parts[0], i, NULL), out);
+}
+
+/* Numbers between those of arguments 0 and 1, of which one is an array; numbers have the types that they have alone. */
+static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o, cubed_array **out)
+{
+    cubed_array *in[2] = {NULL, NULL};
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < 2 && st == CUBED_OK; i++)
+        st = cb_call_number(c, i, cubed_number_dtype(&c->values[i], CUBED_BOOL, false), &in[i]);
+    if (st == CUBED_OK) st = cubed_spaced(in[0], in[1], o, out, c->err);
+    cubed_array_unref(in[0]);
+    cubed_array_unref(in[1]);
+    return st;
+}
+
+/* In equal steps, along the axis that the options have; `chunk` is for numbers between numbers. */
+static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o,
+                                 const int64_t *chunk, cubed_array **out)
+{
+    const cubed_value *v = c->values;
+    if (v[0].kind == CUBED_VALUE_ARRAY || v[1].kind == CUBED_VALUE_ARRAY)
+        return space_arrays(c, o, out);
+    if (o->axis != 0 && o->axis != -1)
+        return cb_fail(c->err, CUBED_E_ARG,
+                       "%s: axis is %d, but numbers between two numbers have one axis",
+                       c->function->name, o->axis);
+    if (v[0].kind == CUBED_VALUE_COMPLEX || v[1].kind == CUBED_VALUE_COMPLEX)
+        CB_TRY(space_complex(c, o->num, o->endpoint, chunk, out));
+    else
+        CB_TRY(cubed_array_linspace(c->ctx, part_of(&v[0], false), part_of(&v[1], false), o->num,
+                                    o->endpoint, chunk, out, c->err));
+    return o->dtype ? round_down(out, *o->dtype, c->err) : CUBED_OK;
+}
+
 static cubed_status call_linspace(const cb_call *c)
 {
+    cubed_spaced_options o = CUBED_SPACED_OPTIONS_INIT;
     const int64_t *chunk;
-    CB_TRY(cb_call_chunks(c, 6, 1, &chunk));
-    CB_TRY(cubed_array_linspace(c->ctx, cb_call_real(c, 0), cb_call_real(c, 1), cb_call_int(c, 2),
-                                cb_call_bool(c, 5), chunk, c->out, c->err));
-    return cb_call_has(c, 3) ? round_down(c->out, *cb_call_dtype(c, 3), c->err) : CUBED_OK;
+    o.num = cb_call_int(c, 2);
+    o.dtype = cb_call_dtype(c, 3);
+    o.endpoint = cb_call_bool(c, 5);
+    o.axis = cb_call_axis(c, 6);
+    CB_TRY(cb_call_chunks(c, 7, 1, &chunk));
+    return space_evenly(c, &o, chunk, c->out);
+}
+
+static cubed_status call_geomspace(const cb_call *c)
+{
+    cubed_spaced_options o = CUBED_SPACED_OPTIONS_INIT;
+    o.num = cb_call_int(c, 2);
+    o.endpoint = cb_call_bool(c, 3);
+    o.dtype = cb_call_dtype(c, 4);
+    o.axis = cb_call_axis(c, 5);
+    o.geometric = true;
+    for (int i = 0; i < 2; i++) {
+        const cubed_value *v = &c->values[i];
+        if (v->kind != CUBED_VALUE_ARRAY && part_of(v, false) == 0 && part_of(v, true) == 0)
+            return cb_call_blame(c, i,
+                                 cb_fail(c->err, CUBED_E_ARG,
+                                         "geomspace: %s is 0, expected another number",
+                                         c->function->params[i].name));
+    }
+    return space_arrays(c, &o, c->out);
+}
+
+/* Powers of an array, whose axes are beside those of the exponents' bounds. */
+static cubed_status power_of_arrays(const cb_call *c, cubed_spaced_options *o, cubed_array **out)
+{
+    cubed_array *base = cb_call_array(c, 4), *from = NULL;
+    cb_steps s = {.ctx = c->ctx, .err = c->err};
+    from = cb_step(
+        &s, cb_call_number(c, 0, cubed_number_dtype(&c->values[0], CUBED_BOOL, false), &from),
+        &from);
+    cubed_array *to = NULL, *powers = NULL, *wide = NULL, *apart = NULL;
+    to = cb_step(
+        &s, cb_call_number(c, 1, cubed_number_dtype(&c->values[1], CUBED_BOOL, false), &to), &to);
+    cubed_array *none = cb_step_op(&s, CUBED_OP_MULTIPLY, base, cb_step_number(&s, base, 0), NULL);
+    from = cb_step_op(&s, CUBED_OP_ADD, from, none, NULL);
+    if (s.st != CUBED_OK) return cb_steps_end(&s, NULL, out);
+    powers = cb_step(&s, cubed_spaced(from, to, o, &powers, c->err), &powers);
+    wide = cb_step_broadcast(&s, base, cubed_array_ndim(from), cubed_array_shape(from));
+    if (wide) apart = cb_step(&s, cubed_expand_dims(wide, o->axis, &apart, c->err), &apart);
+    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_POW, apart, powers, NULL), out);
+}
+
+static cubed_status power_of_number(const cb_call *c, const cubed_spaced_options *o,
+                                    cubed_array **out)
+{
+    cubed_array *in[2] = {NULL, NULL};
+    const int64_t *chunk;
+    CB_TRY(cb_call_chunks(c, 7, 1, &chunk));
+    cubed_status st =
+        cb_call_number(c, 4, cubed_number_dtype(&c->values[4], CUBED_BOOL, false), &in[0]);
+    if (st == CUBED_OK) st = space_evenly(c, o, chunk, &in[1]);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_POW, in, 2, out, c->err);
+    cubed_array_unref(in[0]);
+    cubed_array_unref(in[1]);
+    return st;
+}
+
+static cubed_status call_logspace(const cb_call *c)
+{
+    cubed_spaced_options o = CUBED_SPACED_OPTIONS_INIT;
+    cubed_array *base = cb_call_array(c, 4), *made = NULL;
+    o.num = cb_call_int(c, 2);
+    o.endpoint = cb_call_bool(c, 3);
+    o.axis = cb_call_axis(c, 6);
+    CB_TRY(base && cubed_array_ndim(base) > 0 ? power_of_arrays(c, &o, &made)
+                                              : power_of_number(c, &o, &made));
+    if (!cb_call_has(c, 5)) {
+        *c->out = made;
+        return CUBED_OK;
+    }
+    const cubed_status st = cubed_astype(made, *cb_call_dtype(c, 5), c->out, c->err);
+    cubed_array_unref(made);
+    return st;
 }
 
 /* --- Matrices ----------------------------------------------------------------------------------------- */
@@ -198,9 +361,16 @@ static const cb_row rows[] = {
     {{"full", CATEGORY, .summary = "One value everywhere.", .returns = "Of `shape` and `dtype`.",
       PARAMS(full_params)},
      .call = call_full},
+    {{"geomspace", CATEGORY,
+      .summary = "Numbers from one to another, each of them the one before it times one factor.",
+      .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(geomspace_params)},
+     .call = call_geomspace},
     {{"linspace", CATEGORY, .summary = "Numbers in equal steps between two others.",
-      .returns = "``(num,)``.", PARAMS(linspace_params)},
+      .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(linspace_params)},
      .call = call_linspace},
+    {{"logspace", CATEGORY, .summary = "Powers of a number, whose exponents are in equal steps.",
+      .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(logspace_params)},
+     .call = call_logspace},
     {{"ones", CATEGORY, .summary = "Ones.", .returns = "Of `shape` and `dtype`.",
       PARAMS(same_params)},
      .call = call_same,

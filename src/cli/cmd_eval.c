@@ -135,7 +135,10 @@ static const cli_topic topics[] = {
      "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "
      "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
      "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
-    {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
+    {"new arrays",
+     "arange linspace geomspace logspace eye full zeros ones (dtype=\"int32\"); i, j = "
+     "indices((2, 3)), meshgrid(x, y, indexing=\"ij\"), tril_indices(4) or triu_indices(4), "
+     "unravel_index(x, (2, 3)); ravel_multi_index((i, j), (2, 3), mode=\"wrap\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
     {"transforms",
      "fft ifft rfft irfft hfft ihfft (n=, axis=), fftn ifftn rfftn irfftn (s=, axes=), all "

@@ -8,20 +8,21 @@ from __future__ import annotations
 import builtins
 import math
 import numbers
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
+from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks, is_auto
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_device, common_spec, core_of, lazy, normalize_axis, operands
+from cubed.array._operands import check_device, common_spec, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of, shortest
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.functions._calls import operand, type_for
+from cubed.functions.grids import meshgrid
 from cubed.functions.manipulation import tril, triu
 from cubed.io import _create
 from cubed.spec import Spec
@@ -428,137 +429,42 @@ def linspace(
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
-    refuse_foreign(start, stop)
-    if np.ndim(start) or np.ndim(stop) or isinstance(start, Array) or isinstance(stop, Array):
-        return _between(start, stop, num, dtype, endpoint, axis, chunks, spec)
-    if axis not in (0, -1):
-        raise ValueError(f"axis is {axis}, but numbers between two numbers have one axis")
-    start, stop = (x if isinstance(x, numbers.Number) else x.item() for x in (start, stop))
-    is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
-    (num,) = normalize_shape(num, "num")
-    extents = normalize_chunks(chunks, (max(0, num),), d.itemsize)
-    a, b = complex(start), complex(stop)
-    if is_complex:
-        re = _core.call("linspace", a.real, b.real, num, None, None, endpoint, longest(extents))
-        im = _core.call("linspace", a.imag, b.imag, num, None, None, endpoint, longest(extents))
-        i = _core.elementwise(
-            "multiply", _core.astype(im, "complex128"), _core.full("complex128", (), None, 1j)
-        )
-        out = _core.elementwise("add", _core.astype(re, "complex128"), i)
-    else:
-        out = _core.call("linspace", a.real, b.real, num, None, None, endpoint, longest(extents))
-        if d.kind in "iu":
-            out = _core.elementwise("floor", out)
-    return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)
-
-
-def _between(
-    start: Any,
-    stop: Any,
-    num: int,
-    dtype: DTypeLike,
-    endpoint: bool,
-    axis: int,
-    chunks: ChunksLike,
-    spec: Spec | None,
-) -> Array:
-    """:func:`linspace` of arrays."""
-    a, b = (_create.as_lazy(x) for x in (start, stop))
-    a, b = (x.astype(np.float64) if x.dtype.kind in "biu" else x for x in (a, b))
-    is_rounded = dtype is not None and np.dtype(dtype).kind in "iu"
-
-    def rounded(x: Array) -> Array:
-        return x._like(_core.elementwise("floor", x._x)) if is_rounded else x
-
-    def numbers_at(at: Array, steps: int) -> Array:
-        return rounded(a + at * ((b - a) / steps))
-
-    return spaced(a, rounded(b), num, numbers_at, endpoint, dtype, axis, chunks, spec)
+    return spaced("linspace", start, stop, num, endpoint, None, dtype, axis, chunks, spec)
 
 
 def spaced(
-    start: Array,
-    stop: Array,
+    name: str,
+    start: Any,
+    stop: Any,
     num: int,
-    numbers_at: Callable[[Array, int], Array],
     endpoint: bool,
+    base: Any,
     dtype: DTypeLike,
     axis: int,
     chunks: ChunksLike,
     spec: Spec | None,
 ) -> Array:
-    """Numbers between the elements of two arrays, along a new axis.
-
-    They are functions of their positions and of how many steps there are to `stop`, which is the
-    last one, as it is, if `endpoint`.
-    """
+    """Numbers between others by a function of the catalogue. Only logspace has a base."""
+    refuse_foreign(start, stop, base)
     (num,) = normalize_shape(num, "num")
-    whole = arange(num, spec=start._spec if spec is None else spec)
-    at = whole.reshape(num, *(1,) * max(start.ndim, stop.ndim))
-    out = numbers_at(at.astype(np.float64), max(1, num - bool(endpoint)))
-    if endpoint and num > 1:
-        (last, others), spec = operands(stop, out)
-        out = Array._new(_core.elementwise("where", (at == num - 1)._x, last, others), spec)
-    out = out if dtype is None else out.astype(dtype)
-    to = normalize_axis(axis, out.ndim)
-    out = out.transpose(*range(1, to + 1), 0, *range(to + 1, out.ndim))
-    return out if isinstance(chunks, str) and chunks == "auto" else out.rechunk(chunks)
+    a, b, root = (_number_or_core(x) for x in (start, stop, base))
+    of_arrays = name == "geomspace" or any(isinstance(x, _core.Array) for x in (a, b, root))
+    d = type_for(dtype) or ("complex128" if any(isinstance(x, complex) for x in (a, b)) else None)
+    sizes = normalize_chunks("auto" if of_arrays else chunks, (max(0, num),), np.dtype(d).itemsize)
+    if name == "linspace":
+        out = _core.call(name, a, b, num, d, None, endpoint, axis, longest(sizes))
+    else:
+        roots = [] if base is None else [root]
+        out = _core.call(name, a, b, num, endpoint, *roots, d, axis, longest(sizes))
+    of = common_spec(start, stop, base) if spec is None else spec
+    if not of_arrays:
+        return Array._new(in_chunks(out, sizes, chunks), of)
+    return Array._new(out, of) if is_auto(chunks) else Array._new(out, of).rechunk(chunks)
 
 
-def meshgrid(
-    *arrays: Array, indexing: str = "xy", sparse: bool = False, copy: bool = True
-) -> tuple[Array, ...]:
-    """Coordinates of a grid from those of its axes.
-
-    Parameters
-    ----------
-    *arrays : sequence of Array
-        Input arrays.
-    indexing : {"xy", "ij"}, default "xy"
-        Whether the first two axes are swapped.
-    sparse : bool, default False
-        Whether each has extent 1 along the others' axes.
-    copy : bool, default True
-        For NumPy's calls: it changes nothing.
-
-    Returns
-    -------
-    tuple of Array
-        Arrays of one axis, each in the shape of all of them together, or with `sparse` with one
-        element along the axes of the others. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> rows, columns = cubed.meshgrid(cubed.arange(2), cubed.arange(3), indexing="ij")
-    >>> rows.compute()
-    array([[0, 0, 0],
-           [1, 1, 1]])
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing is {indexing!r}, expected 'xy' or 'ij'")
-    spec = common_spec(*arrays)
-    n = len(arrays)
-    order = list(range(n))
-    if indexing == "xy" and n >= 2:
-        order[:2] = [1, 0]
-    shape = [1] * n
-    columns = []
-    for i, a in enumerate(arrays):
-        x = core_of(a)
-        if len(x.shape) == 0:
-            x = _core.call("expand_dims", x, 0)
-        if len(x.shape) != 1:
-            raise ValueError(f"array {i} of meshgrid has {len(x.shape)} axes, expected one")
-        shape[order[i]] = x.shape[0]
-        for d in range(n):
-            if d != order[i]:
-                x = _core.call("expand_dims", x, d)
-        columns.append(x)
-    if not sparse:
-        columns = [_core.call("broadcast_to", x, shape) for x in columns]
-    return tuple(Array._new(x, spec) for x in columns)
+def _number_or_core(x: Any) -> Any:
+    """A number, also of an array of NumPy's without axes; or the engine's array."""
+    return x.item() if isinstance(x, (np.generic, np.ndarray)) and np.ndim(x) == 0 else operand(x)
 
 
 @documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")

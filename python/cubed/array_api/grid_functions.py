@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._cores import in_chunks
+from cubed.array._cores import in_chunks, is_auto
 from cubed.array._first import computes_first
-from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import to_numpy
-from cubed.array_api.creation_functions import arange, linspace, ones, spaced, tril
-from cubed.array_api.elementwise_functions import add, clip, log10, remainder, sign, subtract
-from cubed.array_api.indexing_functions import take
+from cubed.array_api.creation_functions import arange, ones, spaced, tril
 from cubed.array_api.manipulation_functions import (
-    broadcast_to,
-    concat,
-    expand_dims,
-    reshape,
     stack,
 )
-from cubed.array_api.searching_functions import nonzero, searchsorted, where
-from cubed.array_api.statistical_functions import cumulative_sum
+from cubed.array_api.searching_functions import nonzero
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
+from cubed.functions._calls import type_for
+from cubed.functions.grids import meshgrid, ravel_multi_index
 from cubed.io._create import as_lazy, asarray
 from cubed.spec import Spec
 
@@ -42,14 +34,9 @@ def _coordinates(
     shape: tuple[int, ...], dtype: DTypeLike, chunks: ChunksLike, spec: Spec | None
 ) -> list[Array]:
     """For each axis of a shape the positions along it, in that shape."""
-    extents = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)
-    flat = Array._new(in_chunks(_core.index(shape, longest(extents), 0), extents), spec)
-    out, step = [], math.prod(shape)
-    for n in shape:
-        step //= max(1, n)
-        at = flat // step if step > 1 else flat
-        out.append((at % n if n > 1 else at * 0).astype(dtype))
-    return out
+    sizes = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)
+    made = _core.call("indices", shape, name_of(dtype), False, longest(sizes))
+    return [Array._new(in_chunks(x, sizes), spec) for x in made]
 
 
 def logspace(
@@ -98,13 +85,7 @@ def logspace(
     >>> cubed.logspace(0, 3, 4).compute()
     array([   1.,   10.,  100., 1000.])
     """
-    refuse_foreign(start, stop, base)
-    if np.ndim(base):
-        start = start + as_lazy(base) * 0  # of all axes
-        base = expand_dims(broadcast_to(as_lazy(base), start.shape), axis=axis)
-    powers = linspace(start, stop, num, endpoint=endpoint, axis=axis, chunks=chunks, spec=spec)
-    out = as_lazy(base) ** powers
-    return out if dtype is None else out.astype(dtype)
+    return spaced("logspace", start, stop, num, endpoint, base, dtype, axis, chunks, spec)
 
 
 def geomspace(
@@ -155,20 +136,10 @@ def geomspace(
     >>> cubed.geomspace(1, 1000, 4).compute()
     array([   1.,   10.,  100., 1000.])
     """
-    refuse_foreign(start, stop)
     for name, x in (("start", start), ("stop", stop)):
         if not isinstance(x, Array) and not np.all(x):
             raise ValueError(f"{name} is {x!r}, expected numbers other than zero")
-    a, b = (as_lazy(x) for x in (start, stop))
-    inexact = np.result_type(a.dtype, b.dtype, np.float64, np.float64 if dtype is None else dtype)
-    a, b = a.astype(inexact), b.astype(inexact)
-    direction = sign(a)
-    low, high = log10(a / direction), log10(b / direction)
-
-    def numbers_at(at: Array, steps: int) -> Array:
-        return where(at == 0, a, direction * 10.0 ** (low + at * ((high - low) / steps)))
-
-    return spaced(a, b, num, numbers_at, endpoint, dtype, axis, chunks, spec)
+    return spaced("geomspace", start, stop, num, endpoint, None, dtype, axis, chunks, spec)
 
 
 def indices(
@@ -210,11 +181,8 @@ def indices(
     """
     shape = normalize_shape(dimensions, "dimensions")
     if sparse:
-        n = len(shape)
-        lines = [arange(extent, dtype=dtype, spec=spec) for extent in shape]
-        return tuple(
-            reshape(x, tuple(-1 if k == d else 1 for k in range(n))) for d, x in enumerate(lines)
-        )
+        made = _core.call("indices", shape, type_for(dtype), True)
+        return tuple(Array._new(x, spec) for x in made)
     if not shape:
         return asarray(np.empty(0, dtype), spec=spec)
     return stack(_coordinates(shape, dtype, chunks, spec), axis=0)
@@ -310,32 +278,13 @@ def tri(
     return tril(ones(shape, dtype=dtype, chunks=chunks, spec=spec), k=k)
 
 
-def _below(n: int, m: int, k: int) -> int:
-    """Elements of an (n, m) matrix up to the diagonal k right of the main one."""
-    first = min(n, max(0, -k))
-    full = min(n, max(first, m - k))
-    return (full - first) * (first + full + 1 + 2 * k) // 2 + (n - full) * m
-
-
 def _triangle(
-    n: int, m: int | None, k: int, upper: bool, chunks: ChunksLike, spec: Spec | None
+    name: str, n: int, k: int, m: int | None, chunks: ChunksLike, spec: Spec | None
 ) -> tuple[Array, Array]:
-    rows, columns = operator.index(n), operator.index(n if m is None else m)
-    if rows < 0 or columns < 0:
-        raise ValueError(f"a matrix of {rows} rows and {columns} columns")
-    total = _below(rows, columns, k - 1 if upper else k)
-    total = rows * columns - total if upper else total
-    if total == 0:
-        empty = arange(0, chunks=chunks, spec=spec)
-        return empty, empty.copy()
-    edge = clip(add(arange(rows, spec=spec), k if upper else k + 1), 0, columns)  # of each row
-    ends = cumulative_sum(subtract(columns, edge) if upper else edge)
-    at = arange(total, chunks=chunks, spec=spec)
-    row = searchsorted(ends, at, side="right")
-    starts = concat([arange(1, spec=spec) * 0, ends[:-1]], axis=0)
-    column = subtract(at, take(starts, row, axis=0))
-    column = add(column, take(edge, row, axis=0)) if upper else column
-    return row, column if column.chunks == row.chunks else column.rechunk(row.chunks)
+    rows, columns = (Array._new(x, spec) for x in _core.call(name, n, k, m))
+    if is_auto(chunks):
+        return rows, columns
+    return rows.rechunk(chunks), columns.rechunk(chunks)
 
 
 def tril_indices(
@@ -369,7 +318,7 @@ def tril_indices(
     >>> columns.compute()
     array([0, 0, 1])
     """
-    return _triangle(n, m, k, False, chunks, spec)
+    return _triangle("tril_indices", n, k, m, chunks, spec)
 
 
 def triu_indices(
@@ -403,7 +352,7 @@ def triu_indices(
     >>> columns.compute()
     array([0, 1, 1])
     """
-    return _triangle(n, m, k, True, chunks, spec)
+    return _triangle("triu_indices", n, k, m, chunks, spec)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
@@ -465,66 +414,5 @@ def ix_(*args: Any) -> tuple[Array, ...]:
             raise ValueError(f"ix_: argument {k} has {x.ndim} axes, expected 1")
         if x.size == 0:
             x = x.astype(np.int64)
-        if x.dtype.kind == "b":
-            x = nonzero(x)[0]
-        out.append(expand_dims(x, tuple(d for d in range(len(args)) if d != k)))
-    return tuple(out)
-
-
-def ravel_multi_index(
-    multi_index: Any, dims: Sequence[int], mode: Any = "raise", order: str = "C"
-) -> Array:
-    """Positions in a flattened array, of positions along each axis of its shape.
-
-    Parameters
-    ----------
-    multi_index : Any
-        For each axis integers, which broadcast; of one array its first axis.
-    dims : sequence of int
-        The shape.
-    mode : str, default "raise"
-        What is done with positions out of range: ``"wrap"``, ``"clip"``, or ``"raise"``, with which
-        they are not checked; or one for each axis.
-    order : str, default "C"
-        ``"C"``: the last axis is the fastest, or ``"F"``: the first one.
-
-    Returns
-    -------
-    Array
-        int64. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ravel_multi_index((cubed.asarray([0, 1]), cubed.asarray([1, 2])), (2, 3)).compute()
-    array([1, 5])
-    """
-    extents = tuple(operator.index(n) for n in to_numpy(dims).tolist())
-    at: list[Any] = (
-        [multi_index[k] for k in range(len(multi_index))]
-        if isinstance(multi_index, Array)
-        else list(multi_index)
-    )
-    if len(at) != len(extents) or not at:
-        raise ValueError(f"ravel_multi_index: {len(at)} positions for {len(extents)} axes")
-    if order not in ("C", "F"):
-        raise ValueError(f"ravel_multi_index: order is {order!r}, expected 'C' or 'F'")
-    modes = (mode,) * len(at) if isinstance(mode, str) else tuple(mode)
-    if len(modes) != len(at) or set(modes) - {"raise", "wrap", "clip"}:
-        raise ValueError(f"ravel_multi_index: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
-    out, step = None, 1
-    axes = range(len(at)) if order == "F" else reversed(range(len(at)))
-    for k in axes:
-        x = as_lazy(at[k])
-        if x.dtype.kind not in "iu":
-            raise TypeError(f"ravel_multi_index: positions are {x.dtype}, expected integers")
-        x = x.astype(np.int64)
-        if modes[k] == "wrap":
-            x = remainder(x, extents[k])
-        elif modes[k] == "clip":
-            x = clip(x, 0, extents[k] - 1)
-        term = x * step
-        out = term if out is None else add(out, term)
-        step *= extents[k]
-    assert out is not None
-    return out
+        out.append(nonzero(x)[0] if x.dtype.kind == "b" else x)
+    return meshgrid(*out, indexing="ij", sparse=True)

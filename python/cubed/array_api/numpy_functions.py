@@ -36,10 +36,10 @@ from cubed.array_api._nan import (
 from cubed.array_api._pad import pad
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, moveaxis
-from cubed.base._chunks import normalize_shape
 from cubed.base._docs import OPERANDS, documented
 from cubed.base._types import DTypeLike
 from cubed.functions._calls import operand
+from cubed.functions.grids import unravel_index
 from cubed.functions.manipulation import ravel, swapaxes, transpose
 from cubed.functions.math import isnat
 from cubed.functions.numeric import allclose, isclose
@@ -55,7 +55,6 @@ from cubed.functions.statistical import (
     ptp,
     quantile,
 )
-from cubed.io._create import as_lazy
 
 __all__ = [
     "allclose", "around", "bincount", "concatenate", "cross", "cumprod", "cumsum", "diagonal",
@@ -69,41 +68,6 @@ concatenate = concat
 
 
 # --- Arranging -----------------------------------------------------------------------------------
-
-
-@documented()
-def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tuple[Array, ...]:
-    """Positions along each axis of a shape, of positions in C order, which are not checked; with
-    `order` ``"F"`` the first axis is the fastest.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        The shape that positions are of.
-
-    Returns
-    -------
-    tuple of Array
-        For each axis int64 of the shape of the indices. Lazy.
-
-    Examples
-    --------
-    >>> rows, columns = cubed.unravel_index(cubed.asarray([1, 5]), (2, 3))
-    >>> rows.compute(), columns.compute()
-    (array([0, 1]), array([1, 2]))
-    """
-    at = as_lazy(indices)
-    if at.dtype.kind not in "iu":
-        raise TypeError(f"unravel_index: indices are {at.dtype}, expected integers")
-    at = at.astype(np.int64)
-    if order not in ("C", "F"):
-        raise ValueError(f"unravel_index: order is {order!r}, expected 'C' or 'F'")
-    out: list[Array] = []
-    extents = normalize_shape(shape)
-    for n in extents if order == "F" else reversed(extents):
-        out.append(at % n)
-        at = at // n
-    return tuple(out if order == "F" else reversed(out))
 
 
 @documented(returns="Of x's type, without the two axes and with one at the end. Lazy.")

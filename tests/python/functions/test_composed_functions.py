@@ -130,7 +130,7 @@ def test_wrong_arguments():
         cubed.select([x > 0], [x, x])
     with pytest.raises(ValueError, match="two different"):
         cubed.rot90(x, axes=(0, 0))
-    with pytest.raises(TypeError, match="indices are float64, expected integers"):
+    with pytest.raises(TypeError, match="unravel_index: positions are float64, expected integers"):
         cubed.unravel_index(x, (2, 3))
     with pytest.raises(ValueError, match="more than two axes"):
         cubed.cov(x[None])

@@ -1,0 +1,204 @@
+/* Positions on grids. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cubed/array_api.h"
+#include "rows.h"
+
+#define CATEGORY .category = "grids"
+
+#define CHUNKS                                                                                     \
+    {                                                                                              \
+        PARAM_IN("chunks", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0, 1, INFINITY,           \
+                 "Lengths of chunks, one for each axis. None: chunks of about 128 MiB.")           \
+    }
+
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+enum { SWAPPED, AS_GIVEN };
+static const cubed_choice indexings[] = {{"xy", SWAPPED}, {"ij", AS_GIVEN}, {NULL, 0}};
+
+static const cubed_param meshgrid_params[] = {
+    {PARAM("arrays", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
+           "Coordinates along the axes of the grid.")},
+    PARAM_CHOICE("indexing", NAMED, SWAPPED, indexings,
+                 "Whether the first two arrays change places as axes (``\"xy\"``)."),
+    PARAM_BOOL("sparse", NAMED, false, "Whether arrays have one element along the other axes."),
+    PARAM_BOOL("copy", NAMED, true, "Changes nothing."),
+};
+
+static cubed_status call_meshgrid(const cb_call *c)
+{
+    const cubed_value *v = &c->values[0];
+    cubed_array **out;
+    CB_TRY(cb_call_results(c, v->n, &out));
+    return cubed_meshgrid(v->as.arrays, v->n, cb_call_choice(c, 1) == SWAPPED, cb_call_bool(c, 2),
+                          out, c->err);
+}
+
+static const cubed_param indices_params[] = {
+    {PARAM_IN("dimensions", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
+              "Shape of the grid.")},
+    PARAM_DTYPE("dtype", 0, "Type of the elements. None: int64."),
+    PARAM_BOOL("sparse", 0, false, "Whether arrays have one element along the other axes."),
+    CHUNKS,
+};
+
+static cubed_status call_indices(const cb_call *c)
+{
+    int n;
+    const int64_t *shape = cb_call_ints(c, 0, &n), *chunks;
+    const cubed_dtype dtype = cb_call_has(c, 1) ? *cb_call_dtype(c, 1) : CUBED_INT64;
+    cubed_array **out;
+    CB_TRY(cb_call_chunks(c, 3, n, &chunks));
+    if (n > CUBED_MAX_NDIM)
+        return cb_call_blame(c, 0,
+                             cb_fail(c->err, CUBED_E_UNSUPPORTED,
+                                     "indices: %d dimensions, expected at most %d", n,
+                                     CUBED_MAX_NDIM));
+    CB_TRY(cb_call_results(c, n, &out));
+    if (cb_call_bool(c, 2)) return cubed_indices_sparse(c->ctx, n, shape, dtype, out, c->err);
+    return cubed_indices(c->ctx, n, shape, chunks, dtype, out, c->err);
+}
+
+/* --- Triangles ---------------------------------------------------------------------------------------- */
+
+static const cubed_param triangle_params[] = {
+    {PARAM_IN("n", ACCEPTS(INT), CUBED_PARAM_REQUIRED, 0, INFINITY, "Number of rows.")},
+    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+    {PARAM_IN("m", ACCEPTS(INT) | ACCEPTS(NONE), 0, 0, INFINITY,
+              "Number of columns. None: as many as rows.")},
+    {PARAM_IN("chunks", ACCEPTS(INT) | ACCEPTS(NONE), 0, 1, INFINITY,
+              "Length of chunks. None: chunks of about 128 MiB.")},
+};
+
+/* tril_indices and triu_indices: `which` is whether it is the upper triangle. */
+static cubed_status call_triangle(const cb_call *c)
+{
+    const int64_t rows = cb_call_int(c, 0), columns = cb_call_int(c, cb_call_has(c, 2) ? 2 : 0);
+    const int64_t chunk = cb_call_has(c, 3) ? cb_call_int(c, 3) : 0;
+    return cubed_triangle_indices(c->ctx, rows, columns, cb_call_int(c, 1), c->which,
+                                  chunk > 0 ? &chunk : NULL, c->out, c->err);
+}
+
+/* --- Flat positions ----------------------------------------------------------------------------------- */
+
+#define ORDER                                                                                      \
+    PARAM_CHOICE("order", 0, false, orders,                                                        \
+                 "Which axis is the fastest: the last one, or with ``\"F\"`` the first one.")
+static const cubed_choice orders[] = {{"C", false}, {"F", true}, {NULL, 0}};
+static const cubed_choice modes[] = {{"raise", CUBED_BOUNDS_UNCHECKED},
+                                     {"wrap", CUBED_BOUNDS_WRAP},
+                                     {"clip", CUBED_BOUNDS_CLIP},
+                                     {NULL, 0}};
+
+static const cubed_param ravel_params[] = {
+    {PARAM("multi_index", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
+           "Integers for each axis, which are broadcast; of one array its first axis.")},
+    {PARAM_IN("dims", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
+              "The shape that positions are of.")},
+    {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,
+           "Effect of positions out of range, also one for each axis; with ``\"raise\"`` they are "
+           "not checked."),
+     CHOICE_DEFAULT(CUBED_BOUNDS_UNCHECKED), .choices = modes},
+    ORDER,
+};
+
+/* One mode for all axes, or a list. */
+static cubed_status get_modes(const cb_call *c, int n, cubed_bounds_mode out[CUBED_MAX_NDIM])
+{
+    const cubed_value *v = &c->values[2];
+    char shown[64];
+    bool known = v->kind == CUBED_VALUE_CHOICE || v->n == n;
+    for (int d = 0; d < n && known; d++) {
+        const cubed_choice *choice = modes;
+        out[d] = (cubed_bounds_mode)v->as.integer;
+        if (v->kind == CUBED_VALUE_CHOICE) continue;
+        const cubed_value *item = &v->as.items[d];
+        known = item->kind == CUBED_VALUE_STRING;
+        while (known && choice->name && strcmp(choice->name, item->as.string) != 0) choice++;
+        known = known && choice->name;
+        out[d] = (cubed_bounds_mode)choice->number;
+    }
+    if (known) return CUBED_OK;
+    cubed_value_format(v, shown, sizeof shown);
+    return cb_call_blame(c, 2,
+                         cb_fail(c->err, CUBED_E_ARG,
+                                 "ravel_multi_index: mode is %s, expected 'raise', 'wrap' or "
+                                 "'clip', or one of them for each of %d axes",
+                                 shown, n));
+}
+
+static cubed_status call_ravel_multi_index(const cb_call *c)
+{
+    const cubed_value *v = &c->values[0];
+    cubed_bounds_mode each[CUBED_MAX_NDIM];
+    int n;
+    const int64_t *shape = cb_call_ints(c, 1, &n);
+    if (v->n != n || n < 1 || n > CUBED_MAX_NDIM)
+        return cb_call_blame(
+            c, 0,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "ravel_multi_index: %d positions for %d axes, expected as many", v->n, n));
+    CB_TRY(get_modes(c, n, each));
+    return cubed_ravel_multi_index(v->as.arrays, n, shape, each, cb_call_choice(c, 3), c->out,
+                                   c->err);
+}
+
+static const cubed_param unravel_params[] = {
+    {PARAM("indices", ACCEPTS(ARRAY),
+           CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
+           "Positions in the flattened array, which are not checked.")},
+    {PARAM_IN("shape", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
+              "The shape that positions are of.")},
+    ORDER,
+};
+
+static cubed_status call_unravel_index(const cb_call *c)
+{
+    int n;
+    const int64_t *shape = cb_call_ints(c, 1, &n);
+    cubed_array **out;
+    CB_TRY(cb_call_results(c, n, &out));
+    return cubed_unravel_index(cb_call_array(c, 0), n, shape, cb_call_choice(c, 2), out, c->err);
+}
+
+/* --- Rows --------------------------------------------------------------------------------------------- */
+
+#define TRIANGLE                                                                                   \
+    .returns = "int64, of one axis. A task holds a number for each row.", PARAMS(triangle_params), \
+    .results = {"rows", "columns"}
+
+static const cb_row rows[] = {
+    {{"indices", CATEGORY, .summary = "The positions along each axis of a grid.",
+      .returns = "For each axis an array of the shape of the grid.", PARAMS(indices_params),
+      .any_results = true},
+     .call = call_indices},
+    {{"meshgrid", CATEGORY, .summary = "Coordinates of a grid from those of its axes.",
+      .returns = "Arrays of the shape of the grid, each of its type. Views.",
+      PARAMS(meshgrid_params), .any_results = true},
+     .call = call_meshgrid},
+    {{"ravel_multi_index", CATEGORY,
+      .summary = "Positions in a flattened array, of positions along each axis of its shape.",
+      .returns = "int64; the positions are broadcast.", PARAMS(ravel_params)},
+     .call = call_ravel_multi_index},
+    {{"tril_indices", CATEGORY,
+      .summary = "Rows and columns of the lower triangle of a matrix, with the diagonal `k` right "
+                 "of the main one.",
+      TRIANGLE},
+     .call = call_triangle,
+     .which = false},
+    {{"triu_indices", CATEGORY,
+      .summary = "Rows and columns of the upper triangle of a matrix, with the diagonal `k` right "
+                 "of the main one.",
+      TRIANGLE},
+     .call = call_triangle,
+     .which = true},
+    {{"unravel_index", CATEGORY,
+      .summary = "Positions along each axis of a shape, of positions in the flattened array.",
+      .returns = "For each axis int64 of the shape of `indices`.", PARAMS(unravel_params),
+      .any_results = true},
+     .call = call_unravel_index},
+};
+
+const cb_rows cb_grid_rows = ROWS(rows);
