@@ -206,8 +206,9 @@ static cubed_status open_bytes(const char *what, const char *magic, const void *
     }
     if (version != CB_PLAN_VERSION)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the %s has version %u, this library reads version %d", what, version,
-                       CB_PLAN_VERSION);
+                       "the %s was saved by another version of cubed (its format has version %u, "
+                       "cubed " CUBED_VERSION_STRING " reads version %d): save it again",
+                       what, version, CB_PLAN_VERSION);
     if (sum != (uint32_t)crc32_z(0, b + CB_PLAN_HEADER_BYTES, size - CB_PLAN_HEADER_BYTES))
         return cb_fail(err, CUBED_E_FORMAT, "the %s's bytes are damaged: the checksum differs",
                        what);

@@ -179,6 +179,12 @@ static void test_damaged_bytes(void **state)
         copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_int_not_equal(cubed_plan_load(ctx, copy, size, &loaded, &err), CUBED_OK);
     }
+    memcpy(copy, bytes, size);
+    copy[8]--; /* the version of the format */
+    assert_int_equal(cubed_plan_load(ctx, copy, size, &loaded, &err), CUBED_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "format has version"));
+    assert_non_null(strstr(err.message, CUBED_VERSION_STRING " reads version"));
+    assert_non_null(strstr(err.message, "save it again"));
     free(copy);
     cubed_plan_free_bytes(plan, bytes, size);
     cubed_plan_unref(plan);

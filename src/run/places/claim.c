@@ -112,6 +112,7 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     cb_run_record mine = {.state = CB_RUN_WORKING,
                           .detached = self->detached,
                           .elsewhere = self->elsewhere,
+                          .cubed = CUBED_VERSION_STRING,
                           .beat = cb_run_now()};
     cubed_error why = CUBED_ERROR_INIT;
     snprintf(mine.plan, sizeof mine.plan, "%s", self->plan);

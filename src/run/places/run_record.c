@@ -30,6 +30,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     copy(r->owner, sizeof r->owner, o, "owner");
     copy(r->since, sizeof r->since, o, "since");
     copy(r->staged, sizeof r->staged, o, "staged");
+    copy(r->cubed, sizeof r->cubed, o, "cubed");
     r->beat = cb_max_i64(json_integer_value(json_object_get(o, "beat")), 0);
     r->detached = json_is_true(json_object_get(o, "detached"));
     r->all = json_is_true(json_object_get(o, "all"));
@@ -77,10 +78,10 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_RECORD, err));
     cb_buf_init(&text, store->alloc);
-    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:b,s:s,s:i}", "version",
-                          VERSION, "plan", r->plan, "goal", r->goal, "run", r->run, "owner",
-                          r->owner, "since", r->since, "beat", (json_int_t)r->beat, "state",
-                          states[r->state], "staged", r->staged, "detached", r->detached,
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:b,s:s,s:i}", "version",
+                          VERSION, "cubed", r->cubed, "plan", r->plan, "goal", r->goal, "run",
+                          r->run, "owner", r->owner, "since", r->since, "beat", (json_int_t)r->beat,
+                          "state", states[r->state], "staged", r->staged, "detached", r->detached,
                           "elsewhere", r->elsewhere, "made", r->made.text, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&

@@ -13,11 +13,12 @@
 #define CB_RUN_RECORD ".cubed-run"
 /* A key that no object has. Deleting it removes its directory if that is empty. */
 #define CB_RUN_NO_OBJECT ".cubed-none"
-/* Sizes with terminating NUL: name of a plan, name of a run, time, name of an array that will replace another. */
-#define CB_RUN_PLAN_CAP   CUBED_PLAN_ID_CAP
-#define CB_RUN_NAME_CAP   CUBED_RUN_NAME_CAP
-#define CB_RUN_TIME_CAP   24
-#define CB_RUN_STAGED_CAP 320
+/* Sizes with terminating NUL: name of a plan, name of a run, time, version of the library, name of an array that will replace another. */
+#define CB_RUN_PLAN_CAP    CUBED_PLAN_ID_CAP
+#define CB_RUN_NAME_CAP    CUBED_RUN_NAME_CAP
+#define CB_RUN_TIME_CAP    24
+#define CB_RUN_VERSION_CAP 32
+#define CB_RUN_STAGED_CAP  320
 
 typedef enum cb_run_state {
     CB_RUN_WORKING,
@@ -39,6 +40,8 @@ typedef struct cb_run_record {
     char run[CB_RUN_NAME_CAP]; /* this attempt */
     char owner[CB_OWNER_CAP];  /* the driver */
     char since[CB_RUN_TIME_CAP];
+    /* version of the library that began the run; "" in the first records, which do not name it */
+    char cubed[CB_RUN_VERSION_CAP];
     int64_t beat; /* time of the last beat in seconds since 1970, by the owner's clock */
     /* a run without a driver: several short processes begin it, work on it and finish it */
     bool detached;

@@ -198,7 +198,9 @@ static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, 
     /* In a directory that all users can write, another user may have placed wrong values. */
     if (cb_store_check_private(f->work, name, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
-    if (!cb_run_is_same(f->self, &c) || cb_takeover_must_wait(f->self, &c.record)) return CUBED_OK;
+    if (!cb_run_is_same(f->self, &c) || strcmp(c.record.cubed, CUBED_VERSION_STRING) != 0 ||
+        cb_takeover_must_wait(f->self, &c.record))
+        return CUBED_OK;
     CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));
     snprintf(f->found, CB_RUN_NAME_CAP, "%s", name + strlen(start));
     f->may_write = cb_run_record_may_write(&c.record);

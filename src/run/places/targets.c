@@ -113,6 +113,25 @@ static cubed_status unknown_run(const cb_io *io, int i, cubed_error *err)
                    io->self.run, io->plan->ir.nodes[i].url);
 }
 
+/* Chunks of two versions of the library may differ, so they are not mixed in one array. Whole arrays are as good as before. */
+static bool is_of_other_version(const cb_claim *c)
+{
+    const cb_run_record *r = &c->record;
+    return !cb_version_is_none(&c->version) && r->state != CB_RUN_DONE &&
+           r->state != CB_RUN_SWAPPED && strcmp(r->cubed, CUBED_VERSION_STRING) != 0;
+}
+
+static cubed_status refuse_other_version(const cb_io *io, int i, const char *remedy,
+                                         cubed_error *err)
+{
+    const cb_run_record *r = &io->nodes[i].target->claim.record;
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s has chunks of an unfinished run that %s%s of cubed began, and this is "
+                   "version " CUBED_VERSION_STRING ": end the run with that version%s",
+                   io->plan->ir.nodes[i].url, *r->cubed ? "version " : "an earlier version",
+                   r->cubed, remedy);
+}
+
 /* Checks whether the run may have the place and what is there. Changes nothing. */
 static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
 {
@@ -125,6 +144,8 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     t->late = !own && !cb_version_is_none(&t->claim.version) && cb_run_record_may_write(r);
     t->may_write = t->late && cb_store_has_places(t->store);
     if (own) {
+        if (io->mode == CB_IO_FINISH && is_of_other_version(&t->claim))
+            return refuse_other_version(io, i, "", err);
         if (io->mode == CB_IO_FINISH) CB_TRY(cb_run_check_sources(io->plan, &io->self, r, err));
         t->begun = true;
         t->claimed = t->resumed = io->mode == CB_IO_FINISH;
@@ -132,7 +153,8 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         return CUBED_OK;
     }
     if (io->mode != CB_IO_FINISH) CB_TRY(cb_takeover_check(&t->claim, &io->self, err));
-    if (resume &&
+    const bool is_other_version = is_of_other_version(&t->claim);
+    if (resume && !is_other_version &&
         (io->mode == CB_IO_FINISH ? cb_run_is_same : cb_run_has_same_goal)(&io->self, &t->claim))
         CB_TRY(look_at_own(io, i, err));
     if (io->mode == CB_IO_FINISH && !t->done) return unknown_run(io, i, err);
@@ -148,6 +170,8 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         return CUBED_OK;
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
+    if (resume && is_other_version)
+        return refuse_other_version(io, i, ", or ask for it to be overwritten, not resumed", err);
     if (resume && !cb_version_is_none(&t->claim.version) && r->state != CB_RUN_DONE)
         return cb_fail(
             err, CUBED_E_EXISTS,
@@ -365,6 +389,7 @@ static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
     if (cb_version_is_none(&t->claim.version) || strcmp(r->run, io->self.run) != 0 ||
         r->state != CB_RUN_WORKING)
         return unknown_run(io, i, err);
+    if (is_of_other_version(&t->claim)) return refuse_other_version(io, i, "", err);
     t->replaces = *r->staged != 0;
     t->resumed = resumed;
     if (t->replaces)

@@ -11,6 +11,7 @@ import subprocess
 import time
 from contextlib import contextmanager
 
+import cubed
 import numpy as np
 import pytest
 from conftest import BIN, cases, check, run, short_files
@@ -208,6 +209,27 @@ def test_workers_are_limited_by_the_system(job):
     assert limits
     for text in limits:
         assert re.search(r"Max data size\s+123000000\s", text)
+
+
+@pytest.mark.parametrize("version", ["0.28.0", None])
+def test_a_run_of_another_version_is_not_resumed(job, version):
+    """Its chunks may differ from those of this version. The first records name no version."""
+    with job.started() as process:
+        process.kill()
+        process.wait(timeout=30)
+    place = job.out / ".cubed-run"
+    record = json.loads(place.read_text())
+    assert record.pop("cubed") == cubed.__version__
+    place.write_text(json.dumps(record | ({"cubed": version} if version else {})))
+    chunks = job.chunks()
+    refused = run(*job.args, "--resume")
+    assert refused.code == 1
+    began = f"version {version}" if version else "an earlier version"
+    assert f"an unfinished run that {began} of cubed began, and this is" in refused.err
+    assert f"version {cubed.__version__}: end the run with that version, or ask" in refused.err
+    assert job.chunks() == chunks
+    check(run(*job.args, "--resume", "--overwrite"))
+    job.expect_whole()
 
 
 def test_an_unfinished_run_does_not_block_a_new_one(job):

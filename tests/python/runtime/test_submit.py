@@ -176,7 +176,10 @@ def test_elements_of_another_version_do_nothing(tmp_path, plan):
     data[8] += 1
     other = tmp_path / "other.cubed"
     other.write_bytes(data)
-    says = f"the plan has version {data[8]}, this library reads version {data[8] - 1}"
+    says = (
+        f"the plan was saved by another version of cubed (its format has version {data[8]}, "
+        f"cubed {cubed.__version__} reads version {data[8] - 1}): save it again"
+    )
     for args in ((0, "--of", 1, "--run", "r"), ("--begin",), ("--finish", "--run", "r")):
         done = worker(other, *args, CUBED_TASK_INDEX="0")
         assert done.returncode == 1
