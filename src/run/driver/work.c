@@ -16,7 +16,7 @@
 #include "exec/operators/finish.h"
 #include "exec/plan/limits.h"
 #include "run/driver/run_parts.h"
-#include "run/executors/executor.h"
+#include "run/executors/runner.h"
 #include "run/executors/told.h"
 #include "run/executors/watchdog.h"
 #include "run/places/notes.h"
@@ -72,11 +72,11 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     cb_ahead ahead = {.chunks = NULL};
     cubed_status st = CUBED_OK;
     CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
-    cb_executor_expect(env, &ahead, range);
+    cb_runner_expect(env, &ahead, range);
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
         cb_watchdog_begin(watchdog);
-        cb_executor_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
+        cb_runner_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
         cb_watchdog_end(watchdog, &r);
         r.process_mem = atomic_load(&env->plan->held_mem);
         r.process_tasks = atomic_load(&env->plan->ctx->working);

@@ -120,10 +120,10 @@ static cubed_status run_ranges(const cb_task_env *env, cb_watchdog *watchdog,
     open = cb_wire_send_report(env->plan->ctx, fd, &report);
     while (open && next_range(fd, cancel, &range)) {
         report.token = range.token;
-        cb_executor_expect(env, &ahead, &range);
+        cb_runner_expect(env, &ahead, &range);
         for (int64_t task = range.first; open && task < range.last; task++) {
             cb_watchdog_begin(watchdog);
-            cb_executor_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
+            cb_runner_run_task(env, arena, &ahead, NULL, range.stage, task, &report);
             cb_watchdog_end(watchdog, &report);
             /* A worker that has to stop sends nothing: the driver notices its end. */
             open = !cubed_cancel_is_set(cancel) && cb_wire_send_report(env->plan->ctx, fd, &report);

@@ -1,4 +1,6 @@
 /* Runs tasks in this process, alone or as members of a cooperative task, and fills their reports. */
+#include "run/executors/runner.h"
+
 #include <string.h>
 
 #include "base/clock.h"
@@ -42,7 +44,7 @@ static void clear_counts(cubed_task_report *report)
     report->measured_mem = report->function_mem = 0;
 }
 
-void cb_executor_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range)
+void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range)
 {
     cb_ahead_begin(ahead, env->plan, cb_io_chunks(env->io), range->stage, range->first,
                    range->last);
@@ -54,8 +56,8 @@ static size_t measured(const cb_task_env *env, const cb_arena *arena)
     return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));
 }
 
-void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
-                          int stage, int64_t task, cubed_task_report *report)
+void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+                        int stage, int64_t task, cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
     cb_task t = {.arena = arena,
@@ -69,8 +71,8 @@ void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahe
     count_task(report, &count, measured(env, arena));
 }
 
-void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
-                            cb_coop *coop, unsigned member, cubed_task_report *report)
+void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
+                          cb_coop *coop, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &coop->members[member];
     self->count = (cb_task_count){.present = 1}; /* other members load chunks as well */
@@ -109,7 +111,7 @@ cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **ou
 
 void cubed_runner_expect(cubed_runner *r, const cubed_task_range *range)
 {
-    cb_executor_expect(&r->env, &r->ahead, range);
+    cb_runner_expect(&r->env, &r->ahead, range);
 }
 
 void cubed_runner_run(cubed_runner *r, int stage, int64_t task, cubed_task_report *report)
@@ -117,7 +119,7 @@ void cubed_runner_run(cubed_runner *r, int stage, int64_t task, cubed_task_repor
     if (!cb_ahead_has(&r->ahead, stage, task))
         cubed_runner_expect(r,
                             &(cubed_task_range){.stage = stage, .first = task, .last = task + 1});
-    cb_executor_run_task(&r->env, r->arena, &r->ahead, NULL, stage, task, report);
+    cb_runner_run_task(&r->env, r->arena, &r->ahead, NULL, stage, task, report);
 }
 
 void cubed_runner_free(cubed_runner *r)

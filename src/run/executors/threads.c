@@ -138,7 +138,7 @@ static bool take_next(threads *t, job *now, job *next)
     }
     cb_mutex_unlock(&t->lock);
     if (!ok) return false;
-    cb_executor_expect(&t->env, &next->ahead, &next->range);
+    cb_runner_expect(&t->env, &next->ahead, &next->range);
     cb_ahead_go_on(&now->ahead, &next->ahead);
     return true;
 }
@@ -174,17 +174,17 @@ static void worker(void *ctx, unsigned index)
     report.worker = index;
     bool open = true; /* a member of a cooperative task continues it even if the queue is closed */
     while (open && (has_next || take_job(t, index, j))) {
-        if (!has_next && !j->coop) cb_executor_expect(&t->env, &j->ahead, &j->range);
+        if (!has_next && !j->coop) cb_runner_expect(&t->env, &j->ahead, &j->range);
         has_next = false;
         report.token = j->range.token;
         for (int64_t task = j->range.first; task < j->range.last && (open || j->coop); task++) {
             if (j->coop) {
-                cb_executor_run_member(&t->env, t->arenas[index], j->range.stage, task, j->coop,
-                                       j->member, &report);
+                cb_runner_run_member(&t->env, t->arenas[index], j->range.stage, task, j->coop,
+                                     j->member, &report);
             } else {
                 if (task == j->range.last - 1) has_next = take_next(t, j, next);
-                cb_executor_run_task(&t->env, t->arenas[index], &j->ahead, help, j->range.stage,
-                                     task, &report);
+                cb_runner_run_task(&t->env, t->arenas[index], &j->ahead, help, j->range.stage, task,
+                                   &report);
             }
             if (open && j->member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;

@@ -13,7 +13,8 @@
 #define CB_RUN_RECORD ".cubed-run"
 /* A key that no object has. Deleting it removes its directory if that is empty. */
 #define CB_RUN_NO_OBJECT ".cubed-none"
-/* Sizes with terminating NUL: name of a plan, name of a run, time, version of the library, name of an array that will replace another. */
+/* Sizes with terminating NUL: name of a plan, name of a run, time, version of the library, name of an array that will
+ * replace another. */
 #define CB_RUN_PLAN_CAP    CUBED_PLAN_ID_CAP
 #define CB_RUN_NAME_CAP    CUBED_RUN_NAME_CAP
 #define CB_RUN_TIME_CAP    24

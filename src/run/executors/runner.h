@@ -1,0 +1,28 @@
+/* Runs tasks in this process. */
+#ifndef CB_RUN_RUNNER_H
+#define CB_RUN_RUNNER_H
+
+#include "cubed/sys/executor.h"
+#include "exec/vm/ahead.h"
+#include "exec/vm/coop.h"
+#include "exec/vm/helping.h"
+#include "run/places/io.h"
+
+/* What tasks need to run in this process. */
+typedef struct cb_task_env {
+    cubed_plan *plan;
+    cb_io *io;
+    const cubed_cancel *cancel; /* may be NULL */
+} cb_task_env;
+
+/* Prefetches the input chunks of the worker's next tasks. */
+void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range);
+/* Runs one task and fills its report. `help`: lets other workers decode for it; may be NULL. */
+void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+                        int stage, int64_t task, cubed_task_report *report);
+/* Runs the part of member number `member` in a cooperative task. The report of the first member covers all members. Every
+ * member calls this with the same task, until a report has an error. */
+void cb_runner_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
+                          cb_coop *coop, unsigned member, cubed_task_report *report);
+
+#endif
