@@ -316,7 +316,7 @@ void cb_opt_note_cliff(cb_request *q, cubed_plan *p)
     static const double factors[] = {1.1, 1.25};
     const double cost = cost_of(moved_by(p));
     search s;
-    if (!p->optimized || cost < SMALL_COST || cost <= CLIFF * cost_of(moved_once(p))) return;
+    if (!p->making.optimized || cost < SMALL_COST || cost <= CLIFF * cost_of(moved_once(p))) return;
     if (start(q, 1, &s)) {
         for (int i = 0; i < 2 && p->cliff_mem == 0 && !is_late(&s); i++) {
             const double mem = factors[i] * (double)p->allowed_mem;

@@ -24,11 +24,11 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     const unsigned share = cb_machine_workers(p);
     if (!o->allowed_mem && have > 0 && cb_sat_mul(p->allowed_mem, share) > have)
         p->allowed_mem = have / 10 * 9 / share;
-    p->reserved_mem = p->wanted_reserve = o->reserved_mem;
-    p->reserve_a_quarter = o->reserve_a_quarter;
+    p->reserved_mem = p->making.wanted_reserve = o->reserved_mem;
+    p->making.reserve_a_quarter = o->reserve_a_quarter;
     if (o->reserve_a_quarter) p->reserved_mem = cb_min_size(o->reserved_mem, p->allowed_mem / 4);
-    p->optimized = o->optimize;
-    p->share_tasks = o->optimize && o->share_tasks;
+    p->making.optimized = o->optimize;
+    p->making.share_tasks = o->optimize && o->share_tasks;
     if (p->max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,
                        CB_MAX_WORKERS);
@@ -143,7 +143,7 @@ static cubed_status try_plan(cb_request *q, bool through_copies, plan_room *room
 {
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(q->ctx, &p, err));
-    p->library_mem = room->library;
+    p->making.library_mem = room->library;
     p->metadata_mem = room->metadata;
     cubed_status st = build(p, q, through_copies, err);
     room->library = p->need.library;

@@ -85,7 +85,7 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Number of workers that may share a task of a copy. */
 static inline unsigned cb_opt_coop(const cubed_plan *p)
 {
-    return p->share_tasks ? p->max_workers : 1;
+    return p->making.share_tasks ? p->max_workers : 1;
 }
 
 /* Memory in bytes that one task may use. */
@@ -98,7 +98,7 @@ static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
 /* Memory that a worker needs for this stage together with others: libraries may need their maximum in another stage. */
 static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
 {
-    return cb_sat_add(need.arena, cb_max_size(need.library, p->library_mem));
+    return cb_sat_add(need.arena, cb_max_size(need.library, p->making.library_mem));
 }
 
 #endif

@@ -199,7 +199,7 @@ static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *b
 static size_t most_mem(const cubed_plan *p)
 {
     uint64_t mem = p->allowed_mem - p->reserved_mem;
-    return mem > p->library_mem ? mem - p->library_mem : 0;
+    return mem > p->making.library_mem ? mem - p->making.library_mem : 0;
 }
 
 /* Sets the tasks of a stage that copies directly between two grids. Undoes the change if they do not fit. */
@@ -320,7 +320,7 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
 {
     detour d = {.root = s->outs[0].node, .copy = is_plain_copy(p, s)};
     bool found = true, often = true;
-    if (!p->optimized || s->nouts != 1 || p->ir.nodes[d.root].kind != CB_NODE_COPY) return 0;
+    if (!p->making.optimized || s->nouts != 1 || p->ir.nodes[d.root].kind != CB_NODE_COPY) return 0;
     for (size_t mem = most_mem(p); often && mem < SIZE_MAX / 2; mem *= 2) {
         if (plan_detour(p, s, 2 * mem, &d, &found, NULL) != CUBED_OK) return 0;
         often =
@@ -328,7 +328,9 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
                           MANY_READS / 2 * (double)d.plan.pass[d.plan.npasses - 1].bytes_written;
     }
     /* Adds a margin for the passes' metadata. */
-    return often ? 0 : cb_sat_add(d.plan.need + d.plan.need / 16, p->reserved_mem + p->library_mem);
+    return often ? 0
+                 : cb_sat_add(d.plan.need + d.plan.need / 16,
+                              p->reserved_mem + p->making.library_mem);
 }
 
 /* Describes the data that a plan on a cliff moves, compared with a plan with slightly more memory (advice.c). */

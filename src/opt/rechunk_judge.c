@@ -250,7 +250,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         from = to;
     }
     /* The planner's memory excludes what libraries need in other stages. */
-    const uint64_t known = j->plan.library_mem;
+    const uint64_t known = j->plan.making.library_mem;
     cost->task_mem = cb_sat_add(most.arena, most.library > known ? most.library - known : 0);
 }
 

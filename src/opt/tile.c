@@ -76,7 +76,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .coop = out->to_memory ? 1 : cb_opt_coop(p),
                      .nsources = 1,
                      .sources = &source,
-                     .mem = mem > p->library_mem ? mem - p->library_mem : 0,
+                     .mem = mem > p->making.library_mem ? mem - p->making.library_mem : 0,
                      .worth = CB_OPT_TASK_BYTES,
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;

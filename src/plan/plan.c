@@ -34,7 +34,7 @@ cubed_plan *cubed_plan_ref(cubed_plan *p)
 void cubed_plan_unref(cubed_plan *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
-    void (*close_opened)(cubed_plan *) = atomic_load(&p->close_opened);
+    void (*close_opened)(cubed_plan *) = atomic_load(&p->worker.close_opened);
     if (close_opened) close_opened(p);
     cb_plan_close_storage(p);
     for (int i = 0; i < p->ir.nnodes; i++) {

@@ -33,6 +33,23 @@ typedef struct cb_plan_group {
 /* The number of workers is below this. */
 #define CB_MAX_WORKERS (1 << 20)
 
+/* The members of a plan that count while it is made. A loaded plan has zeros. */
+typedef struct cb_plan_making {
+    uint64_t library_mem;    /* memory of libraries that arenas leave free (opt/build.c) */
+    bool share_tasks;        /* see cubed_plan_options */
+    bool optimized;          /* the optimiser was asked for */
+    bool reserve_a_quarter;  /* reserved_mem is at most a quarter of allowed_mem */
+    uint64_t wanted_reserve; /* reserved_mem without that limit */
+} cb_plan_making;
+
+/* The members of a plan that workers change while they run its tasks (run/driver/work.c). */
+typedef struct cb_plan_worker {
+    _Atomic(struct cb_io *) opened; /* the run opened by the last message */
+    void (*_Atomic close_opened)(cubed_plan *p);
+    _Atomic uint64_t held_mem; /* cubed_task_report.process_mem */
+} cb_plan_worker;
+
+/* Constant after it has been made, except refs, id, worker and the bindings of results. */
 struct cubed_plan {
     atomic_int refs;
     cubed_context *ctx;   /* referenced */
@@ -51,27 +68,17 @@ struct cubed_plan {
     int ngroups;
     cb_plan_group *groups;
     uint64_t allowed_mem, reserved_mem;
-    /* during planning: memory of libraries that arenas leave free (opt/build.c) */
-    uint64_t library_mem;
     unsigned max_workers;
     bool other_machines;      /* workers run on other machines (cubed_plan_options) */
     unsigned machine_workers; /* workers per machine; 0: all */
     uint64_t machine_mem;     /* memory of the workers' machine; 0: unknown */
-    bool share_tasks;         /* during planning: see cubed_plan_options */
-    bool optimized;           /* during planning; unknown for a loaded plan */
-    bool reserve_a_quarter;   /* during planning, */
-    uint64_t wanted_reserve;  /* and the reserve if it is at most a quarter */
     const char *work_dir;     /* NULL: none */
     char id[CB_PLAN_ID_CAP];  /* of a fetched plan; "": see cb_plan_identify */
-    /* Workers: the run opened by the last message, and the function that closes it (run/driver/work.c). */
-    _Atomic(struct cb_io *) opened;
-    void (*_Atomic close_opened)(cubed_plan *p);
-    _Atomic uint64_t held_mem; /* cubed_task_report.process_mem of that worker */
-    uint8_t goal[16];          /* hash of the request without contents: see cb_plan_note_goal */
-    bool maps_sources;         /* memory that nodes read is mapped by the plan */
-    cb_need need;              /* of the largest task of any stage */
-    uint64_t graph_mem;        /* of the arrays that the plan was made from */
-    uint64_t metadata;         /* see cb_plan_metadata */
+    uint8_t goal[16];         /* hash of the request without contents: see cb_plan_note_goal */
+    bool maps_sources;        /* memory that nodes read is mapped by the plan */
+    cb_need need;             /* of the largest task of any stage */
+    uint64_t graph_mem;       /* of the arrays that the plan was made from */
+    uint64_t metadata;        /* see cb_plan_metadata */
     /* part of metadata that is counted in addition to tasks and reserved_mem */
     uint64_t metadata_mem;
     /* Set if somewhat more memory would save most of the bytes that a run moves. Otherwise, and in loaded plans, cliff_mem
@@ -86,6 +93,8 @@ struct cubed_plan {
     bool fetch_joins;
     uint64_t fetch_bytes, fetch_buffers; /* buffers: excluding the memory of connections */
     cb_reads *reads;                     /* of all stages; NULL: no store has latency */
+    cb_plan_making making;
+    cb_plan_worker worker;
 };
 
 /* Creates an empty plan with a zone and one reference. */

@@ -24,8 +24,9 @@ void cb_format_bytes(uint64_t n, char text[32])
 
 uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes)
 {
-    if (!p->reserve_a_quarter) return cb_sat_add(bytes, p->reserved_mem);
-    return cb_min_size(cb_sat_add(bytes, p->wanted_reserve), cb_sat_add(bytes, bytes / 3 + 1));
+    if (!p->making.reserve_a_quarter) return cb_sat_add(bytes, p->reserved_mem);
+    return cb_min_size(cb_sat_add(bytes, p->making.wanted_reserve),
+                       cb_sat_add(bytes, bytes / 3 + 1));
 }
 
 /* One arena serves all stages, and libraries may take their most in another stage: the sum of both

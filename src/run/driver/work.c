@@ -78,7 +78,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
         cb_watchdog_begin(watchdog);
         cb_runner_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
         cb_watchdog_end(watchdog, &r);
-        r.process_mem = atomic_load(&env->plan->held_mem);
+        r.process_mem = atomic_load(&env->plan->worker.held_mem);
         r.process_tasks = atomic_load(&env->plan->ctx->working);
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;
@@ -127,7 +127,7 @@ static cubed_status run_missing(answer *to, const cb_task_env *env, cb_watchdog 
 
 static void close_opened(cubed_plan *plan)
 {
-    cb_io_close(atomic_exchange(&plan->opened, NULL));
+    cb_io_close(atomic_exchange(&plan->worker.opened, NULL));
     cb_run_say_ended(plan);
 }
 
@@ -141,13 +141,13 @@ static void load_functions(cubed_plan *plan)
         cb_code_measured(code, resident - cb_min_size(resident, plan->metadata_mem));
     cubed_plan_load_functions(plan);
     const uint64_t room = plan->allowed_mem > worker ? plan->allowed_mem - worker : 0;
-    atomic_store(&plan->held_mem, cb_code_above(code, room));
+    atomic_store(&plan->worker.held_mem, cb_code_above(code, room));
 }
 
 /* Opening a run reads one record per target, which takes longer than many tasks. */
 static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
 {
-    *out = atomic_exchange(&plan->opened, NULL);
+    *out = atomic_exchange(&plan->worker.opened, NULL);
     if (*out && strcmp(cb_io_run(*out), run) == 0 && cb_io_go_on(*out)) return CUBED_OK;
     cb_io_close(*out);
     *out = NULL;
@@ -158,11 +158,11 @@ static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cub
 /* A run in which something failed is opened again, because places may have changed. */
 static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
 {
-    atomic_store(&plan->close_opened, close_opened);
+    atomic_store(&plan->worker.close_opened, close_opened);
     if (io && !failed) {
         cb_io_rest(io);
         /* opened by another thread that has the plan as well */
-        io = atomic_exchange(&plan->opened, io);
+        io = atomic_exchange(&plan->worker.opened, io);
     }
     cb_io_close(io);
     if (failed) close_opened(plan);
