@@ -10,8 +10,8 @@
 #include "array_api/panels.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "context/context.h"
 #include "exec/plan/limits.h"
-#include "plan/context.h"
 
 /* Wider bands take longer in the one task that has them; narrower ones are not a sixteenth of the matrix, so that there
  * are few panels. */

@@ -1,7 +1,7 @@
 /* How arrays are cut for functions on blocks. */
 #include "array_api/api_pkg.h"
 #include "base/error.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 #define MOST_LINE_BYTES ((uint64_t)256 << 20)
 

@@ -6,8 +6,8 @@
 #include "array_api/matrix_calls.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "context/context.h"
 #include "linalg/linalg_functions.h"
-#include "plan/context.h"
 
 static cubed_dtype complex_dtype(cubed_dtype x)
 {

@@ -3,10 +3,10 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "context/context.h"
 #include "exec/operators/operands.h"
 #include "exec/plan/limits.h"
 #include "linalg/linalg_functions.h"
-#include "plan/context.h"
 
 /* --- How wide -------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "call.h"
 #include "check.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 static const cb_rows *const categories[] = {
     &cb_elementwise_rows,  &cb_reduction_rows, &cb_fft_rows,         &cb_linalg_rows,

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 /* The argument that is looked at, for messages. */
 typedef struct argument_at {

@@ -1,9 +1,9 @@
 /* Reductions of groups and of moving windows. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/groupby.h"
 #include "cubed/rolling.h"
-#include "plan/context.h"
 #include "rows.h"
 
 #define CATEGORY .category = "groups"

@@ -2,8 +2,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/array_api.h"
-#include "plan/context.h"
 #include "rows.h"
 
 #define CATEGORY .category = "pieces"

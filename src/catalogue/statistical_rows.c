@@ -1,8 +1,8 @@
 /* Statistics: running totals, means, quantiles, covariances and counts of values. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/array_api.h"
-#include "plan/context.h"
 #include "rows.h"
 
 #define CATEGORY .category = "statistical"

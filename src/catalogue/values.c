@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "call.h"
+#include "context/context.h"
 #include "cubed/array_api.h"
 #include "literal.h"
-#include "plan/context.h"
 
 const cubed_choice cb_devices[] = {{"cpu", 0}, {NULL, 0}};
 const cubed_choice cb_quantile_methods[] = {

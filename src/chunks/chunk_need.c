@@ -1,7 +1,7 @@
 #include "chunks/chunk_need.h"
 
+#include "context/context.h"
 #include "mem/pages.h"
-#include "plan/context.h"
 
 cb_need cb_read_need(const cubed_plan *p, int node)
 {

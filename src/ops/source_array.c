@@ -169,7 +169,7 @@ cubed_status cubed_array_from_source(cubed_context *ctx, const cubed_source_fn *
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "from_source: dtype %d is none", (int)dtype);
     if (!handle) return cb_fail(err, CUBED_E_ARG, "from_source: handle is NULL");
-    CB_TRY(cb_source_check(fn, err));
+    CB_TRY(cb_check_source_fn(fn, err));
     CB_TRY(cb_op_grid("from_source", dtype, ndim, shape, chunks, &grid, err));
     CB_TRY(cb_graph_add(ctx, &n, NULL, &x, err));
     cb_source *s = cb_zone_alloc(x->zone, sizeof *s);

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "context/context.h"
 #include "exec/operators/operands.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
-#include "plan/context.h"
 
 /* Minimum saving of a detour as a fraction of the bytes read directly. */
 #define WORTH 0.2

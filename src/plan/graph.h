@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "context/context.h"
 #include "cubed/array.h"
-#include "plan/context.h"
 #include "plan/ir.h"
 
 /* The origin of an array's chunks along an axis. If operands differ, the origin with the higher value decides, because

@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 
+#include "context/context.h"
 #include "cubed/plan.h"
 #include "place/place.h"
-#include "plan/context.h"
 #include "plan/ir.h"
 #include "plan/stage_types.h"
 #include "zarr/zarr.h"

@@ -8,38 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-static const cubed_source_fn *find(const cubed_context *ctx, const char *name)
-{
-    for (const cb_added_source_fn *a = atomic_load(&ctx->source_fns); a; a = a->next) {
-        if (strcmp(a->fn->name, name) == 0) return a->fn;
-    }
-    return NULL;
-}
-
-cubed_status cb_source_check(const cubed_source_fn *fn, cubed_error *err)
-{
-    CB_TRY(cb_check_made_for("a kind of source", fn->struct_size, sizeof *fn, fn->version,
-                             CUBED_SOURCE_VERSION, err));
-    if (fn->name && fn->read && fn->close) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "a kind of source needs a name, a read and a close");
-}
-
-cubed_status cubed_context_add_source_fn(cubed_context *ctx, const cubed_source_fn *fn,
-                                         cubed_error *err)
-{
-    CB_TRY(cb_source_check(fn, err));
-    cb_added_source_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
-    if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a kind of source");
-    added->fn = fn;
-    added->next = atomic_load(&ctx->source_fns);
-    /* Search again if another thread has added a function meanwhile. */
-    while (!find(ctx, fn->name)) {
-        if (atomic_compare_exchange_weak(&ctx->source_fns, &added->next, added)) return CUBED_OK;
-    }
-    cb_free(&ctx->alloc, added, sizeof *added);
-    return cb_fail(err, CUBED_E_EXISTS, "there is a kind of source \"%s\" already", fn->name);
-}
-
 uint64_t cb_source_token(const void *handle)
 {
     const uint64_t words[] = {(uint64_t)(uintptr_t)handle, (uint64_t)cb_clock_ns(),
@@ -54,7 +22,7 @@ uint64_t cb_source_token(const void *handle)
 
 cubed_status cb_source_find(const cubed_context *ctx, cb_source *s, cubed_error *err)
 {
-    s->fn = find(ctx, s->name);
+    s->fn = cb_context_find_source_fn(ctx, s->name);
     if (s->fn && s->fn->open) return CUBED_OK;
     return cb_fail(err, CUBED_E_UNSUPPORTED,
                    "the plan reads a source of kind \"%s\", which is not known here", s->name);

@@ -3,8 +3,8 @@
 #define CB_PLAN_SOURCE_H
 
 #include "base/alloc.h"
+#include "context/context.h"
 #include "cubed/sys/source.h"
-#include "plan/context.h"
 #include "plan/geom.h"
 
 /* The source of a READER node, in the zone of its array or of the loaded plan. */
@@ -20,8 +20,6 @@ typedef struct cb_source {
 
 /* Returns a number that no other source is likely to have, in this process or elsewhere. */
 uint64_t cb_source_token(const void *handle);
-/* Checks that the function has a size and members that this library supports. */
-CUBED_MUST_CHECK cubed_status cb_source_check(const cubed_source_fn *fn, cubed_error *err);
 /* Finds the function that a plan names. */
 CUBED_MUST_CHECK cubed_status cb_source_find(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);

@@ -2,7 +2,7 @@
 #ifndef CB_EXEC_LIMITS_H
 #define CB_EXEC_LIMITS_H
 
-#include "plan/context.h"
+#include "context/context.h"
 #include "plan/plan.h"
 
 /* "1.5 GB". */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/context.h"
+#include "context/context.h"
 #include "plan/reduction.h"
 
 /* Limits of a title: characters, operations one inside another, operands of a function, and nodes that are visited. */

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/lock.h"
+#include "context/context.h"
 #include "cubed/sys/message.h"
-#include "plan/context.h"
 #include "run/executors/told.h"
 #include "store/http/http_client.h"
 

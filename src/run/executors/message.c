@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/le.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 #define RANGE_MAGIC  "CBDR"
 #define REPORT_MAGIC "CBDT"

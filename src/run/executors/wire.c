@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/le.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 #define MAGIC "CBDH"
 enum { VERSION_BYTES = 24, NAME_BYTES = 40 };

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/run.h"
-#include "plan/context.h"
 #include "plan/plan.h"
 #include "run/places/self.h"
 

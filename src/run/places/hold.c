@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/run.h"
 #include "place/place.h"
-#include "plan/context.h"
 #include "run/places/beats.h"
 #include "run/places/self.h"
 

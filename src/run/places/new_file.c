@@ -13,12 +13,12 @@
 
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "context/context.h"
 #include "cubed/new_file.h"
 #include "export/netcdf.h"
 #include "export/zip_write.h"
 #include "files/files.h"
 #include "place/place.h"
-#include "plan/context.h"
 #include "run/places/beats.h"
 #include "run/places/self.h"
 

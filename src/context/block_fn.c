@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "block/block.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 static const cubed_block_fn *find(const cubed_context *ctx, const char *name)
 {

@@ -1,4 +1,4 @@
-#include "plan/context.h"
+#include "context/context.h"
 
 #include <string.h>
 #include <strings.h>

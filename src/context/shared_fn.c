@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/context.h"
+#include "context/context.h"
 
 bool cb_block_fn_is_shared(const char *name) { return strchr(name, ':') != NULL; }
 

@@ -1,6 +1,6 @@
 /* The context (cubed/context.h). Immutable after its creation, except the reference count, added functions and counters. */
-#ifndef CB_PLAN_CONTEXT_H
-#define CB_PLAN_CONTEXT_H
+#ifndef CB_CONTEXT_H
+#define CB_CONTEXT_H
 
 #include <stdatomic.h>
 
@@ -51,6 +51,11 @@ struct cubed_context {
 CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
                                                        const cubed_block_fn **out, void **fn_ctx,
                                                        cubed_error *err);
+
+/* The kind of source of that name; NULL if there is none. */
+const cubed_source_fn *cb_context_find_source_fn(const cubed_context *ctx, const char *name);
+/* CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
+CUBED_MUST_CHECK cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err);
 
 /* Functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding one opens the object,
  * which runs its code. */
