@@ -83,7 +83,7 @@ static const char *not_for_engine(const cli_common *c)
                                 : NULL;
 }
 
-static int run_on_engine(cubed_plan *plan, const cli_common *c, const engine_choice *choice,
+static int run_on_engine(cubed_plan *plan, const cli_common *c, const batch_choice *choice,
                          bool detach)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -118,7 +118,7 @@ int cmd_run(int argc, char **argv)
     void *data = NULL;
     size_t size;
     bool allow_code = false, detach = false;
-    engine_choice choice = {.engine = NULL};
+    batch_choice choice = {.engine = NULL};
     int key, code = EXIT_SUCCESS;
     c.reserved_mem = 0;
     while ((key = cli_next_option(argc, argv, &cmd_run_usage, &c)) != -1) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engines.h"
+#include "python.h"
 
 enum {
     KEY_ENGINE = CLI_OWN_KEY,
@@ -25,7 +26,6 @@ enum {
     KEY_EVERY,
     KEY_JSON
 };
-enum { ELEMENTS_PER_WORKER = 4 };
 /* Ranges that are missing, behind which nobody looks. */
 enum { LOOKED_AT = 1 << 16 };
 /* Seconds between looks. */
@@ -70,164 +70,6 @@ const cli_usage cmd_submit_usage = {
 
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
-/* Whether shells and batch systems take it as it is. */
-static bool is_plain(const char *text)
-{
-    for (const char *c = text; *c; c++) {
-        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-        if (!letter && !(*c >= '0' && *c <= '9') && !strchr("-_./:=,@+", *c)) return false;
-    }
-    return *text && *text != '-';
-}
-
-static bool is_word_of(const char *list, const char *word, size_t length)
-{
-    for (const char *at = list; at && *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == length && strncmp(at, word, n) == 0) return true;
-        at += n;
-    }
-    return false;
-}
-
-int engine_check(const char *verb, const engine_choice *c)
-{
-    const engine *e = c->engine;
-    for (const char *at = e->needs; at && *at; at += strspn(at, " ")) {
-        char name[32];
-        const size_t n = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)n, at);
-        if (!engine_get(c, name))
-            return cli_usage_error(verb, "%s needs --engine-option %s=...", e->name, name);
-        at += n;
-    }
-    for (int i = 0; i < c->noptions; i++) {
-        const char *name = c->options[i].name;
-        if (!is_plain(name) || !is_plain(c->options[i].value))
-            return cli_usage_error(verb,
-                                   "--engine-option \"%s=%s\": expected NAME=VALUE of letters, "
-                                   "digits and -_./:=,@+",
-                                   name, c->options[i].value);
-        if ((e->needs || e->takes) && !is_word_of(e->needs, name, strlen(name)) &&
-            !is_word_of(e->takes, name, strlen(name)))
-            return cli_usage_error(verb, "%s has no option \"%s\": expected %s %s", e->name, name,
-                                   e->needs ? e->needs : "", e->takes ? e->takes : "");
-    }
-    return EXIT_SUCCESS;
-}
-
-/* Elements of a stage's array: some for each worker, but none that is not worth what it costs to start. */
-static int64_t elements_of(const engine *e, const cubed_stage_info *info, unsigned workers,
-                           int64_t wanted)
-{
-    const double all = info->compute_seconds + info->read_seconds + info->write_seconds;
-    const double worth = all / (CUBED_RANGE_OVERHEADS * e->overhead) + 1;
-    int64_t n = (int64_t)workers * ELEMENTS_PER_WORKER;
-    if ((double)n > worth) n = (int64_t)worth;
-    if (wanted) n = wanted;
-    if (e->most && n > e->most) n = e->most;
-    return n > info->num_tasks ? info->num_tasks : n;
-}
-
-/* The ids of arrays that a stage makes or reads. */
-static cubed_status ids_of(const cubed_plan *plan, int stage, bool outputs, int **ids, int *n,
-                           cubed_error *err)
-{
-    cubed_stage_info info;
-    cubed_stored_info stored;
-    cubed_status st = cubed_plan_get_stage(plan, stage, &info, err);
-    *n = outputs ? info.num_outputs : info.num_inputs;
-    *ids = cli_alloc(((size_t)*n + 1) * sizeof **ids);
-    for (int i = 0; i < *n && st == CUBED_OK; i++) {
-        st = outputs ? cubed_plan_get_output(plan, stage, i, &stored, err)
-                     : cubed_plan_get_input(plan, stage, i, &stored, err);
-        (*ids)[i] = stored.id;
-    }
-    return st;
-}
-
-/* Whether stage b reads what stage a makes. */
-static cubed_status reads(const cubed_plan *plan, int b, int a, bool *yes, cubed_error *err)
-{
-    int *makes, *takes = NULL, nmakes, ntakes = 0;
-    cubed_status st = ids_of(plan, a, true, &makes, &nmakes, err);
-    if (st == CUBED_OK) st = ids_of(plan, b, false, &takes, &ntakes, err);
-    *yes = false;
-    for (int i = 0; i < nmakes && st == CUBED_OK; i++) {
-        for (int k = 0; k < ntakes; k++) *yes = *yes || makes[i] == takes[k];
-    }
-    cli_free(makes);
-    cli_free(takes);
-    return st;
-}
-
-static cubed_status list_jobs(submission *s, const engine *e, const cubed_plan *plan,
-                              cubed_error *err)
-{
-    cubed_plan_info about;
-    cubed_plan_get_info(plan, &about);
-    const int stages = about.num_stages;
-    int *job_of = cli_alloc(((size_t)stages + 1) * sizeof *job_of);
-    cubed_status st = CUBED_OK;
-    s->jobs = cli_alloc(((size_t)stages + 1) * sizeof *s->jobs);
-    for (int i = 0; i <= stages && st == CUBED_OK; i++) {
-        array_job *j = &s->jobs[s->njobs];
-        cubed_stage_info info;
-        bool before = i == stages;
-        j->after = cli_alloc(((size_t)s->njobs + 1) * sizeof *j->after);
-        for (int k = 0; k < i && st == CUBED_OK; k++) {
-            if (i < stages) st = reads(plan, i, k, &before, err);
-            if (before && job_of[k] >= 0) j->after[j->nafter++] = job_of[k];
-        }
-        if (i == stages) {
-            snprintf(j->name, sizeof j->name, "finish");
-            snprintf(j->args, sizeof j->args, "--finish --run %s --driver-version %s", s->run,
-                     cubed_version());
-            j->n = 1;
-            s->njobs++;
-        } else if (st == CUBED_OK && (st = cubed_plan_get_stage(plan, i, &info, err)) == CUBED_OK) {
-            j->n = elements_of(e, &info, s->workers, s->elements);
-            snprintf(j->name, sizeof j->name, "stage-%d", i);
-            snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s --driver-version %s", i,
-                     j->n, s->run, cubed_version());
-            job_of[i] = info.num_tasks > 0 ? s->njobs++ : -1;
-            if (job_of[i] < 0) cli_free(j->after);
-            if (job_of[i] < 0) *j = (array_job){.n = 0};
-        }
-    }
-    cli_free(job_of);
-    return st;
-}
-
-static bool write_bytes(const submission *s, const char *name, const void *data, size_t size)
-{
-    char *path = cli_printf("%s/%s", s->dir, name);
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(data, 1, size, f) == size;
-    if (f && fclose(f) != 0) ok = false;
-    cli_free(path);
-    return ok;
-}
-
-/* Scripts become programs. */
-static void finish_files(submission *s, const engine *e, const void *plan, size_t size)
-{
-    static const char *const scripts[] = {"start", "status", "cancel"};
-    json_t *doc = json_pack("{s:s,s:s,s:s,s:i}", "cubed", cubed_version(), "run", s->run, "engine",
-                            e->name, "jobs", s->njobs);
-    char *text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
-    if (!text || !write_bytes(s, "run.json", text, strlen(text)) ||
-        !write_bytes(s, "plan.cubed", plan, size))
-        s->failed = true;
-    free(text); /* check_layers: allow call: jansson returns malloc'ed text */
-    json_decref(doc);
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        char *path = cli_printf("%s/%s", s->dir, scripts[i]);
-        if (chmod(path, 0755) != 0) s->failed = true;
-        cli_free(path);
-    }
-}
-
 /* A process that runs it, whose output goes to `out`, unless that is -1. */
 static pid_t start_script(const char *dir, const char *script, int out)
 {
@@ -257,32 +99,6 @@ static int run_script(const char *verb, const char *dir, const char *script)
     return EXIT_FAILURE;
 }
 
-static int write_all(const char *verb, submission *s, const cubed_plan *plan, const void *bytes,
-                     size_t size)
-{
-    const engine *e = s->choice->engine;
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_plan_info info;
-    cubed_plan_get_info(plan, &info);
-    s->mebibytes = (info.allowed_mem + (1 << 20) - 1) >> 20;
-    if (!s->workers) s->workers = info.max_workers;
-    if (!info.work_dir) {
-        fprintf(stderr,
-                "cubed %s: the plan has no work directory, where jobs note what they "
-                "have done: save it with --work-dir\n",
-                verb);
-        return EXIT_FAILURE;
-    }
-    if (list_jobs(s, e, plan, &err) != CUBED_OK) return cli_report(verb, &err);
-    e->write(s);
-    finish_files(s, e, bytes, size);
-    for (int i = 0; i < s->njobs; i++) cli_free(s->jobs[i].after);
-    cli_free(s->jobs);
-    if (!s->failed) return EXIT_SUCCESS;
-    cli_say(stderr, "cubed %s: cannot write to %s: %s\n", verb, s->dir, strerror(errno));
-    return EXIT_FAILURE;
-}
-
 /* What shells and batch systems take as it is: *full is its path from the root, the caller's. */
 static int find_directory(const char *verb, const char *dir, char **full)
 {
@@ -291,7 +107,7 @@ static int find_directory(const char *verb, const char *dir, char **full)
         cli_say(stderr, "cubed %s: %s: %s\n", verb, dir, strerror(errno));
         return EXIT_FAILURE;
     }
-    if (!is_plain(path))
+    if (!batch_is_plain(path))
         return cli_usage_error(verb,
                                "\"%s\": expected letters, digits and -_./:=,@+ in the "
                                "path of a directory for batch systems",
@@ -307,44 +123,50 @@ static int make_directory(const char *verb, const char *dir)
     return EXIT_FAILURE;
 }
 
-int engine_choose(const char *verb, const char *name, engine_choice *c)
+int engine_choose(const char *verb, const char *name, batch_choice *c)
 {
-    c->engine = engine_find(name);
+    c->engine = batch_find(name);
     if (c->engine) return EXIT_SUCCESS;
     return cli_usage_error(verb, "--engine \"%s\": expected one of those in --help", name);
 }
 
-int engine_add_option(const char *verb, char *text, engine_choice *c)
+int engine_add_option(const char *verb, char *text, batch_choice *c)
 {
     char *value = strchr(text, '=');
-    if (!value || c->noptions == ENGINE_OPTIONS)
+    if (!value || c->noptions == BATCH_OPTIONS)
         return cli_usage_error(verb, "--engine-option \"%s\": expected NAME=VALUE, at most %d",
-                               text, ENGINE_OPTIONS);
+                               text, BATCH_OPTIONS);
     *value = 0;
-    c->options[c->noptions++] = (engine_option){text, value + 1};
+    c->options[c->noptions++] = (batch_option){text, value + 1};
     return EXIT_SUCCESS;
 }
 
-/* To s->dir, which is there, and names the run if nothing else does. */
-static int write_run(const char *verb, submission *s, const cubed_plan *plan, const void *bytes,
-                     size_t size)
+int engine_check(const char *verb, const batch_choice *c)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (cli_own_path(s->program, &err) != CUBED_OK) return cli_report(verb, &err);
-    if (!s->run) s->run = strrchr(s->dir, '/') + 1;
-    if (!is_plain(s->run) || !is_plain(s->program) || strlen(s->run) >= CUBED_RUN_NAME_CAP ||
-        strpbrk(s->run, "/:=,@+"))
-        return cli_usage_error(verb,
-                               "the run's name is \"%s\", expected 1 to %d letters, "
-                               "digits, \"-\", \"_\" and \".\": --run gives another",
-                               s->run, CUBED_RUN_NAME_CAP - 1);
-    return write_all(verb, s, plan, bytes, size);
+    if (batch_check(c, &err) == CUBED_OK) return EXIT_SUCCESS;
+    return cli_usage_error(verb, "%s", err.message);
+}
+
+/* To s->dir, which is there, and names the run if nothing else does. */
+static int write_run(const char *verb, batch_submission *s, const cubed_plan *plan,
+                     const void *bytes, size_t size)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    char program[PATH_MAX];
+    if (cli_own_path(program, &err) != CUBED_OK) return cli_report(verb, &err);
+    s->program = program;
+    s->python = python_name();
+    const cubed_status st = batch_write(s, plan, bytes, size, &err);
+    s->program = NULL;
+    if (st == CUBED_E_ARG) return cli_usage_error(verb, "%s", err.message);
+    return st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
 }
 
 int cmd_submit(int argc, char **argv)
 {
-    engine_choice choice = {.engine = NULL};
-    submission s = {.choice = &choice};
+    batch_choice choice = {.engine = NULL};
+    batch_submission s = {.choice = &choice};
     cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     char *dir = NULL;
@@ -663,7 +485,7 @@ static int make_run_directory(const char *verb, const cubed_plan *plan, char **d
     return EXIT_FAILURE;
 }
 
-int engine_check_run(const char *verb, const engine_choice *c, bool detach)
+int engine_check_run(const char *verb, const batch_choice *c, bool detach)
 {
     const char *name = c->engine->name;
     if (c->engine->apart)
@@ -671,15 +493,15 @@ int engine_check_run(const char *verb, const engine_choice *c, bool detach)
                                "--engine: machines of %s see no directory of this one: expected "
                                "`cubed submit PLAN DIR --engine %s --start`",
                                name, name);
-    if (detach && c->engine->leave == ENGINE_STAYS)
+    if (detach && c->engine->leave == BATCH_STAYS)
         return cli_usage_error(verb, "--detach: %s does not go on by itself", name);
     return EXIT_SUCCESS;
 }
 
-int engine_run(const char *verb, const engine_choice *c, const cubed_plan *plan, unsigned workers,
+int engine_run(const char *verb, const batch_choice *c, const cubed_plan *plan, unsigned workers,
                bool detach)
 {
-    submission s = {.choice = c, .workers = workers, .leaves = detach};
+    batch_submission s = {.choice = c, .workers = workers, .leaves = detach};
     cubed_error err = CUBED_ERROR_INIT;
     char *dir = NULL;
     void *bytes;
@@ -741,7 +563,7 @@ int cmd_executors(int argc, char **argv)
         json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", name, "kind", "executor",
                                               "label", live ? "tested live" : "contract only"));
     }
-    for (const engine *e = engines; e->name; e++)
+    for (const batch_system *e = batch_systems; e->name; e++)
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", e->name, "kind",
                                               "batch system", "label", e->label, "programs",
                                               e->programs));

@@ -1,19 +1,20 @@
 /* What batch systems are told: one file for each array of jobs, and three scripts, which start all of them in an order
  * that they keep, list those that are not over, and cancel them. An array is everywhere the same: elements that differ
  * in a number, which `cubed worker --of` finds in a variable. */
-#include "engines.h"
-
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "python.h"
+#include "batch/batch.h"
 
-#define RETRIES 2
+#define RETRIES  2
+#define BEAM_JOB "cubed.runtime.beam_job"
 
-const char *engine_get(const engine_choice *c, const char *name)
+const char *batch_get(const batch_choice *c, const char *name)
 {
     for (int i = 0; i < c->noptions; i++) {
         if (strcmp(c->options[i].name, name) == 0) return c->options[i].value;
@@ -21,25 +22,26 @@ const char *engine_get(const engine_choice *c, const char *name)
     return NULL;
 }
 
-static FILE *begin_file(submission *s, const char *name, const char *suffix)
+static FILE *begin_file(batch_submission *s, const char *name, const char *suffix)
 {
-    char *path = cli_printf("%s/%s%s", s->dir, name, suffix);
+    char path[PATH_MAX + sizeof s->jobs->name + 16];
+    snprintf(path, sizeof path, "%s/%s%s", s->dir, name, suffix);
     FILE *f = fopen(path, "w");
-    cli_free(path);
     if (!f) s->failed = true;
     return f;
 }
 
-static void end_file(submission *s, FILE *f)
+static void end_file(batch_submission *s, FILE *f)
 {
     if (!f) return;
     if (ferror(f)) s->failed = true;
     if (fclose(f) != 0) s->failed = true;
 }
 
-static void write_file(submission *s, const char *name, const char *fmt, ...) CUBED_PRINTF(3, 4);
+static void write_file(batch_submission *s, const char *name, const char *fmt, ...)
+    CUBED_PRINTF(3, 4);
 
-static void write_file(submission *s, const char *name, const char *fmt, ...)
+static void write_file(batch_submission *s, const char *name, const char *fmt, ...)
 {
     va_list ap;
     FILE *f = begin_file(s, name, "");
@@ -50,29 +52,32 @@ static void write_file(submission *s, const char *name, const char *fmt, ...)
     end_file(s, f);
 }
 
-/* The beginning of `start`, which may be run again: workers leave out what is done. `first`: a command. */
-static FILE *begin_start_behind(submission *s, const char *first)
+/* The beginning of `start`, which may be run again: workers skip completed tasks. */
+static void put_begin(FILE *f, const batch_submission *s)
+{
+    fprintf(f, "%s worker %s/plan.cubed --begin --run %s%s >run\n: >jobs\n", s->program, s->dir,
+            s->run, s->take_over ? " --take-over" : "");
+}
+
+static FILE *begin_start(batch_submission *s)
 {
     FILE *f = begin_file(s, "start", "");
-    if (f)
-        fprintf(f,
-                "#!/bin/sh\nset -eu\ncd %s\n%s%s worker %s/plan.cubed --begin --run %s%s >run\n"
-                ": >jobs\n",
-                s->dir, first, s->program, s->dir, s->run, s->take_over ? " --take-over" : "");
+    if (!f) return NULL;
+    fprintf(f, "#!/bin/sh\nset -eu\ncd %s\n", s->dir);
+    put_begin(f, s);
     return f;
 }
 
-static FILE *begin_start(submission *s) { return begin_start_behind(s, ""); }
-
 /* Jobs that come before, as $stage_0 and the like, each behind `sep`. */
-static void put_after(FILE *f, const submission *s, const array_job *j, const char *first,
+static void put_after(FILE *f, const batch_submission *s, const batch_job *j, const char *first,
                       const char *sep)
 {
     for (int i = 0; i < j->nafter; i++)
         fprintf(f, "%s$job%d", i ? sep : first, (int)(&s->jobs[j->after[i]] - s->jobs));
 }
 
-static void put_options(FILE *f, const submission *s, const char *fmt_name, const char *between)
+static void put_options(FILE *f, const batch_submission *s, const char *fmt_name,
+                        const char *between)
 {
     for (int i = 0; i < s->choice->noptions; i++)
         fprintf(f, "%s%s%s%s\n", fmt_name, s->choice->options[i].name, between,
@@ -81,11 +86,11 @@ static void put_options(FILE *f, const submission *s, const char *fmt_name, cons
 
 /* --- Slurm -------------------------------------------------------------------------------------------- */
 
-static void write_slurm(submission *s)
+static void write_slurm(batch_submission *s)
 {
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         FILE *f = begin_file(s, j->name, ".sbatch");
         if (!f || !start) break;
         fprintf(f,
@@ -111,11 +116,11 @@ static void write_slurm(submission *s)
 
 /* --- PBS ---------------------------------------------------------------------------------------------- */
 
-static void write_pbs(submission *s)
+static void write_pbs(batch_submission *s)
 {
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         FILE *f = begin_file(s, j->name, ".pbs");
         if (!f || !start) break;
         fprintf(f,
@@ -140,11 +145,11 @@ static void write_pbs(submission *s)
 
 /* --- HTCondor ----------------------------------------------------------------------------------------- */
 
-static void write_condor(submission *s)
+static void write_condor(batch_submission *s)
 {
     FILE *dag = begin_file(s, "run", ".dag"), *start = begin_start(s);
     for (int i = 0; i < s->njobs && dag && start; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         FILE *f = begin_file(s, j->name, ".sub");
         if (!f) break;
         fprintf(f,
@@ -175,12 +180,12 @@ static void write_condor(submission *s)
 /* --- Flux --------------------------------------------------------------------------------------------- */
 
 /* One allocation, in which stages come one after another. */
-static void write_flux(submission *s)
+static void write_flux(batch_submission *s)
 {
     FILE *f = begin_file(s, "stages", ".sh"), *start = begin_start(s);
     if (f) fprintf(f, "#!/bin/sh\nset -eu\ncd %s\n", s->dir);
     for (int i = 0; i < s->njobs && f; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         fprintf(f,
                 "flux submit --wait --cc=0-%" PRId64
                 " --cores=1 --job-name=cubed-%s-%s --env=CUBED_TASK_INDEX={cc} "
@@ -205,7 +210,7 @@ static void write_flux(submission *s)
 
 /* --- Services that are told in JSON --------------------------------------------------------------------- */
 
-static void write_json(submission *s, const char *name, json_t *doc)
+static void write_json(batch_submission *s, const char *name, json_t *doc)
 {
     FILE *f = begin_file(s, name, ".json");
     if (!doc) s->failed = true;
@@ -218,16 +223,16 @@ static void write_json(submission *s, const char *name, json_t *doc)
 }
 
 /* "cubed", "worker", the plan, and the rest. */
-static json_t *command_of(const submission *s, const array_job *j)
+static json_t *command_of(const batch_submission *s, const batch_job *j)
 {
     json_t *list = json_array();
-    char *args = cli_strdup(j->args), *left = args, *word;
+    char args[sizeof j->args], *left = args, *word;
+    memcpy(args, j->args, sizeof args);
     json_array_append_new(list, json_string("cubed"));
     json_array_append_new(list, json_string("worker"));
     json_array_append_new(list, json_sprintf("%s/plan.cubed", s->dir));
     while ((word = strtok_r(left, " ", &left)) != NULL)
         json_array_append_new(list, json_string(word));
-    cli_free(args);
     return list;
 }
 
@@ -238,7 +243,7 @@ static json_t *first_index(void)
 }
 
 /* Services take small letters, digits and "-". */
-static void name_of(const submission *s, const array_job *j, char name[80])
+static void name_of(const batch_submission *s, const batch_job *j, char name[80])
 {
     snprintf(name, 80, "cubed-%s-%s", s->run, j->name);
     for (char *c = name; *c; c++) {
@@ -247,23 +252,24 @@ static void name_of(const submission *s, const array_job *j, char name[80])
     }
 }
 
-static const char *kubernetes_space(const submission *s)
+static const char *kubernetes_space(const batch_submission *s)
 {
-    const char *space = engine_get(s->choice, "namespace");
+    const char *space = batch_get(s->choice, "namespace");
     return space ? space : "default";
 }
 
 /* A job of one container, of which `more` says how often it runs; it becomes part of it. */
-static json_t *kubernetes_job(const submission *s, const char *name, json_t *command, json_t *more)
+static json_t *kubernetes_job(const batch_submission *s, const char *name, json_t *command,
+                              json_t *more)
 {
-    const char *claim = engine_get(s->choice, "claim"), *mount = engine_get(s->choice, "mount");
-    const char *account = engine_get(s->choice, "service-account");
+    const char *claim = batch_get(s->choice, "claim"), *mount = batch_get(s->choice, "mount");
+    const char *account = batch_get(s->choice, "service-account");
     char memory[32];
     snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
     json_t *container =
         json_pack("{s:s,s:s,s:o,s:{s:{s:s,s:s},s:{s:s}},s:[{s:s,s:s}]}", "name", "worker", "image",
-                  engine_get(s->choice, "image"), "command", command, "resources", "requests",
-                  "cpu", "1", "memory", memory, "limits", "memory", memory, "volumeMounts", "name",
+                  batch_get(s->choice, "image"), "command", command, "resources", "requests", "cpu",
+                  "1", "memory", memory, "limits", "memory", memory, "volumeMounts", "name",
                   "shared", "mountPath", mount ? mount : s->dir);
     json_t *pod = json_pack("{s:s,s:[o],s:[{s:s,s:{s:s}}]}", "restartPolicy", "Never", "containers",
                             container, "volumes", "name", "shared", "persistentVolumeClaim",
@@ -276,15 +282,15 @@ static json_t *kubernetes_job(const submission *s, const char *name, json_t *com
 }
 
 /* Jobs there wait for no others: `start` does, or a job of its own, if whoever starts it is to leave. */
-static void write_kubernetes(submission *s)
+static void write_kubernetes(batch_submission *s)
 {
     const char *space = kubernetes_space(s);
-    const array_job driver = {.name = "driver"};
+    const batch_job driver = {.name = "driver"};
     char name[80];
     FILE *start = begin_start(s), *stages = s->leaves ? begin_file(s, "stages", "") : start;
     if (s->leaves && stages) fprintf(stages, "#!/bin/sh\nset -eu\ncd %s\n", s->dir);
     for (int i = 0; i < s->njobs && stages; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         const int64_t most = j->n < s->workers ? j->n : s->workers;
         name_of(s, j, name);
         write_json(s, j->name,
@@ -325,18 +331,18 @@ static void write_kubernetes(submission *s)
                space, name, space, s->run);
 }
 
-static void write_aws_batch(submission *s)
+static void write_aws_batch(batch_submission *s)
 {
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         char name[80], memory[32];
         name_of(s, j, name);
         snprintf(memory, sizeof memory, "%" PRIu64, s->mebibytes);
         json_t *doc =
             json_pack("{s:s,s:s,s:s,s:{s:o,s:[{s:s,s:s},{s:s,s:s}]},s:{s:i}}", "jobName", name,
-                      "jobQueue", engine_get(s->choice, "queue"), "jobDefinition",
-                      engine_get(s->choice, "definition"), "containerOverrides", "command",
+                      "jobQueue", batch_get(s->choice, "queue"), "jobDefinition",
+                      batch_get(s->choice, "definition"), "containerOverrides", "command",
                       command_of(s, j), "resourceRequirements", "type", "VCPU", "value", "1",
                       "type", "MEMORY", "value", memory, "retryStrategy", "attempts", 1 + RETRIES);
         /* An array has two elements at least. */
@@ -362,17 +368,17 @@ static void write_aws_batch(submission *s)
                s->dir);
 }
 
-static void write_cloud_run(submission *s)
+static void write_cloud_run(batch_submission *s)
 {
-    const char *region = engine_get(s->choice, "region");
+    const char *region = batch_get(s->choice, "region");
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         char name[80], memory[32];
         name_of(s, j, name);
         snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
         json_t *container = json_pack("{s:s,s:o,s:{s:{s:s,s:s}}}", "image",
-                                      engine_get(s->choice, "image"), "command", command_of(s, j),
+                                      batch_get(s->choice, "image"), "command", command_of(s, j),
                                       "resources", "limits", "cpu", "1", "memory", memory);
         const int64_t most = j->n < s->workers ? j->n : s->workers;
         write_json(s, j->name,
@@ -400,15 +406,16 @@ static void write_cloud_run(submission *s)
 
 /* Machines there see none of the directory: the plan is part of the script that each task runs, and `start` adds it. They
  * wait for no others, and nothing says which failed: `start` looks at what is done before it goes on. */
-static void write_coiled_batch(submission *s)
+static void write_coiled_batch(batch_submission *s)
 {
-    const char *space = engine_get(s->choice, "workspace");
-    char *within = space ? cli_printf(" --workspace %s", space) : cli_strdup("");
+    const char *space = batch_get(s->choice, "workspace");
+    const char *within = space ? " --workspace " : "";
+    if (!space) space = "";
     /* Of a machine, of which the system takes a part; 11 % less would be taken for enough. */
     const uint64_t least = (s->mebibytes + 1024) * 9 / 8;
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         char name[80];
         if (i == s->njobs - 1) { /* nothing that needs another machine */
             fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
@@ -420,7 +427,7 @@ static void write_coiled_batch(submission *s)
                 "#!/bin/bash\n# COILED ntasks %" PRId64 "\n# COILED max-workers %u\n"
                 "# COILED max-retries %d\n",
                 j->n, s->workers, RETRIES);
-        if (!engine_get(s->choice, "memory") && !engine_get(s->choice, "vm-type"))
+        if (!batch_get(s->choice, "memory") && !batch_get(s->choice, "vm-type"))
             fprintf(f, "# COILED memory %" PRIu64 "MiB-%" PRIu64 "MiB\n", least, 4 * least + 16384);
         put_options(f, s, "# COILED ", " ");
         if (j->n == 1) fprintf(f, "export CUBED_TASK_INDEX=0\n");
@@ -430,34 +437,34 @@ static void write_coiled_batch(submission *s)
                 j->args);
         end_file(s, f);
         name_of(s, j, name);
-        fprintf(start,
-                "{ cat %s.sh; base64 plan.cubed; printf 'END\\nwork\\n'; } >%s-plan.sh\n"
-                "job=%s-$(date +%%s)\necho \"$job\" >>jobs\n"
-                "coiled batch run --wait --name \"$job\" %s-plan.sh\n"
-                "if ! %s status %s | grep -q '^stage %s: \\([0-9]*\\) of \\1 tasks'; then\n"
-                "    echo \"%s is not done, see: coiled batch logs%s $job\" >&2\n    exit 1\nfi\n",
-                j->name, j->name, name, j->name, s->program, s->dir, j->name + strlen("stage-"),
-                j->name, within);
+        fprintf(
+            start,
+            "{ cat %s.sh; base64 plan.cubed; printf 'END\\nwork\\n'; } >%s-plan.sh\n"
+            "job=%s-$(date +%%s)\necho \"$job\" >>jobs\n"
+            "coiled batch run --wait --name \"$job\" %s-plan.sh\n"
+            "if ! %s status %s | grep -q '^stage %s: \\([0-9]*\\) of \\1 tasks'; then\n"
+            "    echo \"%s is not done, see: coiled batch logs%s%s $job\" >&2\n    exit 1\nfi\n",
+            j->name, j->name, name, j->name, s->program, s->dir, j->name + strlen("stage-"),
+            j->name, within, space);
     }
     end_file(s, start);
     write_file(s, "status",
-               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do COLUMNS=200 coiled batch status%s "
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do COLUMNS=200 coiled batch status%s%s "
                "\"$job\" | grep -wE 'pending|assigned|running'; done\ntrue\n",
-               s->dir, within);
+               s->dir, within, space);
     write_file(s, "cancel",
-               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do coiled cluster stop%s \"$job\"; "
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do coiled cluster stop%s%s \"$job\"; "
                "done\n",
-               s->dir, within);
-    cli_free(within);
+               s->dir, within, space);
 }
 
 /* One pipeline, whose steps are the arrays: the package submits it. The plan goes along, so machines there need not see
  * the directory. */
-static void write_beam(submission *s)
+static void write_beam(batch_submission *s)
 {
     json_t *jobs = json_array(), *options = json_array();
     for (int i = 0; i < s->njobs; i++) {
-        const array_job *j = &s->jobs[i];
+        const batch_job *j = &s->jobs[i];
         json_t *after = json_array();
         for (int k = 0; k < j->nafter; k++)
             json_array_append_new(after, json_string(s->jobs[j->after[k]].name));
@@ -468,39 +475,40 @@ static void write_beam(submission *s)
         json_array_append_new(options, json_sprintf("--%s=%s", s->choice->options[i].name,
                                                     s->choice->options[i].value));
     write_json(s, "pipeline", json_pack("{s:o,s:o}", "options", options, "jobs", jobs));
-    char *call = cli_printf("'%s' -m cubed.runtime.beam_job", python_name());
-    char *check = cli_printf("%s check %s\n", call, s->dir);
-    FILE *start = begin_start_behind(s, check);
-    if (start) fprintf(start, "%s start %s\n", call, s->dir);
+    FILE *start = begin_file(s, "start", "");
+    if (start) {
+        fprintf(start, "#!/bin/sh\nset -eu\ncd %s\n'%s' -m " BEAM_JOB " check %s\n", s->dir,
+                s->python, s->dir);
+        put_begin(start, s);
+        fprintf(start, "'%s' -m " BEAM_JOB " start %s\n", s->python, s->dir);
+    }
     end_file(s, start);
-    write_file(s, "status", "#!/bin/sh\n%s status %s\n", call, s->dir);
-    write_file(s, "cancel", "#!/bin/sh\n%s cancel %s\n", call, s->dir);
-    cli_free(check);
-    cli_free(call);
+    write_file(s, "status", "#!/bin/sh\n'%s' -m " BEAM_JOB " status %s\n", s->python, s->dir);
+    write_file(s, "cancel", "#!/bin/sh\n'%s' -m " BEAM_JOB " cancel %s\n", s->python, s->dir);
 }
 
-const engine engines[] = {
-    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", ENGINE_LEAVES, false,
+const batch_system batch_systems[] = {
+    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", BATCH_LEAVES, false,
      write_slurm},
-    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", ENGINE_LEAVES, false,
+    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", BATCH_LEAVES, false,
      write_pbs},
     {"htcondor", "contract only", NULL, NULL, 0, 1, "condor_submit_dag condor_q condor_rm",
-     ENGINE_LEAVES, false, write_condor},
-    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", ENGINE_LEAVES, false, write_flux},
+     BATCH_LEAVES, false, write_condor},
+    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", BATCH_LEAVES, false, write_flux},
     {"kubernetes", "contract only", "image claim", "mount namespace service-account", 100000, 2,
-     "kubectl", ENGINE_LEAVES_DRIVER, false, write_kubernetes},
-    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", ENGINE_LEAVES, false,
+     "kubectl", BATCH_LEAVES_DRIVER, false, write_kubernetes},
+    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", BATCH_LEAVES, false,
      write_aws_batch},
-    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", ENGINE_STAYS, false,
+    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", BATCH_STAYS, false,
      write_cloud_run},
-    {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", ENGINE_STAYS, true,
+    {"coiled-batch", "contract only", NULL, NULL, 10000, 10, "coiled", BATCH_STAYS, true,
      write_coiled_batch},
-    {"beam", "tested live", NULL, NULL, 10000, 1, "python3", ENGINE_LEAVES, false, write_beam},
+    {"beam", "tested live", NULL, NULL, 10000, 1, "python3", BATCH_LEAVES, false, write_beam},
     {.name = NULL}};
 
-const engine *engine_find(const char *name)
+const batch_system *batch_find(const char *name)
 {
-    for (const engine *e = engines; e->name; e++) {
+    for (const batch_system *e = batch_systems; e->name; e++) {
         if (strcmp(e->name, name) == 0) return e;
     }
     return NULL;

@@ -1,0 +1,89 @@
+/* Runs as job arrays of batch systems: a directory with the plan, the description of the jobs, and scripts that start, list and
+ * cancel them. A library over the public API. */
+#ifndef CUBED_BATCH_H
+#define CUBED_BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cubed/plan.h"
+#include "cubed/run.h"
+
+typedef struct batch_system batch_system;
+
+typedef struct batch_option {
+    const char *name, *value;
+} batch_option;
+
+/* A batch system and the options that a user gives it. */
+enum { BATCH_OPTIONS = 32 };
+typedef struct batch_choice {
+    const batch_system *engine; /* NULL: none */
+    batch_option options[BATCH_OPTIONS];
+    int noptions;
+} batch_choice;
+
+/* An array of jobs: the tasks of a stage, or the end of the run. */
+typedef struct batch_job {
+    char name[24];      /* "stage-0", "finish" */
+    char args[192];     /* arguments of `cubed worker` after the plan */
+    int64_t n;          /* array tasks */
+    int nafter, *after; /* jobs that must be complete before */
+} batch_job;
+
+typedef struct batch_submission {
+    const batch_choice *choice;
+    const char *dir;     /* exists; absolute path that batch_is_plain accepts */
+    const char *run;     /* name of the run; NULL: the last part of `dir` */
+    const char *program; /* path of the command on the nodes */
+    const char *python;  /* interpreter that has the package, for systems that it submits to */
+    unsigned workers;    /* jobs at a time; 0: the plan's workers */
+    int64_t elements;    /* array tasks of each job; 0: by the plan's estimate */
+    bool leaves;         /* the process that submits the run does not wait for it */
+    bool take_over;      /* see cubed_takeover_options */
+    /* Set by batch_write. */
+    uint64_t mebibytes; /* memory of a worker */
+    int njobs;
+    batch_job *jobs;
+    bool failed; /* a file could not be written */
+} batch_submission;
+
+/* Whether a run continues without the process that submitted it. */
+typedef enum batch_leave {
+    BATCH_LEAVES,
+    BATCH_LEAVES_DRIVER, /* if a job submits the others: `leaves` of a submission */
+    BATCH_STAYS
+} batch_leave;
+
+struct batch_system {
+    const char *name;
+    const char *label;    /* "tested live" or "contract only" */
+    const char *needs;    /* required options, separated by blanks; may be NULL */
+    const char *takes;    /* other options; NULL: any, which the batch system gets unchanged */
+    int64_t most;         /* maximum array tasks; 0: unlimited */
+    double overhead;      /* seconds that an array task costs by itself */
+    const char *programs; /* that `start` calls */
+    batch_leave leave;
+    bool apart; /* its machines cannot see the run's directory */
+    void (*write)(batch_submission *s);
+};
+
+/* Ends with a NULL name. */
+extern const batch_system batch_systems[];
+/* NULL if there is none of that name. */
+const batch_system *batch_find(const char *name);
+/* The value of an option; NULL if it is not given. */
+const char *batch_get(const batch_choice *c, const char *name);
+
+/* Whether shells and batch systems take the string unchanged. */
+bool batch_is_plain(const char *text);
+/* CUBED_E_ARG if the system needs an option that is missing, or does not know one that is given. */
+CUBED_MUST_CHECK cubed_status batch_check(const batch_choice *c, cubed_error *err);
+/* Writes the plan, its description and the scripts into the directory.
+ *
+ * Errors: CUBED_E_ARG if the run's name is not plain. CUBED_E_UNSUPPORTED if the plan has no work directory. CUBED_E_IO if a file
+ * cannot be written. */
+CUBED_MUST_CHECK cubed_status batch_write(batch_submission *s, const cubed_plan *plan,
+                                          const void *bytes, size_t size, cubed_error *err);
+
+#endif
