@@ -10,9 +10,8 @@ from typing import NamedTuple
 KINDS = (
     "NONE ARRAY ARRAYS BOOL INT FLOAT COMPLEX INTS LIST FLOATS STRING CHOICE DTYPE SLICE"
 ).split()
-FLAGS = "REQUIRED POSITION_ONLY KEYWORD_ONLY VARIADIC AXIS ENGINE LIKE LABELS RULE".split()
+FLAGS = "REQUIRED POSITION_ONLY KEYWORD_ONLY VARIADIC AXIS ENGINE LIKE LABELS RULE GAPS".split()
 MAX_RESULTS = 4
-
 
 class _Value(ctypes.Structure):
     _fields_ = (
@@ -21,10 +20,8 @@ class _Value(ctypes.Structure):
         ("parts", ctypes.c_int64 * 2),
     )
 
-
 class _Choice(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("number", ctypes.c_int))
-
 
 class _Param(ctypes.Structure):
     _fields_ = (
@@ -37,7 +34,6 @@ class _Param(ctypes.Structure):
         ("choices", ctypes.POINTER(_Choice)),
         ("notes", ctypes.c_char_p),
     )
-
 
 class _Function(ctypes.Structure):
     _fields_ = (
@@ -57,7 +53,6 @@ class _Function(ctypes.Structure):
         ("any_results", ctypes.c_bool),
     )
 
-
 class Param(NamedTuple):
     """A parameter."""
 
@@ -67,7 +62,6 @@ class Param(NamedTuple):
     default: str | None  #: as Python spells it; None: it is required
     choices: tuple[str, ...]
     notes: str
-
 
 class Function(NamedTuple):
     """A row."""
@@ -80,10 +74,8 @@ class Function(NamedTuple):
     results: tuple[str, ...]
     any_results: bool
 
-
 def _bits(word: int, names: list[str]) -> frozenset[str]:
     return frozenset(name for i, name in enumerate(names) if word >> i & 1)
-
 
 def _choices(p: _Param) -> dict[str, int]:
     found: dict[str, int] = {}
@@ -92,7 +84,6 @@ def _choices(p: _Param) -> dict[str, int]:
             break
         found[p.choices[i].name.decode()] = p.choices[i].number
     return found
-
 
 def _default(library: ctypes.CDLL, p: _Param) -> str | None:
     if "REQUIRED" in _bits(p.flags, FLAGS):
@@ -103,7 +94,6 @@ def _default(library: ctypes.CDLL, p: _Param) -> str | None:
     library.cubed_value_format(ctypes.byref(p.fallback), text, len(text))
     return text.value.decode()
 
-
 def _param(library: ctypes.CDLL, p: _Param) -> Param:
     return Param(
         p.name.decode(),
@@ -113,7 +103,6 @@ def _param(library: ctypes.CDLL, p: _Param) -> Param:
         tuple(_choices(p)),
         p.notes.decode(),
     )
-
 
 def read(path: Path) -> Iterator[Function]:
     """The functions of a library, in the order of its catalogue."""

@@ -76,7 +76,8 @@ enum {
     CUBED_PARAM_ENGINE = 32,  /* is set by the program, not by its user, such as `task_mem` */
     CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS = 128, /* a list is the coordinate of the result's first axis */
-    CUBED_PARAM_RULE = 256    /* names the reduction whose effect on attributes the function has */
+    CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
+    CUBED_PARAM_GAPS = 512    /* items of a list of arrays may be None (NULL): one for each axis */
 };
 
 /* A parameter of a function. The library makes these structures, and may append members. */

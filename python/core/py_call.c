@@ -144,13 +144,16 @@ static bool take_other_number(const cubed_param *p, PyObject *object, cubed_valu
 
 /* --- Lists -------------------------------------------------------------------------------------------- */
 
-static bool take_arrays(core_state *s, taken *t, PyObject *list, cubed_value *v)
+static bool take_arrays(core_state *s, taken *t, const cubed_param *p, PyObject *list,
+                        cubed_value *v)
 {
     const Py_ssize_t n = PyTuple_Size(list);
     cubed_array **arrays = list_room(t, n, sizeof *arrays, Py_NewRef(list));
     if (!arrays) return false;
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (!(arrays[i] = core_unwrap(s, PyTuple_GetItem(list, i)))) return false;
+        PyObject *item = PyTuple_GetItem(list, i);
+        if (item == Py_None && (p->flags & CUBED_PARAM_GAPS)) continue; /* NULL */
+        if (!(arrays[i] = core_unwrap(s, item))) return false;
     }
     *v = (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = (int)n, .as.arrays = arrays};
     return true;
@@ -248,7 +251,7 @@ static bool take_list(core_state *s, taken *t, const cubed_function *f, const cu
     if (PyTuple_Size(list) > INT32_MAX)
         done = refuse(f, p, object);
     else if (accepts(p, CUBED_VALUE_ARRAYS))
-        done = take_arrays(s, t, list, v);
+        done = take_arrays(s, t, p, list, v);
     else if (accepts(p, CUBED_VALUE_LIST))
         done = take_ints_or_items(t, p, list, v);
     else if (accepts(p, CUBED_VALUE_FLOATS))

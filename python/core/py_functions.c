@@ -38,32 +38,6 @@ static PyObject *astype(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *forward_fill(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int axis;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Oi", &object, &axis) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_forward_fill(x, axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *require(PyObject *module, PyObject *args)
-{
-    const char *message;
-    PyObject *value, *condition;
-    cubed_array *x, *holds, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOs", &value, &condition, &message) ||
-        !core_pair(module, value, condition, &x, &holds))
-        return NULL;
-    cubed_status st = cubed_require(x, holds, message, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 /* None where there is none in common. */
 static PyObject *result_type(PyObject *module, PyObject *args)
 {
@@ -80,8 +54,6 @@ PyMethodDef core_function_methods[] = {
     {"elementwise", elementwise, METH_VARARGS,
      "elementwise(name: Operation, /, *args: Array) -> Array"},
     {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
-    {"forward_fill", forward_fill, METH_VARARGS, "forward_fill(x: Array, axis: int, /) -> Array"},
-    {"require", require, METH_VARARGS, "require(x: Array, holds: Array, message: str, /) -> Array"},
     {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},
     {NULL, NULL, 0, NULL},
 };

@@ -177,8 +177,8 @@ static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
     const cubed_value *v = &at->argument->value;
     const bool is_kind = (unsigned)v->kind < CUBED_VALUE_KIND_COUNT && v->n >= 0;
     bool missing = is_kind && is_null(v);
-    for (int i = 0; is_kind && !missing && v->kind == CUBED_VALUE_ARRAYS && i < v->n; i++)
-        missing = !v->as.arrays[i];
+    const bool has_items = v->kind == CUBED_VALUE_ARRAYS && !(p->flags & CUBED_PARAM_GAPS);
+    for (int i = 0; is_kind && !missing && has_items && i < v->n; i++) missing = !v->as.arrays[i];
     if (is_kind && !missing && v->kind == CUBED_VALUE_LIST && !is_sound(v, MOST_DEEP)) {
         const cubed_status wrong = cb_fail(at->err, CUBED_E_TYPE,
                                            "%s: %s is a list of items that are not numbers, "
@@ -226,8 +226,9 @@ static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param
         at.argument = &arguments[i];
         at.number = i;
         CB_TRY(check_pointers(&at, p));
-        if (v->kind != CUBED_VALUE_ARRAY) return refuse(&at, p, v, CUBED_E_TYPE);
-        out->items[i - first] = v->as.array;
+        const bool is_gap = v->kind == CUBED_VALUE_NONE && (p->flags & CUBED_PARAM_GAPS);
+        if (v->kind != CUBED_VALUE_ARRAY && !is_gap) return refuse(&at, p, v, CUBED_E_TYPE);
+        out->items[i - first] = is_gap ? NULL : v->as.array;
     }
     out->values[p - at.function->params] =
         (cubed_value){.kind = CUBED_VALUE_ARRAYS, .n = n - first, .as.arrays = out->items};

@@ -62,11 +62,121 @@ static cubed_status call_take_along_axis(const cb_call *c)
                                  c->out, c->err);
 }
 
+/* --- Positions along several axes ---------------------------------------------------------------------- */
+
+#define POSITIONS_OF_AXES                                                                          \
+    {                                                                                              \
+        PARAM("positions", ACCEPTS(ARRAYS),                                                        \
+              CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC | CUBED_PARAM_LIKE | CUBED_PARAM_GAPS,   \
+              "For each axis an array of positions, or None for all of the axis. The arrays "      \
+              "broadcast.")                                                                        \
+    }
+#define VALUE                                                                                      \
+    PARAM_OPERAND("value", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,                       \
+                  "What comes there; it broadcasts.")
+
+static const cubed_param gather_params[] = {INPUT, POSITIONS_OF_AXES};
+static const cubed_param scatter_params[] = {INPUT, VALUE, POSITIONS_OF_AXES};
+
+/* The positions at place i, one for each axis of x. */
+static cubed_status take_positions(const cb_call *c, int i, cubed_array *const **out)
+{
+    const int ndim = cubed_array_ndim(cb_call_array(c, 0));
+    *out = c->values[i].as.arrays;
+    if (c->values[i].n == ndim) return CUBED_OK;
+    return cb_fail(c->err, CUBED_E_ARG, "%s: there are positions of %d axes, expected %d",
+                   c->function->name, c->values[i].n, ndim);
+}
+
+static cubed_status call_gather(const cb_call *c)
+{
+    cubed_array *const *positions;
+    CB_TRY(take_positions(c, 1, &positions));
+    return cubed_gather(cb_call_array(c, 0), positions, c->out, c->err);
+}
+
+static cubed_status call_scatter(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), *value, *const * positions;
+    CB_TRY(take_positions(c, 2, &positions));
+    CB_TRY(cb_call_operand(c, 1, cubed_array_dtype(x), &value));
+    const cubed_status st = cubed_scatter(x, positions, value, c->out, c->err);
+    cubed_array_unref(value);
+    return st;
+}
+
+/* --- Masks -------------------------------------------------------------------------------------------- */
+
+#define MASK PARAM_ARRAY("mask", "Bools: true for the elements that are replaced.")
+
+static const cubed_param replace_params[] = {INPUT, MASK, VALUE};
+static const cubed_param scatter_mask_params[] = {
+    INPUT, MASK, PARAM_ARRAY("values", "As many elements, along one axis.")};
+
+static cubed_status call_replace(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), *value;
+    CB_TRY(cb_call_operand(c, 2, cubed_array_dtype(x), &value));
+    const cubed_status st = cubed_replace(x, cb_call_array(c, 1), value, c->out, c->err);
+    cubed_array_unref(value);
+    return st;
+}
+
+static cubed_status call_scatter_mask(const cb_call *c)
+{
+    return cubed_scatter_mask(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_array(c, 2), c->out,
+                              c->err);
+}
+
+static const cubed_param require_params[] = {
+    INPUT,
+    PARAM_ARRAY("holds", "Bools, in the shape of `x`."),
+    {PARAM("message", ACCEPTS(STRING), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
+           "What the error says, before the position.")}};
+
+static cubed_status call_require(const cb_call *c)
+{
+    return cubed_require(cb_call_array(c, 0), cb_call_array(c, 1), c->values[2].as.string, c->out,
+                         c->err);
+}
+
+static const cubed_param forward_fill_params[] = {INPUT, PARAM_AXIS("axis", 0, -1, "The axis.")};
+
+static cubed_status call_forward_fill(const cb_call *c)
+{
+    return cubed_forward_fill(cb_call_array(c, 0), cb_call_axis(c, 1), c->out, c->err);
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define MOVES .attrs = CUBED_ATTRS_VIEW, .moves = true, .coords = CUBED_COORDS_CUT
 
 static const cb_row rows[] = {
+    {{"forward_fill", CATEGORY,
+      .summary = "Missing elements become the last element before them that is not missing.",
+      .returns = "The shape and type of `x`.", PARAMS(forward_fill_params),
+      .attrs = CUBED_ATTRS_SAME},
+     .call = call_forward_fill},
+    {{"gather", CATEGORY, .summary = "The elements at positions along several axes.",
+      .returns = "The axes of the positions at the place of the first axis that has some, or in "
+                 "front if there are others between these axes.",
+      PARAMS(gather_params), .coords = CUBED_COORDS_CUT},
+     .call = call_gather},
+    {{"replace", CATEGORY, .summary = "Replaces the elements that a mask chooses.",
+      .returns = "The shape and type of `x`.", PARAMS(replace_params)},
+     .call = call_replace},
+    {{"require", CATEGORY, .summary = "The array itself; computing fails unless a condition holds.",
+      .returns = "`x`.", PARAMS(require_params), .attrs = CUBED_ATTRS_VIEW},
+     .call = call_require},
+    {{"scatter", CATEGORY,
+      .summary = "Replaces the elements at positions along several axes; of equal positions the "
+                 "last one counts.",
+      .returns = "The shape and type of `x`.", PARAMS(scatter_params)},
+     .call = call_scatter},
+    {{"scatter_mask", CATEGORY,
+      .summary = "Replaces the elements that a mask chooses by others, in their order.",
+      .returns = "The shape and type of `x`.", PARAMS(scatter_mask_params)},
+     .call = call_scatter_mask},
     {{"take", CATEGORY, .summary = "The elements at positions along an axis.",
       .returns = "The type of `x`, with an element along the axis for each position; without the "
                  "axis for a number.",

@@ -322,6 +322,39 @@ static cubed_status call_multi_dot(const cb_call *c)
     return cubed_multi_dot(c->values[0].as.arrays, c->values[0].n, c->out, c->err);
 }
 
+static const cubed_param einsum_params[] = {
+    {PARAM("subscripts", ACCEPTS(STRING), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
+           "A letter for each axis, operands separated by commas, and ``->`` before the letters of "
+           "the result.")},
+    {PARAM("operands", ACCEPTS(ARRAYS),
+           CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC | CUBED_PARAM_LIKE, "At least one array.")},
+    PARAM_DTYPE("dtype", NAMED, "Type of products and sums. None: the one that all promote to."),
+    PARAM_BOOL("in_order", NAMED, false, "Whether operands are multiplied from left to right."),
+    {PARAM(
+        "steps", ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,
+        "Operands that each step multiplies: bit k is operand k, and the product becomes the last "
+        "operand. None: one step.")},
+};
+
+static cubed_status call_einsum(const cb_call *c)
+{
+    const cubed_value *operands = &c->values[1], *list = &c->values[4];
+    uint64_t steps[CUBED_EINSUM_MAX_OPERANDS];
+    cubed_einsum_options o = CUBED_EINSUM_OPTIONS_INIT;
+    o.dtype = cb_call_dtype(c, 2);
+    o.in_order = cb_call_bool(c, 3);
+    o.steps = steps;
+    if (list->n > CUBED_EINSUM_MAX_OPERANDS)
+        return cb_call_blame(c, 4,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "einsum: steps has %d numbers, expected at most %d", list->n,
+                                     CUBED_EINSUM_MAX_OPERANDS));
+    for (; cb_call_has(c, 4) && o.nsteps < list->n; o.nsteps++)
+        steps[o.nsteps] = (uint64_t)list->as.ints[o.nsteps];
+    return cubed_einsum(c->values[0].as.string, operands->as.arrays, operands->n, &o, c->out,
+                        c->err);
+}
+
 /* --- Norms -------------------------------------------------------------------------------------------- */
 
 static const cubed_choice matrix_norms[] = {
@@ -451,6 +484,9 @@ static const cb_row rows[] = {
       .summary = "Eigenvalues of Hermitian matrices, whose lower triangle is read.",
       .returns = "``(..., n)``, real and ascending.", PARAMS(matrix_params)},
      .call = call_eigvalsh},
+    {{"einsum", CATEGORY, .summary = "Sums of products over indices that are named by letters.",
+      .returns = "The type that the operands promote to, or `dtype`.", PARAMS(einsum_params)},
+     .call = call_einsum},
     {{"inv", CATEGORY, .summary = "Inverses of matrices.",
       .returns = "``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
      .call = call_inv},

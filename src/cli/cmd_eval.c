@@ -128,7 +128,9 @@ static const cli_topic topics[] = {
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "
-     "assign(x[1:3, ::2], value); choose(numbers, (x, y), mode=\"clip\") "
+     "assign(x[1:3, ::2], value), replace(x, mask, value), scatter_mask(x, mask, values), "
+     "forward_fill(x, axis=), require(x, holds, \"message\"); choose(numbers, (x, y), "
+     "mode=\"clip\") "
      "select((a > 0, a < 0), (x, y), default=0)"},
     {"sets", "isin(x, among or (1, 2), invert=True)"},
     {"shapes that depend on values",

@@ -64,58 +64,6 @@ static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array *
     return st;
 }
 
-static cubed_status call_einsum(expr_builder *b, const expr *e, cubed_array **out)
-{
-    cubed_array *x[CUBED_EINSUM_MAX_OPERANDS];
-    int n, made = 0;
-    EXPR_TRY(expr_check_args(b, e, 2, 1 + CUBED_EINSUM_MAX_OPERANDS, NULL, &n));
-    if (e->child[0]->kind != EXPR_STRING)
-        return expr_reject(b, e->child[0], "expected subscripts in quotes, as in \"ij,jk->ik\"");
-    cubed_status st = CUBED_OK;
-    for (; made < n - 1 && st == CUBED_OK; made += st == CUBED_OK)
-        st = expr_get_array(b, e->child[1 + made], &x[made]);
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_einsum(e->child[0]->text, x, made, NULL, out, b->err));
-    for (int i = 0; i < made; i++) cubed_array_unref(x[i]);
-    return st;
-}
-
-/* Arguments from number `first` on: positions for each axis of x, or None. */
-static cubed_status get_positions(expr_builder *b, const expr *e, int first, int n,
-                                  const cubed_array *x, cubed_array **at)
-{
-    if (n - first != cubed_array_ndim(x))
-        return expr_reject(b, e, "expected positions, or None, for each axis of x");
-    for (int i = first; i < n; i++) {
-        if (e->child[i]->kind != EXPR_NONE)
-            EXPR_TRY(expr_get_array(b, e->child[i], &at[i - first]));
-    }
-    return CUBED_OK;
-}
-
-/* gather(x, i, None, j) and, with a value behind x, scatter. */
-static cubed_status by_positions(expr_builder *b, const expr *e, int assigns, cubed_array **out)
-{
-    static const char *const names[] = {NULL};
-    int n, first = assigns ? 2 : 1;
-    cubed_array *x, *value = NULL, *at[CUBED_MAX_NDIM] = {NULL};
-    EXPR_TRY(expr_check_args(b, e, first + 1, first + CUBED_MAX_NDIM, names, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_positions(b, e, first, n, x, at);
-    if (st == CUBED_OK && assigns) st = expr_get_array(b, e->child[1], &value);
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          assigns ? cubed_scatter(x, at, value, out, b->err)
-                                  : cubed_gather(x, at, out, b->err));
-    for (int d = 0; d < cubed_array_ndim(x) && !assigns && st == CUBED_OK; d++) {
-        if (at[d]) expr_note_cut(b, e, x, d);
-    }
-    for (int d = 0; d < CUBED_MAX_NDIM; d++) cubed_array_unref(at[d]);
-    cubed_array_unref(value);
-    cubed_array_unref(x);
-    return st;
-}
-
 /* assign(x[1:3, ::2], value): x with the value there. */
 static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -141,7 +89,7 @@ static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **ou
 }
 
 const expr_function expr_block_functions[] = {
-    {.name = "tensordot", .fn = call_tensordot}, {.name = "einsum", .fn = call_einsum},
-    {"gather", NULL, by_positions, false},       {"scatter", NULL, by_positions, true},
-    {.name = "assign", .fn = call_assign},       {.name = NULL},
+    {.name = "tensordot", .fn = call_tensordot},
+    {.name = "assign", .fn = call_assign},
+    {.name = NULL},
 };

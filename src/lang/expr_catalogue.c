@@ -79,7 +79,8 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
             a->like = v.array;
             a->first = e;
         }
-    } else if ((p->accepts & numbers) || !accepts(p, CUBED_VALUE_ARRAY)) {
+    } else if ((p->accepts & numbers) ||
+               !(accepts(p, CUBED_VALUE_ARRAY) || accepts(p, CUBED_VALUE_ARRAYS))) {
         *to = expr_literal_value(&v);
     } else {
         a->waiting[a->nwaiting].argument = i;
@@ -378,6 +379,13 @@ static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBE
     }
 }
 
+/* Marks the axes of the first array that have an array in the arguments from number `first` on. */
+static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDIM])
+{
+    for (int i = first; i < a->n && i - first < CUBED_MAX_NDIM; i++)
+        marked[i - first] = a->list[i].value.kind == CUBED_VALUE_ARRAY;
+}
+
 /* Notes the elements of a result along axis d of the first array, whose extent there is `left`. */
 static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
 {
@@ -469,8 +477,12 @@ static void note_coords(expr_builder *b, const arguments *a, const cubed_array *
         return;
     }
     for (int k = 0; k < f->nparams; k++) {
-        if (!(f->params[k].flags & CUBED_PARAM_AXIS)) continue;
-        mark_axes(a, &f->params[k], axes);
+        if (f->params[k].flags & CUBED_PARAM_AXIS)
+            mark_axes(a, &f->params[k], axes);
+        else if (f->params[k].flags & CUBED_PARAM_GAPS)
+            mark_arrays(a, k, axes);
+        else
+            continue;
         has_axes = true;
     }
     if (f->coords == CUBED_COORDS_JOINED) {

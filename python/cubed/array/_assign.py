@@ -143,11 +143,11 @@ def _set_masked(x: _core.Array, mask: _core.Array, v: _core.Array) -> _core.Arra
     """x[mask] = v for a mask of the first axes."""
     rest = x.shape[len(mask.shape) :]
     if not rest and math.prod(v.shape) != 1:
-        return _core.scatter_mask(x, mask, _aligned(v, (math.prod(v.shape),)))
+        return _core.call("scatter_mask", x, mask, _aligned(v, (math.prod(v.shape),)))
     v = _aligned(v, rest)
     for _ in rest:
         mask = _core.call("expand_dims", mask, len(mask.shape))
-    return _core.replace(x, mask, v)
+    return _core.call("replace", x, mask, v)
 
 
 def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
@@ -159,12 +159,12 @@ def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
     order = chosen.order()
     if order is not None:
         v = _core.call("transpose", v, np.argsort(order).tolist())
-    part = _core.scatter(part, chosen.at, v)
+    part = _core.call("scatter", part, v, chosen.at)
     part = _core.call("squeeze", part, chosen.new)
     if 0 in part.shape and any(isinstance(e, Array) and not is_mask(e) for e in entries):
         # Nothing is assigned, but a run must check the positions: make x depend on them.
         checked = _core.call("all", _core.astype(part, "bool"))
-        return _core.require(
-            x._x, _core.call("broadcast_to", checked, x.shape), "positions in the array"
+        return _core.call(
+            "require", x._x, _core.call("broadcast_to", checked, x.shape), "positions in the array"
         )
     return _set_part(x._x, list(chosen.basic), part)

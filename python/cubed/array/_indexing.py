@@ -45,7 +45,7 @@ def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
     if mask is not None and mask.ndim > 0:
         return Array._new(get_masked(x._x, mask, spec), spec)
     chosen = selection(x, entries, first)
-    out = _core.gather(chosen.part(x._x), chosen.at)
+    out = _core.call("gather", chosen.part(x._x), chosen.at)
     order = chosen.order()
     return Array._new(out if order is None else _core.call("transpose", out, order), spec)
 

@@ -80,7 +80,7 @@ def einsum(
     dtypes = [dtype_of(a.dtype) for a in arrays]
     kind = np.result_type(*dtypes) if dtype is None else np.dtype(dtype)
     steps = _steps(optimize, len(arrays))
-    out = _core.einsum(subscripts, arrays, name_of(kind), not optimize, steps)
+    out = _core.call("einsum", subscripts, arrays, name_of(kind), not optimize, steps)
     for i, d in enumerate(dtypes):
         if not np.can_cast(d, kind, casting):
             raise TypeError(f"einsum: operand {i} is {d}, which casting {casting!r} to {kind} bars")
@@ -124,7 +124,8 @@ def _steps(optimize: Any, n: int) -> tuple[int, ...]:
         step = set(given) if isinstance(given, (list, tuple)) else set()
         if not step or not step <= set(range(left)):
             raise ValueError(f"einsum: step {given!r} of the path for {left} operands")
-        steps.append(sum(1 << k for k in step))
+        bits = sum(1 << k for k in step)
+        steps.append(bits - (bits >> 63 << 64))  # as the engine's integers have these bits
         left -= len(step) - 1
     if left != 1:
         raise ValueError(f"einsum: the path {optimize!r} leaves {left} operands of {n}")

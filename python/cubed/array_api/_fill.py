@@ -19,12 +19,12 @@ def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
         How many missing elements in a row are filled; None: all.
     """
     a = normalize_axis(axis, x.ndim)
-    out = x._like(_core.forward_fill(x._x, a))
+    out = x._like(_core.call("forward_fill", x._x, a))
     if limit is None or limit >= x.shape[a] or kind_of(x.dtype) not in "fcmM":
         return out
     shape = tuple(n if d == a else 1 for d, n in enumerate(x.shape))
     chunks = tuple(n if d == a else 1 for d, n in enumerate(x._x.chunks))
     at = x._like(_core.index(shape, chunks, 0)).astype(float)
     known = where(not_equal(x, x), float("nan"), at)
-    last = x._like(_core.forward_fill(known._x, a))
+    last = x._like(_core.call("forward_fill", known._x, a))
     return where(at - last <= limit, out, x).astype(x.dtype)

@@ -57,7 +57,7 @@ def test_help_of_a_verb(verb):
 def test_help_of_eval_names_all_functions_that_have_rows_of_their_own():
     rows = "".join(path.read_text() for path in (ROOT / "src/lang").glob("expr_*.c"))
     functions = re.findall(r'\{(?:\.name = )?"(\w+)", (?:\.fn|NULL, \w+, )', rows)
-    assert {"group_labels", "rolling", "sel"} < set(functions)
+    assert {"group_labels", "sel"} < set(functions)
     named = set(re.findall(r"\w+", check(run("help", "eval")).out))
     assert {*functions, *manipulation.__all__} <= named
 
