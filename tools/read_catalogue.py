@@ -51,6 +51,7 @@ class _Function(ctypes.Structure):
         ("moves", ctypes.c_bool),
         ("coords", ctypes.c_int),
         ("any_results", ctypes.c_bool),
+        ("counts", ctypes.c_bool),
     )
 
 class Param(NamedTuple):
@@ -73,6 +74,7 @@ class Function(NamedTuple):
     params: tuple[Param, ...]
     results: tuple[str, ...]
     any_results: bool
+    counts: bool  #: the number of elements of its results is computed first
 
 def _bits(word: int, names: list[str]) -> frozenset[str]:
     return frozenset(name for i, name in enumerate(names) if word >> i & 1)
@@ -122,5 +124,6 @@ def read(path: Path) -> Iterator[Function]:
             tuple(_param(library, f.params[i]) for i in range(f.nparams)),
             tuple(name.decode() for name in f.results if name),
             f.any_results,
+            f.counts,
         )
         at = library.cubed_function_next(at)

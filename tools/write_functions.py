@@ -8,8 +8,8 @@ cubed/functions/_prepare.py gets the row's name and the arguments, and makes the
 hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
 the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of
 that name, by which the result is rechunked. "Gives list of Array": the type of any number of
-results, in place of a tuple; "Gives one or all": one result is no tuple. "Spread": the package takes
-a list of arrays as positional arguments.
+results, in place of a tuple; "Gives one or all": one result is no tuple. "Spread": the package
+takes a list of arrays as positional arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array._operands import common_spec, core_of, lazy
+from cubed.array._select import counted_call
 from cubed.base._types import Axis, ChunksLike, DTypeLike, Shape
 from cubed.functions._calls import {calls}
 from cubed.functions._prepare import {through}
@@ -58,6 +60,7 @@ TITLES = {
     "numeric": "Numbers",
     "pieces": "Pieces, sizes and diagonals",
     "searching": "Order and search",
+    "sets": "Sets and chosen elements",
     "statistical": "Statistics",
     "stats": "Statistics of samples",
 }
@@ -281,7 +284,7 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
         return [f"return {notes.through}({named})"]
     arrays = [p for p in shown if p.accepts == {"ARRAY"}]
     lists = [p for p in shown if "ARRAYS" in p.accepts]
-    engine = any("ENGINE" in p.flags for p in f.params)
+    engine = not f.counts and any("ENGINE" in p.flags for p in f.params)
     operands = [p for p in shown if "ARRAY" in p.accepts and p not in arrays]
     given = [value(p, arrays, operands, notes) for p in shown]
     if len(arrays) == 1 and not lists and not operands:
@@ -289,32 +292,34 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
         named = "" if name == "x" else f', "{name}"'
         like = "LIKE" in arrays[0].flags
         lines = [f"{name} = as_lazy({name})" if like else f"{name} = lazy({name}{named})"]
+        spec = f"{name}._spec"
         given += [f"{name}.spec.task_mem"] * engine
         wrap = f"{name}._like({{}})"
     elif not arrays and not lists and not operands:
-        lines, wrap = [], "Array._new({}, None)"
+        lines, wrap, spec = [], "Array._new({}, None)", "None"
     else:
         lines = [made_list(p, notes) for p in lists]
         of = [f"*{local_name(p, notes)}" for p in lists] + [p.name for p in (*arrays, *operands)]
         lines.append(f"spec = common_spec({', '.join(of)})")
         given += ["task_mem(spec)"] * engine
-        wrap = "Array._new({}, spec)"
+        wrap, spec = "Array._new({}, spec)", "spec"
     if notes.chunks:
         wrap = f"rechunked({wrap}, chunks)"
-    call = [name_in_quotes(f.name), *given]
+    call = [name_in_quotes(f.name), *([spec] if f.counts else ()), *given]
+    function = "counted_call" if f.counts else "_core.call"
     if f.any_results:
         each = f"return [{wrap.format('c')} for c in cores]"
         if not notes.gives:
             each = f"return tuple({wrap.format('c')} for c in cores)"
-        return [*lines, *assign("cores", call), each]
+        return [*lines, *assign("cores", function, call), each]
     if not f.results:
-        made = "return " + wrap.format(f"_core.call({', '.join(call)})")
+        made = "return " + wrap.format(f"{function}({', '.join(call)})")
         if len(made) <= WIDTH - 4:
             return [*lines, made]
-        return [*lines, *assign("core", call), f"return {wrap.format('core')}"]
+        return [*lines, *assign("core", function, call), f"return {wrap.format('core')}"]
     each = f"{wrap.format('c')} for c in cores"
     made = f"{notes.result}(*({each}))" if notes.result else f"tuple({each})"
-    return [*lines, *assign("cores", call), f"return {made}"]
+    return [*lines, *assign("cores", function, call), f"return {made}"]
 
 
 def local_name(p: Param, notes: Notes) -> str:
@@ -336,13 +341,13 @@ def name_in_quotes(name: str) -> str:
     return f'"{name}"'
 
 
-def assign(name: str, call: list[str]) -> list[str]:
+def assign(name: str, function: str, call: list[str]) -> list[str]:
     """A call whose arguments are lines of their own where one line is too short."""
-    if len(line := f"{name} = _core.call({', '.join(call)})") <= WIDTH - 4:
+    if len(line := f"{name} = {function}({', '.join(call)})") <= WIDTH - 4:
         return [line]
     if len(within := "    " + ", ".join(call)) <= WIDTH - 4:
-        return [f"{name} = _core.call(", within, ")"]
-    return [f"{name} = _core.call(", *(f"    {a}," for a in call), ")"]
+        return [f"{name} = {function}(", within, ")"]
+    return [f"{name} = {function}(", *(f"    {a}," for a in call), ")"]
 
 
 def function(f: Function, notes: Notes) -> str:
@@ -352,7 +357,8 @@ def function(f: Function, notes: Notes) -> str:
         returns = "Any" if notes.gives == "one or all" else "list[Array]"
     lines = [*docstring(f, notes, shown), *body(f, notes, shown)]
     text = "\n".join(f"    {line}".rstrip() for line in lines)
-    return f"{signature(f, notes, shown, returns)}\n{text}\n"
+    before = "@computes_first\n" if f.counts else ""
+    return f"{before}{signature(f, notes, shown, returns)}\n{text}\n"
 
 
 def module(category: str, functions: list[Function], folder: Path) -> str:

@@ -776,18 +776,63 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_arra
                                                       cubed_error *err);
 /* Outputs of cubed_unique; NULL: not wanted. They are 1-D with `count` elements, except `inverse`, which has x's shape. */
 typedef struct cubed_unique_outputs {
-    cubed_array **values;  /* distinct elements in order; every NaN is distinct */
+    cubed_array **
+        values; /* distinct elements in order; every NaN is distinct, unless options say that all are one */
     cubed_array **indices; /* int64: position of the first occurrence of each, in C order */
     cubed_array **inverse; /* int64: for each element of x its position in `values` */
     cubed_array **counts;  /* int64: number of occurrences of each */
 } cubed_unique_outputs;
-/* Get the distinct elements of x, which is sorted as by cubed_sort_with. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x, uint64_t task_mem,
+typedef struct cubed_unique_options {
+    size_t struct_size;
+    bool equal_nan;    /* all NaN are one element, as in NumPy */
+    uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
+} cubed_unique_options;
+#define CUBED_UNIQUE_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_unique_options), false, 0                                                     \
+    }
+/* Get the distinct elements of x, which is sorted as by cubed_sort_with. Options are the same in both; NULL: the defaults. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x,
+                                                             const cubed_unique_options *options,
                                                              cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array *offsets,
-                                                     int64_t count, uint64_t task_mem,
+                                                     int64_t count,
+                                                     const cubed_unique_options *options,
                                                      const cubed_unique_outputs *outs,
                                                      cubed_error *err);
+/* Elements of either of two sets, of both, of the first alone, and of one but not of both. */
+typedef enum cubed_set_operation {
+    CUBED_SET_UNION,
+    CUBED_SET_INTERSECTION,
+    CUBED_SET_DIFFERENCE,
+    CUBED_SET_EXCLUSIVE
+} cubed_set_operation;
+typedef struct cubed_set_options {
+    size_t struct_size;
+    bool
+        assume_unique; /* elements of each operand are distinct: those of a difference keep their order */
+    uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
+} cubed_set_options;
+#define CUBED_SET_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cubed_set_options), false, 0                                                        \
+    }
+/* Outputs of cubed_set; NULL: not wanted. They are 1-D with `count` elements. */
+typedef struct cubed_set_outputs {
+    cubed_array **values; /* distinct elements in order */
+    /* Of an intersection, int64: positions of the first occurrence of each in x1 and in x2, in C order. */
+    cubed_array **indices1, **indices2;
+} cubed_set_outputs;
+/* Get distinct elements of two arrays, which are promoted, in order. A difference has the type of x1. All NaN of an
+ * array are one element; they equal NaN of the other array in a union only. Options are the same in both; NULL: the defaults. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_set_offsets(cubed_set_operation operation,
+                                                          cubed_array *x1, cubed_array *x2,
+                                                          const cubed_set_options *options,
+                                                          cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_set(cubed_set_operation operation, cubed_array *x1,
+                                                  cubed_array *x2, cubed_array *offsets,
+                                                  int64_t count, const cubed_set_options *options,
+                                                  const cubed_set_outputs *outs, cubed_error *err);
 /* Computes, as bool in x1's shape, whether each element of x1 is among the elements of x2 (with `invert`: is not). NaN is
  * not among anything. Strings are compared with strings of their kind, of any length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,

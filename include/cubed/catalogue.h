@@ -134,6 +134,7 @@ typedef struct cubed_function {
     bool moves;              /* elements of the first array or list, unchanged */
     cubed_coords_rule coords;
     bool any_results; /* has any number of results, in a list, also if there is one */
+    bool counts;      /* extents of the results depend on values: see cubed_call_offsets */
 } cubed_function;
 
 /* The function of that name, or NULL. Takes the same time for each name. */
@@ -191,6 +192,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
                                                    const cubed_function *function,
                                                    const cubed_argument *arguments, int n,
                                                    cubed_results *results, cubed_error *err);
+/* For a function that counts: makes the int64 array whose last element is the number of elements of its results. The caller
+ * computes the array, and passes it and the number to cubed_call as the arguments `offsets` and `count`.
+ *
+ * arguments  those of the call, without these two
+ * most       receives the greatest number that there may be; may be NULL
+ *
+ * Errors: as of cubed_call; CUBED_E_ARG for a function that does not count. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_call_offsets(cubed_context *ctx,
+                                                           const cubed_function *function,
+                                                           const cubed_argument *arguments, int n,
+                                                           cubed_array **out, int64_t *most,
+                                                           cubed_error *err);
 /* Releases the arrays that are left in *results (members that are NULL were taken), and the list; empties it. */
 CUBED_API void cubed_results_free(cubed_context *ctx, cubed_results *results);
 

@@ -18,39 +18,8 @@ static PyObject *tensordot(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *compress(PyObject *module, PyObject *args)
-{
-    PyObject *left, *right, *counts;
-    long long count;
-    cubed_array *x, *mask, *offsets, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOL", &left, &right, &counts, &count) ||
-        !core_pair(module, left, right, &x, &mask) ||
-        !(offsets = core_unwrap(core_get_state(module), counts)))
-        return NULL;
-    cubed_status st = cubed_compress(x, mask, offsets, count, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *mask_offsets(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    long long chunk;
-    cubed_array *mask, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OL", &object, &chunk) ||
-        !(mask = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_mask_offsets(mask, chunk, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 PyMethodDef core_block_methods[] = {
     {"tensordot", tensordot, METH_VARARGS,
      "tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array"},
-    {"compress", compress, METH_VARARGS,
-     "compress(x: Array, mask: Array, offsets: Array, count: int, /) -> Array"},
-    {"mask_offsets", mask_offsets, METH_VARARGS,
-     "mask_offsets(mask: Array, chunk: int, /) -> Array"},
     {NULL, NULL, 0, NULL},
 };

@@ -340,34 +340,65 @@ static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_r
     return is_one ? one : tuple;
 }
 
+/* The values of a call, which free_rooms frees in any case. False after an error. */
+static bool take_all(core_state *s, PyObject *args, const cubed_function **function, taken *t)
+{
+    const Py_ssize_t n = PyTuple_Size(args) - 1;
+    const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+    if (n < 0) PyErr_SetString(PyExc_TypeError, "call: the name of a function is missing");
+    if (!name) return false;
+    const cubed_function *f = *function = cubed_function_find(name);
+    if (!f) return core_unknown("name", name, "a function of the catalogue") != NULL;
+    if (n > f->nparams) {
+        PyErr_Format(PyExc_TypeError, "%s: there are %zd values, expected at most %d", name, n,
+                     f->nparams);
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        const cubed_param *p = &f->params[i];
+        cubed_argument *a = &t->arguments[i];
+        a->spelled = p->name;
+        if (!(p->flags & CUBED_PARAM_POSITION_ONLY)) a->name = p->name;
+        if (!take(s, t, f, p, PyTuple_GetItem(args, i + 1), &a->value)) return false;
+    }
+    return true;
+}
+
 static PyObject *call(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
-    const Py_ssize_t n = PyTuple_Size(args) - 1;
+    const cubed_function *f;
     PyObject *made = NULL;
     taken t = {.rooms = NULL};
     cubed_results results;
     cubed_error err = CUBED_ERROR_INIT;
-    const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
-    if (n < 0) PyErr_SetString(PyExc_TypeError, "call: the name of a function is missing");
-    if (!name) return NULL;
-    const cubed_function *f = cubed_function_find(name);
-    if (!f) return core_unknown("name", name, "a function of the catalogue");
-    if (n > f->nparams)
-        return PyErr_Format(PyExc_TypeError, "%s: there are %zd values, expected at most %d", name,
-                            n, f->nparams);
-    for (int i = 0; i < n; i++) {
-        const cubed_param *p = &f->params[i];
-        cubed_argument *a = &t.arguments[i];
-        a->spelled = p->name;
-        if (!(p->flags & CUBED_PARAM_POSITION_ONLY)) a->name = p->name;
-        if (!take(s, &t, f, p, PyTuple_GetItem(args, i + 1), &a->value)) goto out;
+    if (take_all(s, args, &f, &t)) {
+        const int n = (int)PyTuple_Size(args) - 1;
+        if (cubed_call(s->ctx, f, t.arguments, n, &results, &err) == CUBED_OK)
+            made = wrap_results(module, f, &results);
+        else
+            core_raise(&err);
     }
-    if (cubed_call(s->ctx, f, t.arguments, (int)n, &results, &err) == CUBED_OK)
-        made = wrap_results(module, f, &results);
-    else
-        core_raise(&err);
-out:
+    free_rooms(&t);
+    return made;
+}
+
+static PyObject *call_offsets(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    const cubed_function *f;
+    PyObject *made = NULL;
+    taken t = {.rooms = NULL};
+    cubed_array *offsets;
+    int64_t most;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (take_all(s, args, &f, &t)) {
+        const int n = (int)PyTuple_Size(args) - 1;
+        if (cubed_call_offsets(s->ctx, f, t.arguments, n, &offsets, &most, &err) == CUBED_OK)
+            made = Py_BuildValue("(NL)", core_wrap(s, offsets), (long long)most);
+        else
+            core_raise(&err);
+    }
     free_rooms(&t);
     return made;
 }
@@ -377,5 +408,9 @@ PyMethodDef core_call_methods[] = {
      "call(name: str, /, *values: Any) -> Any\n"
      "Calls a function of the catalogue with the values of its parameters, in their order. Those "
      "behind the last one have their defaults."},
+    {"call_offsets", call_offsets, METH_VARARGS,
+     "call_offsets(name: str, /, *values: Any) -> tuple[Array, int]\n"
+     "The offsets to compute before a call of a function that counts, and the greatest number of "
+     "elements that there may be."},
     {NULL, NULL, 0, NULL},
 };

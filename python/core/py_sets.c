@@ -23,40 +23,6 @@ static PyObject *nonzero(PyObject *module, PyObject *args)
     return core_finish_all(module, st, outs, cubed_array_ndim(x), &err);
 }
 
-static PyObject *unique_offsets(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    unsigned long long task_mem;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OK", &object, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_unique_offsets(x, task_mem, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-/* The values, and those that are wanted. */
-static PyObject *unique(PyObject *module, PyObject *args)
-{
-    PyObject *object, *numbers;
-    long long count;
-    unsigned long long task_mem;
-    int wanted[3], n = 1;
-    cubed_array *x, *offsets, *made[4];
-    cubed_unique_outputs o = {.values = &made[0]};
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOLKppp", &object, &numbers, &count, &task_mem, &wanted[0],
-                          &wanted[1], &wanted[2]) ||
-        !core_pair(module, object, numbers, &x, &offsets))
-        return NULL;
-    if (wanted[0]) o.indices = &made[n++];
-    if (wanted[1]) o.inverse = &made[n++];
-    if (wanted[2]) o.counts = &made[n++];
-    cubed_status st = cubed_unique(x, offsets, count, task_mem, &o, &err);
-    return core_finish_all(module, st, made, n, &err);
-}
-
 static PyObject *repeat_total(PyObject *module, PyObject *args)
 {
     PyObject *object, *times, *axis_arg;
@@ -92,11 +58,6 @@ PyMethodDef core_set_methods[] = {
     {"nonzero_offsets", nonzero_offsets, METH_O, "nonzero_offsets(x: Array, /) -> Array"},
     {"nonzero", nonzero, METH_VARARGS,
      "nonzero(x: Array, offsets: Array, count: int, /) -> tuple[Array, ...]"},
-    {"unique_offsets", unique_offsets, METH_VARARGS,
-     "unique_offsets(x: Array, task_mem: int, /) -> Array"},
-    {"unique", unique, METH_VARARGS,
-     "unique(x: Array, offsets: Array, count: int, task_mem: int, indices: bool, inverse: bool, "
-     "counts: bool, /) -> tuple[Array, ...]"},
     {"repeat_total", repeat_total, METH_VARARGS,
      "repeat_total(x: Array, repeats: Array, axis: int | None, /) -> Array"},
     {"repeat_each", repeat_each, METH_VARARGS,

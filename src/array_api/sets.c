@@ -1,6 +1,8 @@
 /* Sets of elements: groups of equal ones, which are beside each other when they are in order. */
+#include "array_api/sets.h"
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "block/params.h"
 #include "ops/steps.h"
 
@@ -11,13 +13,43 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array *
     return cubed_slice_array(x, &slice, out, err);
 }
 
-/* Which elements differ from those in front of them: the first one does, and every NaN, but only the first NaT. */
-static cubed_status find_first(cubed_array *sorted, cubed_array **out, cubed_error *err)
+/* Which of `behind` are NaN as those of `front` are. */
+static cubed_status find_both_nan(cubed_array *behind, cubed_array *front, cubed_array **out,
+                                  cubed_error *err)
 {
-    if (cubed_dtype_kind(sorted->node.dtype) == CUBED_KIND_TIME) {
+    cb_steps s = {.ctx = behind->ctx, .err = err};
+    cubed_array *a = cb_step_op(&s, CUBED_OP_ISNAN, behind, NULL, NULL);
+    cubed_array *b = cb_step_op(&s, CUBED_OP_ISNAN, front, NULL, NULL);
+    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_LOGICAL_AND, a, b, NULL), out);
+}
+
+/* *differs without those that are NaN as the elements in front of them are. */
+static cubed_status join_nan(cubed_array *behind, cubed_array *front, cubed_array **differs,
+                             cubed_error *err)
+{
+    cubed_array *both = NULL, *apart = NULL, *left = NULL;
+    cubed_status st = find_both_nan(behind, front, &both, err);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_LOGICAL_NOT, &both, 1, &apart, err);
+    cubed_array *const pair[2] = {*differs, apart};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_LOGICAL_AND, pair, 2, &left, err);
+    cubed_array_unref(both);
+    cubed_array_unref(apart);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*differs);
+    *differs = left;
+    return CUBED_OK;
+}
+
+/* Which elements differ from those in front of them: the first one does, and every NaN (with `equal_nan`: the first NaN), but
+ * only the first NaT. */
+static cubed_status find_first(cubed_array *sorted, bool equal_nan, cubed_array **out,
+                               cubed_error *err)
+{
+    const cubed_kind kind = cubed_dtype_kind(sorted->node.dtype);
+    if (kind == CUBED_KIND_TIME) {
         cubed_array *ints;
         CB_TRY(cubed_astype(sorted, CUBED_INT64, &ints, err));
-        const cubed_status time_st = find_first(ints, out, err);
+        const cubed_status time_st = find_first(ints, equal_nan, out, err);
         cubed_array_unref(ints);
         return time_st;
     }
@@ -31,6 +63,8 @@ static cubed_status find_first(cubed_array *sorted, cubed_array **out, cubed_err
     CB_GO(cut(sorted, 0, n - 1, &front, err));
     cubed_array *const pair[2] = {behind, front};
     CB_GO(cubed_elementwise(CUBED_OP_NOT_EQUAL, pair, 2, &differs, err));
+    if (equal_nan && (kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX))
+        CB_GO(join_nan(behind, front, &differs, err));
     CB_GO(cubed_array_full(sorted->ctx, CUBED_BOOL, 1, &one, &one, &yes, &first, err));
     cubed_array *const parts[2] = {first, differs};
     CB_GO(cubed_concat(parts, 2, 0, out, err));
@@ -40,6 +74,13 @@ out:
     cubed_array_unref(first);
     cubed_array_unref(differs);
     return st;
+}
+
+cubed_array *cb_step_first(cb_steps *s, cubed_array *sorted, bool equal_nan)
+{
+    cubed_array *y = NULL;
+    if (!sorted || s->st != CUBED_OK) return NULL;
+    return cb_step(s, find_first(sorted, equal_nan, &y, s->err), &y);
 }
 
 /* The elements in one dimension, in order, and which are the first of their groups. */
@@ -68,9 +109,10 @@ static cubed_status sort_values(cubed_array *x, uint64_t task_mem, cubed_array *
 
 /* Elements and their places from one sort; offsets are counted in chunks of the elements alone, whatever else
  * is wanted. g is to be dropped in any case. */
-static cubed_status make_groups(cubed_array *x, bool order, uint64_t task_mem, groups *g,
-                                cubed_error *err)
+static cubed_status make_groups(cubed_array *x, bool order, const cubed_unique_options *o,
+                                groups *g, cubed_error *err)
 {
+    const uint64_t task_mem = o->task_mem;
     *g = (groups){.task_mem = task_mem};
     CB_TRY(cb_api_flatten(x, &g->flat, err));
     CB_TRY(sort_values(g->flat, task_mem, &g->sorted, err));
@@ -80,14 +122,16 @@ static cubed_status make_groups(cubed_array *x, bool order, uint64_t task_mem, g
         g->sorted = NULL;
         CB_TRY(cb_api_sort_runs(g->flat, NULL, 0, false, task_mem, &g->sorted, &g->order, err));
     }
-    return find_first(g->sorted, &g->first, err);
+    return find_first(g->sorted, o->equal_nan, &g->first, err);
 }
 
-cubed_status cubed_unique_offsets(cubed_array *x, uint64_t task_mem, cubed_array **out,
-                                  cubed_error *err)
+cubed_status cubed_unique_offsets(cubed_array *x, const cubed_unique_options *options,
+                                  cubed_array **out, cubed_error *err)
 {
+    cubed_unique_options taken = CUBED_UNIQUE_OPTIONS_INIT;
     groups g;
-    cubed_status st = make_groups(x, false, task_mem, &g, err);
+    CB_TRY(CB_OPTIONS_TAKE("unique", options, &taken, err));
+    cubed_status st = make_groups(x, false, &taken, &g, err);
     if (st == CUBED_OK) st = cubed_mask_offsets(g.first, g.chunk, out, err);
     drop(&g);
     return st;
@@ -134,12 +178,15 @@ static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_a
     return cb_steps_end(&s, shaped, out);
 }
 
-cubed_status cubed_unique(cubed_array *x, cubed_array *offsets, int64_t count, uint64_t task_mem,
-                          const cubed_unique_outputs *outs, cubed_error *err)
+cubed_status cubed_unique(cubed_array *x, cubed_array *offsets, int64_t count,
+                          const cubed_unique_options *options, const cubed_unique_outputs *outs,
+                          cubed_error *err)
 {
+    cubed_unique_options taken = CUBED_UNIQUE_OPTIONS_INIT;
     groups g;
+    CB_TRY(CB_OPTIONS_TAKE("unique", options, &taken, err));
     cubed_array *values = NULL, *indices = NULL, *inverse = NULL, *counts = NULL;
-    cubed_status st = make_groups(x, outs->indices || outs->inverse, task_mem, &g, err);
+    cubed_status st = make_groups(x, outs->indices || outs->inverse, &taken, &g, err);
     g.offsets = offsets;
     g.count = count;
     if (st != CUBED_OK) goto out;

@@ -22,6 +22,8 @@ typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* which of the functions of one body; 0 if it has its own */
+    /* Of a function that counts: makes the offsets as c->out[0]; results have `*most` elements at most. */
+    cubed_status (*count)(const cb_call *c, int64_t *most);
 } cb_row;
 
 /* The rows of a category, one file each. */
@@ -30,9 +32,9 @@ typedef struct cb_rows {
     int n;
 } cb_rows;
 extern const cb_rows cb_creation_rows, cb_indexing_rows, cb_elementwise_rows, cb_fft_rows,
-    cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_grid_rows, cb_math_rows,
+    cb_grid_rows, cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_math_rows,
     cb_numeric_rows, cb_pieces_rows, cb_random_rows, cb_reduction_rows, cb_searching_rows,
-    cb_statistical_rows, cb_stats_rows;
+    cb_sets_rows, cb_statistical_rows, cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[], cb_quantile_methods[];
@@ -65,6 +67,9 @@ const int *cb_call_one_axis(const cb_call *c, int i, int *room);
 /* The axis `given` by argument number i, counted from the first of ndim; CUBED_E_AXIS if there is none. */
 CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given,
                                                  int *axis);
+/* One axis of an array of ndim dimensions, which is not checked; the only one for None. CUBED_E_ARG if there is another number
+ * of dimensions. */
+CUBED_MUST_CHECK cubed_status cb_call_only_axis(const cb_call *c, int i, int ndim, int *axis);
 /* One integer or a list: *n of them, which belong to the call. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
 /* The lengths of chunks of an array with ndim dimensions, which belong to the call; NULL for None. */
@@ -96,6 +101,13 @@ CUBED_MUST_CHECK cubed_status cb_call_results(const cb_call *c, int64_t n, cubed
 /* Room for n arrays, which are NULL; returns NULL if there is no memory. cb_call_arrays_free also releases the arrays. */
 cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
+
+/* The offsets and the number of elements that the caller computed: values of CB_COUNTED. CUBED_E_ARG if it did not. */
+typedef struct cb_counted {
+    cubed_array *offsets;
+    int64_t count;
+} cb_counted;
+CUBED_MUST_CHECK cubed_status cb_call_counted(const cb_call *c, cb_counted *out);
 
 /* Notes that an error is about the value at position i; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);

@@ -1,6 +1,7 @@
 /* Look-up of functions, and their calls. */
 #include "cubed/catalogue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +14,8 @@ static const cb_rows *const categories[] = {
     &cb_elementwise_rows,  &cb_reduction_rows, &cb_fft_rows,         &cb_linalg_rows,
     &cb_stats_rows,        &cb_searching_rows, &cb_statistical_rows, &cb_numeric_rows,
     &cb_manipulation_rows, &cb_creation_rows,  &cb_indexing_rows,    &cb_random_rows,
-    &cb_groups_rows,       &cb_math_rows,      &cb_pieces_rows,      &cb_grid_rows};
+    &cb_groups_rows,       &cb_math_rows,      &cb_pieces_rows,      &cb_grid_rows,
+    &cb_sets_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
@@ -82,6 +84,33 @@ static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
     return CUBED_OK;
 }
 
+/* Bodies call other functions, which name themselves in their errors: "argmax: axis 5 ..." of nanargmax. Replaces the name of
+ * a function of the catalogue in front of a message by the name of the function that was called. */
+static void name_called(const cubed_function *f, cubed_error *err)
+{
+    char name[64], rest[sizeof err->message];
+    const size_t n = strcspn(err->message, ": ");
+    const bool is_name = n > 0 && n < sizeof name &&
+                         (strncmp(err->message + n, ": ", 2) == 0 ||
+                          strncmp(err->message + n, " is not defined", 15) == 0);
+    if (!is_name) return;
+    memcpy(name, err->message, n);
+    name[n] = '\0';
+    if (strcmp(name, f->name) == 0 || !cubed_function_find(name)) return;
+    memcpy(rest, err->message + n, sizeof err->message - n);
+    rest[sizeof rest - 1] = '\0';
+    snprintf(err->message, sizeof err->message, "%s%.*s", f->name,
+             (int)(sizeof err->message - 1 - strlen(f->name)), rest);
+}
+
+/* Errors of bodies name a parameter by its number; callers want the number of its argument. */
+static void explain(const cubed_function *f, const cb_bound *bound, cubed_error *err)
+{
+    if (!err) return;
+    if (err->argument < 0) err->argument = bound->numbers[-err->argument - 1];
+    name_called(f, err);
+}
+
 cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
                         const cubed_argument *arguments, int n, cubed_results *results,
                         cubed_error *err)
@@ -96,11 +125,37 @@ cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
     st = row->call(&call);
     if (st == CUBED_OK && !function->any_results) st = take_results(ctx, made, results, err);
     if (st != CUBED_OK) {
-        if (err && err->argument < 0) err->argument = bound.numbers[-err->argument - 1];
+        explain(function, &bound, err);
         for (int i = 0; i < CUBED_MAX_RESULTS; i++) cubed_array_unref(made[i]);
         cubed_results_free(ctx, results);
     }
 out:
+    cb_bound_free(ctx, &bound);
+    return st;
+}
+
+cubed_status cubed_call_offsets(cubed_context *ctx, const cubed_function *function,
+                                const cubed_argument *arguments, int n, cubed_array **out,
+                                int64_t *most, cubed_error *err)
+{
+    const cb_row *row = (const cb_row *)function;
+    cb_bound bound = {.items = NULL};
+    cubed_array *made[CUBED_MAX_RESULTS] = {NULL};
+    int64_t bound_of_count = 0;
+    if (!function->counts)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: extents do not depend on values, expected a function that counts",
+                       function->name);
+    cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
+    if (st == CUBED_OK) {
+        const cb_call call = {ctx, function, row->which, bound.values, made, NULL, err};
+        st = row->count(&call, &bound_of_count);
+        if (st == CUBED_OK)
+            *out = made[0];
+        else
+            explain(function, &bound, err);
+    }
+    if (st == CUBED_OK && most) *most = bound_of_count;
     cb_bound_free(ctx, &bound);
     return st;
 }

@@ -1,6 +1,7 @@
 /* Functions that arrange elements. */
 #include "base/error.h"
 #include "cubed/array_api.h"
+#include "literal.h"
 #include "rows.h"
 
 #define CATEGORY .category = "manipulation"
@@ -478,7 +479,13 @@ static cubed_status call_ediff1d(const cb_call *c)
     cubed_array *x = cb_call_array(c, 0), *ends[2] = {NULL, NULL};
     cubed_status st = CUBED_OK;
     for (int i = 0; i < 2 && st == CUBED_OK; i++) {
-        if (cb_call_has(c, i + 1)) st = cb_call_operand(c, i + 1, cubed_array_dtype(x), &ends[i]);
+        const cubed_value *end = &c->values[i + 1];
+        /* An integer that the type does not have is int64, which is an error of types. */
+        if (cb_is_number(end))
+            st = cb_call_number(c, i + 1, cubed_number_dtype(end, cubed_array_dtype(x), true),
+                                &ends[i]);
+        else if (cb_call_has(c, i + 1))
+            ends[i] = cubed_array_ref(cb_call_array(c, i + 1));
     }
     if (st == CUBED_OK) st = cubed_ediff1d(x, ends[1], ends[0], c->out, c->err);
     cubed_array_unref(ends[0]);

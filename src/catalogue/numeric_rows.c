@@ -172,16 +172,11 @@ static const cubed_param gradient_params[] = {
 static cubed_status call_gradient(const cb_call *c)
 {
     cubed_array *f = cb_call_array(c, 0), *spacing;
-    const int ndim = cubed_array_ndim(f);
-    if (!cb_call_has(c, 2) && ndim != 1)
-        return cb_call_blame(c, 2,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "gradient: axis is None, expected one of %d dimensions",
-                                     ndim));
+    int axis;
+    CB_TRY(cb_call_only_axis(c, 2, cubed_array_ndim(f), &axis));
     /* Integers become float64: the distance is no integer beside them. */
     CB_TRY(optional_operand(c, 1, float_type(cubed_array_dtype(f)), &spacing));
-    cubed_status st = cubed_gradient(f, spacing, cb_call_has(c, 2) ? cb_call_axis(c, 2) : 0,
-                                     (int)cb_call_int(c, 3), c->out, c->err);
+    cubed_status st = cubed_gradient(f, spacing, axis, (int)cb_call_int(c, 3), c->out, c->err);
     cubed_array_unref(spacing);
     return st;
 }

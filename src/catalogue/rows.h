@@ -101,6 +101,18 @@
             INT_DEFAULT(0)                                                                         \
     }
 
+/* The last parameters of functions that count, `task_mem` included. */
+#define COUNTED_PARAMS                                                                             \
+    {PARAM("count", ACCEPTS(INT), NAMED | CUBED_PARAM_ENGINE,                                      \
+           "Number of elements; -1: not known."),                                                  \
+     INT_DEFAULT(-1)},                                                                             \
+        PARAM_OFFSETS, PARAM_TASK_MEM
+#define PARAM_OFFSETS                                                                              \
+    {                                                                                              \
+        PARAM("offsets", ACCEPTS(ARRAY) | ACCEPTS(NONE), NAMED | CUBED_PARAM_ENGINE,               \
+              "The array of cubed_call_offsets, computed.")                                        \
+    }
+
 #define PARAMS(LIST) .params = (LIST), .nparams = (int)(sizeof(LIST) / sizeof *(LIST))
 #define ROWS(LIST)                                                                                 \
     {                                                                                              \

@@ -60,13 +60,9 @@ static cubed_status run_totals(const cb_call *c, cubed_array *x, int axis)
 static cubed_status call_cumulative(const cb_call *c)
 {
     cubed_array *x = cb_call_array(c, 0);
-    const int ndim = cubed_array_ndim(x);
-    if (!cb_call_has(c, 1) && ndim != 1)
-        return cb_call_blame(c, 1,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: axis is None, expected one of %d dimensions",
-                                     c->function->name, ndim));
-    return run_totals(c, x, cb_call_has(c, 1) ? cb_call_axis(c, 1) : 0);
+    int axis;
+    CB_TRY(cb_call_only_axis(c, 1, cubed_array_ndim(x), &axis));
+    return run_totals(c, x, axis);
 }
 
 static const cubed_param extreme_params[] = {

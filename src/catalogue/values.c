@@ -1,5 +1,6 @@
 /* Values of a call, as bodies of functions need them. */
 #include <limits.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -66,6 +67,19 @@ cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given
     return CUBED_OK;
 }
 
+cubed_status cb_call_only_axis(const cb_call *c, int i, int ndim, int *axis)
+{
+    *axis = cb_call_has(c, i) ? cb_call_axis(c, i) : 0;
+    if (cb_call_has(c, i) || ndim == 1) return CUBED_OK;
+    const char *name = c->function->name;
+    return cb_call_blame(
+        c, i,
+        ndim == 0
+            ? cb_fail(c->err, CUBED_E_ARG, "%s: the array has no axes, expected one", name)
+            : cb_fail(c->err, CUBED_E_ARG,
+                      "%s: axis is missing, expected one of the %d axes of the array", name, ndim));
+}
+
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n)
 {
     const cubed_value *v = &c->values[i];
@@ -108,6 +122,28 @@ cubed_status cb_call_results(const cb_call *c, int64_t n, cubed_array ***out)
 uint64_t cb_call_task_mem(const cb_call *c)
 {
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;
+}
+
+/* The place of a parameter that is there. */
+static int place_of(const cubed_function *f, const char *name)
+{
+    int i = f->nparams - 1;
+    while (i > 0 && strcmp(f->params[i].name, name) != 0) i--;
+    return i;
+}
+
+cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
+{
+    const int at = place_of(c->function, "count");
+    out->offsets = cb_call_array(c, place_of(c->function, "offsets"));
+    out->count = cb_call_int(c, at);
+    /* A number that a user states needs no offsets. */
+    const bool is_stated = !(c->function->params[at].flags & CUBED_PARAM_ENGINE);
+    if (out->count >= 0 && (out->offsets || is_stated)) return CUBED_OK;
+    return cb_fail(c->err, CUBED_E_ARG,
+                   "%s: the number of elements depends on values, expected `offsets` and `count` "
+                   "of cubed_call_offsets",
+                   c->function->name);
 }
 
 /* cubed_call replaces the negative number of the parameter by that of its argument. */

@@ -132,9 +132,11 @@ static const cli_topic topics[] = {
      "forward_fill(x, axis=), require(x, holds, \"message\"); choose(numbers, (x, y), "
      "mode=\"clip\") "
      "select((a > 0, a < 0), (x, y), default=0)"},
-    {"sets", "isin(x, among or (1, 2), invert=True)"},
+    {"sets", "isin(x, among or (1, 2), invert=True) in1d"},
     {"shapes that depend on values",
-     "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "
+     "compress(x, mask) extract(condition, x) flatnonzero argwhere; union1d intersect1d setdiff1d "
+     "setxor1d (x, y); unique_values(x, equal_nan=True); values, counts = unique_counts(x), "
+     "values, inverse = "
      "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
      "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
     {"new arrays",

@@ -191,6 +191,10 @@ cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_functio
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
 typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
+/* The numbers of an array, computed now: as an array of them, and the last one, which is at most `most`. Takes over the reference
+ * of x, of one dimension or none. */
+cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
+                            cubed_array **numbers, int64_t *last);
 /* repeat of x with an array of numbers (axis NULL: in one dimension). */
 cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
                               const int *axis, cubed_array **out);

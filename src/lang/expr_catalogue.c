@@ -34,7 +34,7 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
 static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
                           int more)
 {
-    const int room = call->n + more + 1; /* and task_mem */
+    const int room = call->n + more + 3; /* and offsets, count and task_mem */
     *a = (arguments){.function = f, .call = call};
     EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
     EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
@@ -546,20 +546,52 @@ static cubed_status check_choice(expr_builder *b, const arguments *a, int i)
                      lang_guess_text(&guess, text), expected);
 }
 
+/* Puts the place of the argument that an error is about, or of the call, in front of it. */
+static cubed_status locate(expr_builder *b, const arguments *a, cubed_status st)
+{
+    const int wrong = st == CUBED_OK ? 0 : b->err->argument;
+    return expr_located(b, wrong > 0 && a->nodes[wrong - 1] ? a->nodes[wrong - 1] : a->call, st);
+}
+
+static bool has_argument(const arguments *a, const char *name)
+{
+    for (int i = 0; i < a->call->n; i++) {
+        const cubed_param *p = param_of(a, i);
+        if (p && strcmp(p->name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Computes the number of elements of the results, unless the call states it. */
+static cubed_status add_count(expr_builder *b, arguments *a)
+{
+    cubed_array *offsets, *numbers;
+    int64_t most, count;
+    if (!a->function->counts || has_argument(a, "count")) return CUBED_OK;
+    EXPR_TRY(locate(
+        b, a, cubed_call_offsets(b->ctx, a->function, a->list, a->n, &offsets, &most, b->err)));
+    EXPR_TRY(expr_count_now(b, a->call, offsets, most, &numbers, &count));
+    a->list[a->n++] = (cubed_argument){.name = "offsets",
+                                       .value = {.kind = CUBED_VALUE_ARRAY, .as.array = numbers}};
+    a->list[a->n++] =
+        (cubed_argument){.name = "count", .value = {.kind = CUBED_VALUE_INT, .as.integer = count}};
+    return CUBED_OK;
+}
+
 /* Calls the function with arguments that are made, and puts the place of a wrong one in front of its error. */
 static cubed_status call_made(expr_builder *b, arguments *a, cubed_results *results)
 {
     for (int i = 0; i < a->n; i++) EXPR_TRY(check_choice(b, a, i));
     add_task_mem(a, b->host->task_mem);
-    const cubed_status st = cubed_call(b->ctx, a->function, a->list, a->n, results, b->err);
-    const int wrong = st == CUBED_OK ? 0 : b->err->argument;
-    return expr_located(b, wrong > 0 && a->nodes[wrong - 1] ? a->nodes[wrong - 1] : a->call, st);
+    EXPR_TRY(add_count(b, a));
+    return locate(b, a, cubed_call(b->ctx, a->function, a->list, a->n, results, b->err));
 }
 
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results)
 {
     arguments a;
+    *results = (cubed_results){0, NULL};
     EXPR_TRY(check_names(b, f, e));
     cubed_status st = start(b, &a, f, e, 0);
     if (st == CUBED_OK) st = make_arguments(b, &a);

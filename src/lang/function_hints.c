@@ -45,7 +45,7 @@ static const struct {
 };
 
 /* Of functions that are not rows of a table. */
-static const char others[] = "unique_counts|unique_inverse|unique_all|nonzero";
+static const char others[] = "nonzero";
 
 static void try_word(lang_guess *g, const char *word)
 {

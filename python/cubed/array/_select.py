@@ -11,6 +11,7 @@ from cubed import _core
 from cubed.array._base import Array
 from cubed.array._first import computed_first
 from cubed.array._operands import core_of
+from cubed.spec import DEFAULT
 
 
 def flatten(x: _core.Array) -> _core.Array:
@@ -30,10 +31,12 @@ def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, in
     return _core.record(known, offsets), most if found is None else int(found.flat[-1])
 
 
-def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
-    """Elements of x where the mask is true, both in one dimension; counted now."""
-    offsets, n = counted(_core.mask_offsets(mask, x.chunks[0]), x.shape[0], spec)
-    return _core.compress(x, mask, offsets, n) if n else _core.slice(x, (slice(0, 0),))
+def counted_call(name: str, spec: Any, *values: Any) -> Any:
+    """A call of a function of the catalogue that counts: the number of elements is computed now."""
+    task_mem = (spec or DEFAULT).task_mem
+    offsets, most = _core.call_offsets(name, *values, -1, None, task_mem)
+    known, n = counted(offsets, most, spec)
+    return _core.call(name, *values, n, known, task_mem)
 
 
 def coordinates(x: _core.Array, spec: Any) -> tuple[_core.Array, ...]:
@@ -45,6 +48,6 @@ def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:
     """x[mask], with a mask of the first axes of x."""
     m = core_of(mask)
     if m.shape == x.shape:
-        return pick(flatten(x), flatten(m), spec)
+        return counted_call("compress", spec, flatten(x), flatten(m))
     rows = _core.call("reshape", x, (math.prod(m.shape), *x.shape[len(m.shape) :]))
-    return _core.call("take", rows, coordinates(flatten(m), spec)[0], 0)
+    return _core.call("take", rows, counted_call("flatnonzero", spec, m), 0)

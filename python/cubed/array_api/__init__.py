@@ -24,7 +24,6 @@ from cubed.array_api import (
     manipulation_functions,
     numpy_functions,
     searching_functions,
-    set1d_functions,
     set_functions,
     signal_functions,
     sorting_functions,
@@ -52,7 +51,6 @@ from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.numpy_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
-from cubed.array_api.set1d_functions import *  # noqa: F403
 from cubed.array_api.set_functions import *  # noqa: F403
 from cubed.array_api.signal_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
@@ -83,7 +81,6 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
     __all__ += choosing_functions.__all__
     __all__ += grid_functions.__all__
     __all__ += joining_functions.__all__
-    __all__ += set1d_functions.__all__
     __all__ += signal_functions.__all__
     __all__ += numpy_functions.__all__
     __all__ += searching_functions.__all__

@@ -9,38 +9,23 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._first import computes_first
 from cubed.array._operands import (
     common_spec,
 )
-from cubed.array_api._rows import unique_along
-from cubed.array_api.creation_functions import asarray
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     conj,
-    isnan,
-    minimum,
     multiply,
     trunc,
 )
-from cubed.array_api.indexing_functions import take
 from cubed.array_api.manipulation_functions import (
     concat,
     expand_dims,
     permute_dims,
     reshape,
-    stack,
-)
-from cubed.array_api.searching_functions import nonzero
-from cubed.array_api.set_functions import (
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
 )
 from cubed.array_api.statistical_functions import sum
 from cubed.base._docs import documented
-from cubed.base._dtypes import kind_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.functions._calls import operand
 from cubed.functions.manipulation import dstack, hstack, rot90, vstack
@@ -75,11 +60,11 @@ from cubed.functions.pieces import (
 from cubed.io._create import as_lazy
 
 __all__ = [
-    "trapezoid", "split", "diag", "array_split", "angle", "append", "argwhere", "atleast_1d",
+    "trapezoid", "split", "diag", "array_split", "angle", "append", "atleast_1d",
     "atleast_2d", "atleast_3d", "average", "corrcoef", "cov", "deg2rad", "delete", "dstack", "exp2",
-    "fabs", "extract", "fix", "flatnonzero", "fliplr", "flipud", "fmax", "fmin", "hstack",
+    "fabs", "fix", "fliplr", "flipud", "fmax", "fmin", "hstack",
     "iscomplex", "isneginf", "isposinf", "isreal", "nan_to_num", "rad2deg", "rint", "rot90",
-    "sinc", "union1d", "unique", "unwrap", "vdot", "vstack",
+    "sinc", "unwrap", "vdot", "vstack",
 ]  # fmt: skip
 
 
@@ -283,133 +268,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
     """
     rows = _observations(x, y, rowvar, dtype)
     return rows._like(_core.call("corrcoef", rows._x))
-
-
-# --- Positions and sets: the number of results is counted, which computes -------------------------
-
-
-@computes_first
-@documented(returns="int64: a row with a position for each axis. Lazy.")
-def argwhere(x: Any, /) -> Array:
-    """Positions of elements that are not zero, one per row. Computes their number.
-
-    >>> x = cubed.asarray([0, 3, 0, 4])
-    >>> cubed.argwhere(x).compute()
-    array([[1],
-           [3]])
-    """
-    a = as_lazy(x)
-    return stack(nonzero(a), axis=-1)
-
-
-@computes_first
-@documented(returns="int64, of one axis. Lazy.")
-def flatnonzero(x: Any, /) -> Array:
-    """Positions in the flattened array of elements that are not zero. Computes their number.
-
-    >>> x = cubed.asarray([0, 3, 0, 4])
-    >>> cubed.flatnonzero(x).compute()
-    array([1, 3])
-    """
-    return nonzero(flat(x))[0]
-
-
-@computes_first
-@documented(returns="Of one axis, and of x's type. Lazy.")
-def extract(condition: Any, x: Any) -> Array:
-    """Elements where a condition holds, of both in one dimension. Computes their number.
-
-    A condition with fewer elements is false behind them.
-
-    >>> x = cubed.arange(6)
-    >>> cubed.extract(x % 2 == 0, x).compute()
-    array([0, 2, 4])
-    """
-    values, mask = flat(x), flat(condition).astype(bool)
-    if mask.size > values.size:  # true elements behind the end are an IndexError of the run
-        return take(values, nonzero(mask)[0], axis=0)
-    return values[: mask.size][mask]
-
-
-@computes_first
-def unique(
-    x: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    *,
-    equal_nan: bool = True,
-) -> Any:
-    """Distinct elements in ascending order, or distinct parts along an axis. Computes their number.
-
-    Parameters
-    ----------
-    x : array_like
-        Input array.
-    return_index, return_inverse, return_counts : bool, default False
-        Give a tuple, also with where in the flattened array each element is first; which of them
-        every element of x is, in x's shape; how often each is there.
-    axis : int or None
-        Compare the parts along it, in the order of their elements, of which NaN are all different.
-        Positions count along the axis.
-    equal_nan : bool, default True
-        Whether NaN is one element, and not as many as there are.
-
-    Returns
-    -------
-    Array or tuple of Array
-        Of one axis, or of the parts; what is asked for beside them is int64. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([3, 1, 3])
-    >>> cubed.unique(x).compute()
-    array([1, 3])
-    """
-    a = as_lazy(x)
-    if axis is not None:
-        rows = unique_along(a, axis, return_index, return_inverse, return_counts)
-        return rows if len(rows) > 1 else rows[0]
-    wanted = (True, return_index, return_inverse, return_counts)
-    if return_index or (return_inverse and return_counts):
-        found = dict(zip(_PARTS_OF_UNIQUE, unique_all(a), strict=True))
-    elif return_inverse or return_counts:
-        found = (unique_inverse if return_inverse else unique_counts)(a)._asdict()
-    else:
-        found = {"values": unique_values(a)}
-    if equal_nan and kind_of(a.dtype) in "fc":
-        found = _with_one_nan(found, int(sum(isnan(a).astype(np.int64))))
-    out = tuple(found[part] for part, w in zip(_PARTS_OF_UNIQUE, wanted, strict=True) if w)
-    return out if len(out) > 1 else out[0]
-
-
-_PARTS_OF_UNIQUE = ("values", "indices", "inverse_indices", "counts")
-
-
-def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
-    """What was found, with one NaN for the last n elements, which the standard has apart."""
-    if n < 2:
-        return found
-    first = found["values"].size - n
-    out = {part: x[: first + 1] for part, x in found.items()}
-    if "inverse_indices" in found:
-        out["inverse_indices"] = minimum(found["inverse_indices"], first)
-    if "counts" in found:
-        out["counts"] = concat([out["counts"][:first], asarray([n])], axis=0)
-    return out
-
-
-@computes_first
-@documented(returns="Of one axis, and of the type that both promote to. Lazy.")
-def union1d(x1: Any, x2: Any, /) -> Array:
-    """Distinct elements of two arrays in ascending order. Computes their number.
-
-    >>> cubed.union1d(cubed.asarray([1, 3]), cubed.asarray([2, 3])).compute()
-    array([1, 2, 3])
-    """
-    return unique(concat([flat(x1), flat(x2)], axis=0))
 
 
 @documented(returns="Of the type that both promote to. Lazy.")

@@ -1,158 +1,129 @@
 """Sets of elements.
 
-Shapes of results depend on the values: all functions but isin compute how many there are when they
-are called, and sort all elements.
+Shapes of results depend on the values: functions compute how many there are when they are called,
+and sort all elements, except `isin` and `in1d`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
-from cubed import _core
-from cubed.array._array import Array
 from cubed.array._first import computes_first
-from cubed.array._operands import lazy
-from cubed.array._select import counted
+from cubed.array_api._rows import unique_along
+from cubed.functions import sets
 from cubed.functions.searching import isin
+from cubed.functions.sets import (
+    argwhere,
+    extract,
+    flatnonzero,
+    in1d,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
+from cubed.io._create import as_lazy
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
-
-class UniqueAll(NamedTuple):
-    """What unique_all returns."""
-
-    values: Array
-    indices: Array
-    inverse_indices: Array
-    counts: Array
-
-
-class UniqueCounts(NamedTuple):
-    """What unique_counts returns."""
-
-    values: Array
-    counts: Array
-
-
-class UniqueInverse(NamedTuple):
-    """What unique_inverse returns."""
-
-    values: Array
-    inverse_indices: Array
-
-
-def _unique(
-    x: Array, *, indices: bool = False, inverse: bool = False, counts: bool = False
-) -> tuple[Array, ...]:
-    """The values, and what else is wanted; how many there are is computed now."""
-    x = lazy(x)
-    task_mem = x.spec.task_mem
-    offsets, n = counted(_core.unique_offsets(x._x, task_mem), x.size, x._spec)
-    made = _core.unique(x._x, offsets, n, task_mem, indices, inverse, counts)
-    return tuple(x._like(a) for a in made)
+__all__ = [
+    "argwhere",
+    "extract",
+    "flatnonzero",
+    "in1d",
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
 
 
-@computes_first
-def unique_all(x: Array, /) -> UniqueAll:
-    """Different elements in order, where each is first, which of them each element is, and how
-    often each is there. NaN are all different, NaT is one element.
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """The elements that are in both arrays, distinct ones in ascending order. Computes their
+    number.
 
-    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
-    counted when it is called, and once more when a result is computed.
+    Of the type that both promote to, in one dimension; with `return_indices` also where each is
+    first in both, flattened.
 
     Parameters
     ----------
-    x : Array
-        Input array.
+    ar1 : array_like
+        The first set.
+    ar2 : array_like
+        The second set.
+    assume_unique : bool, default False
+        Whether the elements of each are different.
+    return_indices : bool, default False
+        Whether positions are returned, too.
 
     Returns
     -------
-    UniqueAll
-        With ``values``, ``indices``, ``inverse_indices`` and ``counts``: lazy arrays.
+    Array or tuple of Array
+        Of one axis: the elements, and with `return_indices` where they first are in both. Lazy.
 
     Examples
     --------
     >>> import cubed
-    >>> cubed.unique_all(cubed.asarray([3, 1, 3])).indices.compute()
-    array([1, 0])
+    >>> cubed.intersect1d(cubed.asarray([1, 2]), cubed.asarray([2, 3])).compute()
+    array([2])
     """
-    return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
+    found = sets.intersect1d(ar1, ar2, assume_unique)
+    return found if return_indices else found[0]
 
 
 @computes_first
-def unique_counts(x: Array, /) -> UniqueCounts:
-    """Different elements in order, and how often each is there.
-
-    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
-    counted when it is called, and once more when a result is computed.
-
-    Parameters
-    ----------
-    x : Array
-        Input array.
-
-    Returns
-    -------
-    UniqueCounts
-        With ``values`` and ``counts``: lazy arrays.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.unique_counts(cubed.asarray([3, 1, 3])).counts.compute()
-    array([1, 2])
-    """
-    return UniqueCounts(*_unique(x, counts=True))
-
-
-@computes_first
-def unique_inverse(x: Array, /) -> UniqueInverse:
-    """Different elements in order, and which of them each element is.
-
-    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
-    counted when it is called, and once more when a result is computed.
+def unique(
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """Distinct elements in ascending order, or distinct parts along an axis. Computes their number.
 
     Parameters
     ----------
-    x : Array
+    x : array_like
         Input array.
+    return_index, return_inverse, return_counts : bool, default False
+        Give a tuple, also with where in the flattened array each element is first; which of them
+        every element of x is, in x's shape; how often each is there.
+    axis : int or None
+        Compare the parts along it, in the order of their elements, of which NaN are all different.
+        Positions count along the axis.
+    equal_nan : bool, default True
+        Whether NaN is one element, and not as many as there are.
 
     Returns
     -------
-    UniqueInverse
-        With ``values`` and ``inverse_indices``: lazy arrays.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.unique_inverse(cubed.asarray([3, 1, 3])).inverse_indices.compute()
-    array([1, 0, 1])
-    """
-    return UniqueInverse(*_unique(x, inverse=True))
-
-
-@computes_first
-def unique_values(x: Array, /) -> Array:
-    """Different elements in order.
-
-    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
-    counted when it is called, and once more when a result is computed.
-
-    Parameters
-    ----------
-    x : Array
-        Input array.
-
-    Returns
-    -------
-    Array
-        Of one axis, and of x's type. Lazy.
+    Array or tuple of Array
+        Of one axis, or of the parts; what is asked for beside them is int64. Lazy.
 
     Examples
     --------
     >>> import cubed
     >>> x = cubed.asarray([3, 1, 3])
-    >>> cubed.unique_values(x).compute()
+    >>> cubed.unique(x).compute()
     array([1, 3])
     """
-    return _unique(x)[0]
+    a, wanted = as_lazy(x), (return_index, return_inverse, return_counts)
+    if axis is not None:
+        out = unique_along(a, axis, *wanted)
+        return out if any(wanted) else out[0]
+    if not any(wanted):
+        return unique_values(a, equal_nan=equal_nan)
+    if return_index or (return_inverse and return_counts):
+        values, *more = unique_all(a, equal_nan=equal_nan)
+        return (values, *(y for y, w in zip(more, wanted, strict=True) if w))
+    return tuple((unique_inverse if return_inverse else unique_counts)(a, equal_nan=equal_nan))

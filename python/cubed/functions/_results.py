@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 from cubed.array._array import Array
 
-__all__ = ["EigResult", "EighResult", "LUResult", "QRResult", "SVDResult", "SlogdetResult"]
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "LUResult",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "UniqueAll",
+    "UniqueCounts",
+    "UniqueInverse",
+]
 
 
 class EigResult(NamedTuple):
@@ -51,3 +61,26 @@ class SVDResult(NamedTuple):
     U: Array
     S: Array
     Vh: Array
+
+
+class UniqueAll(NamedTuple):
+    """Distinct elements, positions of the first of each, the element that each one is, numbers."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """Distinct elements, and the number of each."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """Distinct elements, and which of them each element is."""
+
+    values: Array
+    inverse_indices: Array

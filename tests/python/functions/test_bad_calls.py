@@ -171,3 +171,22 @@ def test_errors_of_expressions(call):
     # What is no value of any kind is refused at its place, before the function is looked at.
     first = done.err.split("\n")[0]
     assert not call.argument or call.argument in first or "expected a whole number" in first
+    if call.fault == "axis out of range":
+        assert f" {call.function.name}: " in first
+
+
+def test_errors_name_the_function_that_was_called():
+    """Not one that it is made of, such as argmax, cumulative_sum, quantile and max."""
+    x = cubed.asarray(SQUARE, chunks=2)
+    for name in ("nanargmax", "cumsum", "nancumprod", "nanmedian", "ptp", "count_nonzero"):
+        with pytest.raises(np.exceptions.AxisError, match=f"^{name}: axis 7 is out of range"):
+            getattr(cubed, name)(x, axis=7)
+    with pytest.raises(TypeError, match="^cumsum is not defined for datetime64"):
+        cubed.cumsum(cubed.asarray(np.array(["2001"], "M8[s]")))
+
+
+def test_integers_beyond_the_type_are_no_ends_of_differences():
+    x = np.array([1, 2, 4], "u1")
+    for function, array in ((np.ediff1d, x), (cubed.ediff1d, cubed.asarray(x))):
+        with pytest.raises(TypeError):
+            function(array, to_begin=300)

@@ -224,10 +224,10 @@ def test_eval(tmp_path):
     for name, want in (("v", values), ("p", values), ("c", counts), ("s", counts)):
         np.testing.assert_array_equal(got[name], want)
     for expression, message in {
-        "compress(b, b > 3)": "expected one dimension",
+        "compress(b, b > 3)": "compress: x has 2 dimensions, expected one",
         "compress(a, b > 3)": "the mask has 2 dimensions",
         "unique_counts(a)": "unique_counts",
-        "unique_values(a, b)": "takes 1 argument",
+        "unique_values(a, b)": "unique_values: equal_nan is an array",
         "i, j = nonzero(a)": "nonzero makes 1 arrays of an array of 1 dimensions, 2 are named",
         "nonzero(b)": "nonzero makes 2 arrays",
         "v, c = unique_counts(nonzero(b))": "nonzero makes 2 arrays",
@@ -289,3 +289,27 @@ def test_more_than_the_memory_of_a_task(tmp_path, text):
     wanted |= {"m": np.isin(a, a[::50] * 3), "r": np.repeat(a, a > 400)}
     for name, got in result.arrays().items():
         np.testing.assert_array_equal(got, wanted[name], err_msg=name)
+
+
+OPERATIONS = ("union1d", "intersect1d", "setdiff1d", "setxor1d")
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "f4", "f8", "bool", "c16", "M8[s]", "U3"])
+@pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (1, 0), (1, 1), (5, 33), (40, 3)])
+def test_operations_on_two_sets_against_numpy(dtype, sizes):
+    rng = np.random.default_rng(sum(sizes))
+    a, b = (rng.integers(0, 12, n).astype("i8").astype(dtype) for n in sizes)
+    if dtype[0] in "fcM":
+        a[::4] = b[::5] = np.datetime64("NaT") if dtype[0] == "M" else np.nan
+    x, y = (cubed.from_array(v, chunks=7, spec=SPEC) for v in (a, b))
+    for name in OPERATIONS:
+        want = getattr(np, name)(a, b)
+        got = getattr(cubed, name)(x, y).compute()
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want, err_msg=name)
+    found = cubed.intersect1d(x, y, return_indices=True)
+    for got, want in zip(found, np.intersect1d(a, b, return_indices=True), strict=True):
+        np.testing.assert_array_equal(got.compute(), want)
+    wanted = np.unique(a, True, True, True)
+    for got, want in zip(cubed.unique(x, True, True, True), wanted, strict=True):
+        np.testing.assert_array_equal(got.compute(), want)
