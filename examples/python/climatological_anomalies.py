@@ -10,7 +10,7 @@
 
 # %%
 import xarray as xr
-from common import arguments, check, make_fields, watch
+from common import arguments, check, draw, make_fields, watch
 
 options = arguments("Climatological anomalies.", times=730)
 spec = options.spec
@@ -22,7 +22,7 @@ spec = options.spec
 make_fields(options.dir / "t.zarr", "t", options.size, step="1D", levels=2)
 
 # %% [markdown]
-# Opened as lazy arrays of Cubed.
+# Open it as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -54,7 +54,7 @@ def anomalies(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# What it will do for the deviation.
+# The plan of the deviation.
 
 # %%
 lazy = anomalies(ds)
@@ -63,7 +63,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# All three together.
+# All three are computed together.
 
 # %%
 with watch():
@@ -71,7 +71,13 @@ with watch():
 result
 
 # %% [markdown]
-# The same by NumPy, which has to have all of it in memory.
+# The standard deviation of the anomalies at the first level.
+
+# %%
+draw(result.deviation.isel(level=0))
+
+# %% [markdown]
+# The same computation by NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

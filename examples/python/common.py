@@ -1,4 +1,4 @@
-"""What the examples share: options, the fields that they read, and the check of their results."""
+"""Shared by the examples: options, made-up fields, progress, pictures, and the check of results."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import xarray as xr
 
 LATITUDES, LONGITUDES = 37, 72
 IN_NOTEBOOK = "ipykernel" in sys.modules
-# What zarr says of all groups that Xarray writes.
+# zarr warns about all groups that Xarray writes.
 warnings.filterwarnings("ignore", message="Consolidated metadata is currently not part")
 
 
 def arguments(about: str, times: int) -> argparse.Namespace:
-    """The options of an example that makes `times` times unless --size says otherwise, with the
-    `spec` that follows from them. In a notebook there are none: they have their defaults."""
+    """Returns the options of an example, with the `spec` that follows from them.
+
+    `times` is the default of --size. In a notebook all options have their defaults."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--size", type=int, default=times, help=f"times (default {times})")
     parser.add_argument("--allowed-mem", default="200MB", help="of each worker (default 200MB)")
@@ -70,7 +71,7 @@ def parse_step(step: str) -> tuple[int, str]:
 
 
 def watch() -> cubed.Callback:
-    """What is shown while something is computed: tasks over time in a notebook, else a line."""
+    """Shows progress: a timeline of tasks in a notebook, else a line of text."""
     if IN_NOTEBOOK:
         from cubed.diagnostics.widgets import LiveTimelineViewer
 
@@ -80,8 +81,14 @@ def watch() -> cubed.Callback:
     return TextProgressBar()
 
 
+def draw(field: xr.DataArray) -> None:
+    """Draws a field as a map or a section in a notebook; elsewhere does nothing."""
+    if IN_NOTEBOOK:
+        field.plot(figsize=(8, 4))
+
+
 def check(result: xr.Dataset, expected: xr.Dataset) -> None:
-    """Compares with the same computed by NumPy, prints, and fails if they differ."""
+    """Compares a result with NumPy's, prints that they are equal, and fails if they differ."""
     for name, x in expected.data_vars.items():
         np.testing.assert_allclose(result[name].values, x.values, rtol=1e-9, atol=1e-9)
     print("equal to NumPy:", ", ".join(map(str, expected.data_vars)))

@@ -11,20 +11,19 @@
 # %%
 import cubed
 import xarray as xr
-from common import arguments, check, make_fields, watch
+from common import arguments, check, draw, make_fields, watch
 
 options = arguments("A pipeline as for ERA5.", times=240)
 spec = options.spec
 
 # %% [markdown]
-# Synthetic temperatures packed as 16-bit integers with a scale, as archives have them.
+# Synthetic temperatures, packed as 16-bit integers with a scale, as in archives.
 
 # %%
 make_fields(options.dir / "t.zarr", "t", options.size, levels=1, packed=True)
 
 # %% [markdown]
-# With `engine="cubed"` the store is opened natively, and unpacking is part of the pass that reads
-# it.
+# `engine="cubed"` opens the store without zarr-python. Unpacking is part of the pass that reads it.
 
 # %%
 ds = xr.open_dataset(options.dir / "t.zarr", engine="cubed", spec=spec)
@@ -46,7 +45,7 @@ def percentiles(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# Chunks that are whole series over time: the planner makes the passes that fit.
+# Each chunk becomes a whole series over time. The planner chooses the passes that fit into memory.
 
 # %%
 chunks = {"time": -1, "level": 1, "lat": 10, "lon": 10}
@@ -56,7 +55,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# Stored as series, and read again for the percentiles.
+# Store the series, and read them again for the percentiles.
 
 # %%
 with watch():
@@ -69,7 +68,13 @@ with watch():
 result
 
 # %% [markdown]
-# The same by NumPy, which has to have all of it in memory.
+# The median of the daily maxima.
+
+# %%
+draw(result.tmax.sel(quantile=0.5).squeeze())
+
+# %% [markdown]
+# The same computation by NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -11,7 +11,7 @@
 
 # %%
 import xarray as xr
-from common import arguments, check, make_fields, watch
+from common import arguments, check, draw, make_fields, watch
 
 options = arguments("Quadratic means.", times=96)
 spec = options.spec
@@ -23,8 +23,8 @@ spec = options.spec
 make_fields(options.dir / "winds.zarr", "u v", options.size)
 
 # %% [markdown]
-# The one thing to say is that arrays are to be Cubed's, and what a worker may use. They are lazy,
-# in the chunks of the store.
+# Two arguments are for Cubed: whose arrays they are, and the memory of a worker. The arrays are
+# lazy, in the chunks of the store.
 
 # %%
 ds = xr.open_dataset(
@@ -49,7 +49,7 @@ def quadratic_means(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# What it will do, and the memory that a task needs, is known before anything runs.
+# The plan has the stages and the memory of a task. It is known before anything runs.
 
 # %%
 mean = quadratic_means(ds)
@@ -58,8 +58,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# Computed into another store, chunk by chunk: this works as well if nothing of it fits into
-# memory.
+# The results are computed into another store, chunk by chunk, so they may be larger than memory.
 
 # %%
 with watch():
@@ -68,7 +67,13 @@ result = xr.open_zarr(options.dir / "means.zarr", chunks=None).load()
 result
 
 # %% [markdown]
-# The same by NumPy, which has to have all of it in memory.
+# The mean of the product at the first level.
+
+# %%
+draw(result.uv.isel(level=0))
+
+# %% [markdown]
+# The same computation by NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

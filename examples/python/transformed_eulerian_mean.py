@@ -8,7 +8,7 @@
 
 # %%
 import xarray as xr
-from common import arguments, check, make_fields, watch
+from common import arguments, check, draw, make_fields, watch
 
 options = arguments("Transformed Eulerian mean.", times=48)
 spec = options.spec
@@ -20,7 +20,7 @@ spec = options.spec
 make_fields(options.dir / "state.zarr", "u v w t", options.size)
 
 # %% [markdown]
-# Opened as lazy arrays of Cubed.
+# Open it as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -52,7 +52,7 @@ def zonal_fluxes(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# What it will do for one of the fluxes, and why that is not a single pass.
+# The plan of one of the fluxes, and why it is not a single pass.
 
 # %%
 fluxes = zonal_fluxes(ds)
@@ -62,7 +62,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# All of them together.
+# All fluxes are computed together.
 
 # %%
 with watch():
@@ -70,7 +70,13 @@ with watch():
 result
 
 # %% [markdown]
-# The same by NumPy, which has to have all of it in memory.
+# The eddy flux of momentum on the first day, by level and latitude.
+
+# %%
+draw(result.uv.isel(time=0))
+
+# %% [markdown]
+# The same computation by NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -6,12 +6,12 @@
 # together.
 #
 # **Large:** `python vorticity.py --size 20000 --no-check --dir /scratch/winds`. The results are
-# as small as one time: where they are not, `mean.to_zarr` writes them chunk by chunk.
+# as small as one time. If they are larger, `mean.to_zarr` writes them chunk by chunk.
 
 # %%
 import numpy as np
 import xarray as xr
-from common import arguments, check, make_fields, watch
+from common import arguments, check, draw, make_fields, watch
 
 RADIUS = 6.371e6  # of the Earth, m
 
@@ -25,7 +25,7 @@ spec = options.spec
 make_fields(options.dir / "winds.zarr", "u v", options.size)
 
 # %% [markdown]
-# Opened as lazy arrays of Cubed.
+# Open it as lazy arrays of Cubed.
 
 # %%
 ds = xr.open_dataset(
@@ -55,7 +55,7 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
 
 
 # %% [markdown]
-# What it will do.
+# The plan.
 
 # %%
 mean = vorticity(ds)
@@ -64,7 +64,7 @@ print(plan)
 plan
 
 # %% [markdown]
-# Both means from one pass over the winds.
+# Both means are computed in one pass over the winds.
 
 # %%
 with watch():
@@ -72,7 +72,13 @@ with watch():
 result
 
 # %% [markdown]
-# The same by NumPy, which has to have all of it in memory.
+# The mean vorticity at the first level.
+
+# %%
+draw(result.zeta.isel(level=0))
+
+# %% [markdown]
+# The same computation by NumPy, which needs the whole input in memory.
 
 # %%
 if not options.no_check:

@@ -1,4 +1,4 @@
-"""The notebooks of the examples are what their scripts say, run, and show pictures."""
+"""The notebooks of the examples agree with their scripts, run anywhere, and show pictures."""
 
 import subprocess
 import sys
@@ -14,8 +14,9 @@ NAMES = [p.stem for p in NOTEBOOKS]
 
 
 @pytest.fixture(scope="module")
-def outputs():
-    """Outputs of all cells by notebook. One kernel runs them all: starting one takes longer."""
+def outputs(tmp_path_factory):
+    """Outputs of all cells by notebook, run in an empty folder: notebooks need no other file. One
+    kernel runs them all: starting one takes longer."""
     whole = nbformat.v4.new_notebook()
     for path in NOTEBOOKS:
         cells = nbformat.read(path, as_version=4).cells
@@ -23,7 +24,7 @@ def outputs():
     ids = [c.id for c in whole.cells]
     assert len(set(ids)) == len(ids)
     client = nbclient.NotebookClient(
-        whole, timeout=60, resources={"metadata": {"path": str(NOTEBOOKS[0].parent)}}
+        whole, timeout=60, resources={"metadata": {"path": str(tmp_path_factory.mktemp("empty"))}}
     )
     client.execute()
     return {
@@ -47,21 +48,34 @@ def test_quadratic_means_is_as_it_was_announced():
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_outputs(outputs, name):
-    texts = [o.text for o in outputs[name] if o.output_type == "stream" and o.name == "stdout"]
+def check_outputs(outputs):
+    """A notebook prints that it agrees with NumPy, and shows plan, progress and a picture."""
+    texts = [o.text for o in outputs if o.output_type == "stream" and o.name == "stdout"]
     assert any("equal to NumPy" in t for t in texts)
     assert any("<cubed.Plan: " in t for t in texts)
-    pages = [o.data["text/html"] for o in outputs[name] if "text/html" in o.get("data", {})]
+    pages = [o.data["text/html"] for o in outputs if "text/html" in o.get("data", {})]
     # The plan, and the timeline that grew while it was computed.
     assert sum(p.startswith('<div style="overflow-x: auto"><svg') for p in pages) >= 2
     assert any("xarray" in p for p in pages)
-    errors = [o.text for o in outputs[name] if o.output_type == "stream" and o.name == "stderr"]
+    assert any("image/png" in o.get("data", {}) for o in outputs)
+    errors = [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"]
     assert not errors
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs(outputs, name):
+    check_outputs(outputs[name])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_stored_outputs(path):
+    """Notebooks are stored with outputs, which the gallery shows."""
+    cells = nbformat.read(path, as_version=4).cells
+    check_outputs([o for c in cells if c.cell_type == "code" for o in c.outputs])
+    assert path.stat().st_size < 400_000
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_how_to_run_it_large_is_said(path):
     cells = nbformat.read(path, as_version=4).cells
     assert f"`python {path.stem}.py --size" in cells[0].source
-    assert all(not c.get("outputs") for c in cells)
