@@ -99,9 +99,32 @@ def page(category):
     return "\n".join(parts)
 
 
+def index():
+    rows = []
+    for category in CATEGORIES:
+        names = (f.name for f in FUNCTIONS if f.category == category)
+        links = ", ".join(f"[`{n}`]({category}.md#{n.lower()})" for n in names)
+        rows.append(f"| [{title(category)}]({category}.md) | {links} |")
+    return "\n".join(
+        [
+            "# Functions\n",
+            "Every function of the catalogue, by category. A function has the same name"
+            " and the same"
+            " arguments in expressions of the command, in C and in Python. Python has"
+            " more functions:"
+            " see [names of the Python package](../names.md).\n",
+            "| category | functions |\n|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
 def pages():
-    return {f"functions/{category}.md": page(category) for category in CATEGORIES}
+    found = {f"reference/functions/{category}.md": page(category) for category in CATEGORIES}
+    return {"reference/functions/index.md": index(), **found}
 
 
 def navigation():
-    return {"Functions": [{title(c): f"functions/{c}.md"} for c in CATEGORIES]}
+    listed = [{title(c): f"reference/functions/{c}.md"} for c in CATEGORIES]
+    return {"Functions": [{"All functions": "reference/functions/index.md"}, *listed]}

@@ -1,83 +1,78 @@
-"""Pages made of other files when the site is built: the command's help, headers, the package's
-docstrings, the catalogue of functions, the design, and the examples."""
+"""Pages that are made of other files when the site is built, and links to other files."""
 
+import posixpath
 import re
-import subprocess
 from pathlib import Path
 
-import jupytext
+import benchmark_charts
+import c_headers
+import gallery
 import reference
+import settings
+import verbs
 from mkdocs.structure.files import File
-from pygments.formatters import HtmlFormatter
 
 import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = ROOT / "build/release/cubed"
-VERBS = ("info", "eval", "plot", "rechunk", "copy", "run", "clean", "worker", "demo")
+#: What stands in pages for `<!-- insert: NAME -->`.
+INSERTS = {**benchmark_charts.inserts(), **settings.inserts()}
+#: Files of the repository that are pages, by their pages.
+COPIES = {"dev/design.md": "ARCHITECTURE.md"}
 
 
-def run(*args):
-    return subprocess.run([COMMAND, *args], capture_output=True, text=True, check=True).stdout
-
-
-def command():
-    parts = ["# The command\n", f"```\n{run('--help')}```\n"]
-    parts += [f"## cubed {verb}\n\n```\n{run(verb, '--help')}```\n" for verb in VERBS]
-    return "\n".join(parts)
-
-
-def headers():
-    parts = [
-        "# The C library\n",
-        "Public headers say what every function does, who owns what, and which errors there are.\n",
-    ]
-    folder = ROOT / "include/cubed"
-    for path in sorted(folder.glob("*.h")) + sorted(folder.glob("sys/*.h")):
-        name = path.relative_to(folder.parent)
-        parts.append(f"## {name}\n\n```c\n{path.read_text()}```\n")
-    return "\n".join(parts)
-
-
-def example(path):
-    """A script with cells as text and code."""
-    parts = [
-        c.source if c.cell_type == "markdown" else f"```python\n{c.source}\n```"
-        for c in jupytext.read(path, fmt="py:percent").cells
-    ]
-    notebook = f"This is `examples/python/{path.stem}.py`, and a notebook beside it."
-    return "\n\n".join([parts[0], notebook, *parts[1:], ""])
-
-
-def colours():
-    """Of code, on light pages and on dark ones."""
-    dark = HtmlFormatter(style="github-dark").get_style_defs("[data-bs-theme=dark] .codehilite")
-    return HtmlFormatter(style="default").get_style_defs(".codehilite") + "\n" + dark
+def part(nav, title):
+    return next(p[title] for p in nav if title in p)
 
 
 def on_config(config):
-    """Pages of functions are the first of the reference."""
-    reference = next(part["Reference"] for part in config.nav if "Reference" in part)
-    reference.insert(0, catalogue.navigation())
+    """Adds generated pages to the tree."""
+    listed = part(config.nav, "Reference")
+    listed[:0] = [catalogue.navigation(), verbs.navigation(), c_headers.navigation()]
+    listed.insert(4, {"Names of the Python package": "reference/names.md"})
+    part(config.nav, "Gallery").extend(gallery.navigation())
     return config
 
 
 def on_files(files, config):
     pages = {
         **catalogue.pages(),
-        "command.md": command(),
-        "c-api.md": headers(),
-        "names.md": reference.page(),
-        "pygments.css": colours(),
-        "design.md": (ROOT / "ARCHITECTURE.md").read_text(),
+        **verbs.pages(),
+        **c_headers.pages(),
+        **gallery.pages(),
+        "reference/names.md": reference.page(),
+        **{page: (ROOT / path).read_text() for page, path in COPIES.items()},
     }
-    for path in sorted((ROOT / "examples/python").glob("*.ipynb")):
-        pages[f"{path.stem}.md"] = example(path.with_suffix(".py"))
-    for name, text in pages.items():
-        files.append(File.generated(config, name, content=text))
+    for name, content in pages.items():
+        files.append(File.generated(config, name, content=content))
     return files
 
 
+def target_of(link, page):
+    """The path in the repository that a link of a page leads to."""
+    source = COPIES.get(page, f"docs/{page}")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+
+
 def on_page_markdown(markdown, page, config, files):
-    """Links to files that are not pages: only their names."""
-    return re.sub(r"\[([^]]*)\]\((?:\.\./|[A-Z]+\.md|src/|examples/)[^)]*\)", r"\1", markdown)
+    """Fills in tables and charts, and makes links to files of the repository lead to their pages.
+
+    A link to a file that is not a page becomes its text.
+    """
+    here = page.file.src_uri
+
+    def link(found):
+        text, place, anchor = found.groups()
+        if "://" in place or not place:
+            return found[0]
+        path = target_of(place, here)
+        for copy, original in COPIES.items():
+            path = f"docs/{copy}" if path == original else path
+        if path.startswith("docs/") and files.get_file_from_path(path.removeprefix("docs/")):
+            relative = posixpath.relpath(path.removeprefix("docs/"), posixpath.dirname(here) or ".")
+            return f"[{text}]({relative}{anchor})"
+        # What is neither a page nor a file stays a link, which a strict build refuses.
+        return text if (ROOT / path).exists() and not path.startswith("docs/") else found[0]
+
+    markdown = re.sub(r"<!-- insert: (.*?) -->", lambda m: INSERTS[m[1]](), markdown)
+    return re.sub(r"(?<!!)\[([^]]*)\]\(([^)#\s]*)((?:#[^)\s]*)?)\)", link, markdown)

@@ -533,7 +533,7 @@ const cli_usage cmd_executors_usage = {
             "cubed-mpi), with how they are tested.",
     .own = executors_options};
 
-/* What runs tasks without this command; docs/engines says the same of each. */
+/* What runs tasks without this command; docs/how-to/engines says the same of each. */
 static const struct elsewhere {
     const char *name, *kind, *label;
 } elsewhere[] = {{"mpi", "program", "tested live"},

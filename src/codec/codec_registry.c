@@ -86,7 +86,7 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
         return cb_fail(
             err, CUBED_E_ARG,
             "codec \"%s\" is of version 1 of cubed/sys/codec.h, expected version %d: "
-            "change its functions as docs/codecs.md says, and compile it with the headers "
+            "change its functions as docs/how-to/own-codec.md says, and compile it with the headers "
             "of libcubed %s",
             vt->name ? vt->name : "", CUBED_CODEC_VERSION, CUBED_VERSION_STRING);
     CB_TRY(cb_check_made_for("a codec's vtable", vt->struct_size, sizeof *vt, vt->version,

@@ -1,7 +1,7 @@
 """Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`.
 
 What NumPy's module does element by element, by a method, or to values and mask alike is made of
-tables here; what is left out is listed in docs/numpy.md.
+tables here; what is left out is listed in docs/coming-from/numpy.md.
 """
 
 from __future__ import annotations

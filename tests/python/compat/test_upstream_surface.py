@@ -1,5 +1,5 @@
 """The public names of Cubed for Python 0.28 and its next release: what of them is here, that they
-take what they take there, and that docs/migration.md says the rest.
+take what they take there, and that docs/coming-from/cubed-python.md says the rest.
 
 upstream_names.txt is made by tools/upstream_names.
 """
@@ -21,7 +21,7 @@ LIST = [
     for line in (HERE / "upstream_names.txt").read_text().splitlines()
     if not line.startswith("#")
 ]
-MIGRATION = (HERE.parents[1] / "docs/migration.md").read_text()
+MIGRATION = (HERE.parents[1] / "docs/coming-from/cubed-python.md").read_text()
 
 #: Not here, and in no list: their modules need packages that the list was made without.
 ABSENT = {"cubed.diagnostics.memray.MemrayCallback"}

@@ -430,13 +430,13 @@ def test_code_of_the_documentation(tmp_path, monkeypatch):
     chunks = {"chunks": (10, 12)}
     winds.to_zarr(tmp_path / "winds.zarr", encoding={k: {**packed, **chunks} for k in "uv"})
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs/xarray.md").read_text()
+    text = (ROOT / "docs/how-to/xarray.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 6
     scope = {}
     with xr.set_options(chunk_manager="dask"):
         for block in blocks:
-            exec(compile(block, "docs/xarray.md", "exec"), scope)
+            exec(compile(block, "docs/how-to/xarray.md", "exec"), scope)
     for name in ("speed", "ds", "climatology", "anomaly"):
         found = scope[name]
         assert is_lazy(found if isinstance(found, xr.DataArray) else found.u)

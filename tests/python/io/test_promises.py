@@ -9,7 +9,7 @@ import pytest
 from conftest import check, run
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = ["docs/security.md", "docs/promises.md"]
+PAGES = ["docs/explanation/security.md", "docs/explanation/promises.md"]
 NAME = re.compile(r"`((?:test|fuzz)_\w+\.(?:py|c))(?:::(\w+))?`")
 #: In the paragraphs that explain names.
 FOLDERS = {"test_py": "tests/python", "test_c": "tests/unit", "fuzz_c": "fuzz"}
@@ -58,7 +58,7 @@ def test_each_promise_is_held(page):
 def fences():
     """By schemes, what the table of stores says; a second one where puts have no conditions."""
     found, without = {}, {}
-    for line in (ROOT / "docs/promises.md").read_text().splitlines():
+    for line in (ROOT / "docs/explanation/promises.md").read_text().splitlines():
         cells = line.strip("| ").split(" | ")
         if len(cells) < 5 or not re.fullmatch("`[a-z]+`", cells[1]):
             continue

@@ -29,7 +29,7 @@ SITE = pathlib.Path(cubed.__file__).resolve().parents[1]
 PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 SOURCES = [*(ROOT / "src/cli").glob("*.[ch]"), *(ROOT / "python").rglob("*.py")]
 #: Packages that the text installs by name, and that no extra has.
-OTHERS = {"cubed-xarray", "ipython", "ml_dtypes", "pre-commit", "tqdm"}
+OTHERS = {"cubed-xarray", "ipython", "ml_dtypes", "pre-commit", "ray", "tqdm"}
 #: Lines that are about another distribution, or another project's clone.
 NOT_OURS = {"cubed-xarray", "-r requirements.txt"}
 
@@ -57,7 +57,7 @@ def test_commands_are_found():
 
 def local_wheel(folder):
     """The name that the documentation gives a wheel, with the metadata of this distribution."""
-    name = re.search(r"cubed_c-\S+?\.whl", (ROOT / "docs/install.md").read_text())[0]
+    name = re.search(r"cubed_c-\S+?\.whl", (ROOT / "docs/how-to/install.md").read_text())[0]
     info = pathlib.Path(importlib.metadata.distribution("cubed-c")._path)
     stem = "-".join(name.split("-")[:2])
     for file in ("METADATA", "WHEEL", "entry_points.txt"):
@@ -211,7 +211,7 @@ def test_modals_image_has_the_files_of_this_package(monkeypatch, tmp_path):
 
 def test_lambdas_package_has_the_libraries_of_the_wheel(monkeypatch, tmp_path):
     """auditwheel puts them into a folder of the wheel's name."""
-    wheel = re.search(r"(cubed_c)-\S+?\.whl", (ROOT / "docs/install.md").read_text())
+    wheel = re.search(r"(cubed_c)-\S+?\.whl", (ROOT / "docs/how-to/install.md").read_text())
     for name in ("cubed/bin/cubed", f"{wheel[1]}.libs/libzstd-1.so"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_bytes(b"ELF")

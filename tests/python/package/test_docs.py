@@ -1,15 +1,21 @@
-"""Code in the documentation runs: all of Python's, all commands, and C is compiled. The Python of
-docs/xarray.md has a test of its own, with the data that it needs: see test_xarray.py. And what
-docstrings say."""
+"""Code in the documentation runs: all Python, all commands and all messages that pages quote, and
+C is compiled. The Python of docs/how-to/xarray.md has a test of its own, with the data that it
+needs: see test_xarray.py. That of docs/how-to/engines runs with engines: see test_engines.py. Also
+tests statements of docstrings."""
 
 import contextlib
+import doctest
 import importlib.util
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import time
 import types
+import warnings
 from pathlib import Path
 
 import cubed
@@ -20,11 +26,13 @@ from cloud_servers import AzureServer, GoogleServer
 from s3_server import Object, Server
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+DOCS = ROOT / "docs"
+PAGES = sorted(p for p in DOCS.rglob("*.md") if p.parent != DOCS / "how-to/engines")
+PAGES += [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 # What a test does not do again: installing, building, and what takes the network.
 NOT_RUN = "pip make cmake sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
-NOT_RUN += ["export", "./program", "./complete", "./source", "./forks"]
+NOT_RUN += ["export", "tools/xarray_versions", "./program", "./complete", "./source", "./forks"]
 NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api", "ASAN_OPTIONS=detect_leaks=0"]
 
 
@@ -54,7 +62,7 @@ def pages_with(language):
 
 
 def name_of(page):
-    return page.name
+    return page.relative_to(DOCS if DOCS in page.parents else ROOT).as_posix()
 
 
 @pytest.fixture
@@ -67,7 +75,8 @@ def data(tmp_path, monkeypatch):
     temperature = xr.DataArray(280 + 30 * rng.random((24, 20, 30)), dims=("time", "lat", "lon"))
     temperature.to_dataset(name="t2m").to_zarr("era5.zarr")
     year = xr.DataArray(280 + 30 * rng.random((730, 20, 30)), dims=("time", "lat", "lon"))
-    year = year.assign_coords(lat=np.linspace(-47.5, 47.5, 20), time=np.arange(730))
+    lon = 12.0 * np.arange(30)
+    year = year.assign_coords(lat=np.linspace(-47.5, 47.5, 20), lon=lon, time=np.arange(730))
     year.time.attrs = {"units": "days since 2019-07-01", "calendar": "standard"}
     year.attrs = {"units": "K"}
     year.to_dataset(name="t2m").to_zarr("year.zarr", encoding={"t2m": {"chunks": (365, 10, 30)}})
@@ -92,7 +101,7 @@ def test_blocks_are_found():
     assert len(code_of(ROOT / "README.md", "python")) == 1
     assert sum(len(code_of(p, "python")) for p in PAGES) >= 25
     found = {lang for p in PAGES for lang, _ in blocks(p)}
-    assert found == {"python", "c", "sh", "json", "text", ""}
+    assert found == {"python", "pycon", "console", "c", "sh", "json", "yaml", "text", ""}
     # None is lost between fences.
     fences = sum(len(re.findall(r"^```", p.read_text(), re.MULTILINE)) for p in PAGES)
     assert fences == 2 * sum(lang != "" for p in PAGES for lang, _ in blocks(p))
@@ -134,14 +143,144 @@ def test_c_compiles(page, data):
         Path(f"{k}.c").write_text(block)
         flags = ["-std=gnu11", "-Wall", "-Werror", "-fsyntax-only"]
         # Lines of pages about one function do not look at each status; whole programs do.
-        if "int main(" not in block and page.name != "start-c.md":
+        if "int main(" not in block and page.name != "c.md":
             flags.append("-Wno-unused-result")
         subprocess.run(["cc", *flags, f"-I{ROOT / 'include'}", f"{k}.c"], check=True)
 
 
+def pattern_of(text):
+    """A regular expression for a message: any numbers and times match, and "..." is any text."""
+    parts = re.split(r"(\.\.\.$|\.\.\.(?=\n)|\d[\d.:TZ-]*)", text.strip())
+    for i, part in enumerate(parts):
+        if i % 2 == 0:
+            parts[i] = re.escape(part)
+        else:
+            parts[i] = r"[\s\S]*" if part == "..." else r"\d[\d.:TZ-]*"
+    return re.compile("".join(parts))
+
+
+def quoted(text, folder):
+    """What a page says for a message here: /data is the folder of the data."""
+    return text.replace(str(folder), "/data").strip()
+
+
+TROUBLES = DOCS / "how-to/troubleshoot.md"
+
+
+@pytest.fixture
+def stored(data):
+    """The data, and a store with a result."""
+    t2m = cubed.from_zarr("year.zarr", path="t2m")
+    cubed.to_zarr(t2m * 2, "twice.zarr", path="y")
+    return data
+
+
+@pytest.fixture
+def troubles(stored):
+    """The data, a target that a run writes, chunks of a killed run, a damaged store, and a program
+    whose library is in no folder of the system."""
+    shutil.copytree("year.zarr", "damaged.zarr")
+    os.truncate("damaged.zarr/t2m/c/0/0/0", 100)
+    slow = [CUBED, "eval", "y = sort(random((6000, 6000), seed=1), axis=0)", "--max-workers", "1"]
+    places = "busy.zarr", "unfinished.zarr"
+    busy, killed = (
+        subprocess.Popen([*slow, "--out", place], stderr=subprocess.DEVNULL) for place in places
+    )
+    for place in places:
+        wait_for(lambda place=place: list(Path(place).rglob(".cubed-run")))
+    killed.kill()
+    killed.wait()
+    os.kill(busy.pid, signal.SIGSTOP)
+    library = Path(CUBED).resolve().parent
+    Path("program.c").write_text(
+        "#include <cubed/cubed.h>\nint main(void) { return !cubed_version(); }"
+    )
+    options = [f"-I{ROOT / 'include'}", f"-L{library}", "-lcubed"]
+    subprocess.run(["cc", "program.c", *options, "-o", "program"], check=True)
+    yield stored
+    busy.kill()
+    busy.wait()
+
+
+def wait_for(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("not within ten seconds")
+
+
+def test_messages_of_commands(troubles, monkeypatch):
+    """Each message that the page quotes is printed by its command."""
+    quotes = code_of(TROUBLES, "console")
+    assert len(quotes) > 15
+    monkeypatch.setenv("PATH", f"{Path(CUBED).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in [n for n in os.environ if n.startswith(("AWS_A", "AWS_S", "PKG_CONFIG"))]:
+        monkeypatch.delenv(name)
+    for quote in quotes:
+        command, _, message = quote.removeprefix("$ ").partition("\n")
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        said = quoted(done.stdout + done.stderr, troubles)
+        assert done.returncode != 0, command
+        assert pattern_of(message).fullmatch(said), (command, said)
+
+
+@pytest.mark.parametrize("quote", code_of(TROUBLES, "pycon"))
+def test_messages_of_the_package(quote, stored, monkeypatch):
+    """The last line of each session raises the error, or gives the warning, that is quoted."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    scope, expected, found = {}, quote.strip().splitlines()[-1], ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            for example in doctest.DocTestParser().get_examples(quote):
+                exec(compile(example.source, TROUBLES.name, "exec"), scope)
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+    said = [found, *(f"{w.category.__name__}: {w.message}" for w in caught)]
+    assert any(pattern_of(expected).fullmatch(quoted(text, stored)) for text in said), said
+
+
+def test_expressions_for_those_who_come_from_cdo(data):
+    """Each expression about t2m in the tables can be evaluated."""
+    text = (DOCS / "coming-from/cdo-and-nco.md").read_text()
+    cells = (
+        row.split(" | ")[1] for row in text.splitlines() if row.startswith("| ") and " | " in row
+    )
+    found = [
+        e for cell in cells for e in re.findall(r"`([^`]*)`", cell) if re.search(r"\bt2m\b", e)
+    ]
+    found = [e for e in found if not e.startswith(("cubed ", "--"))]
+    assert len(found) > 30
+    whole = "; ".join(f"r{k} = {e}" for k, e in enumerate(found) if not e.startswith("new = "))
+    done = subprocess.run(
+        [CUBED, "eval", whole, "year.zarr", "--out", "r.zarr"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+#: How names of environment variables that sources name begin.
+VARIABLES = (
+    "AWS AZURE GOOGLE GS REDIS CUBED SLURM PBS HTTP HTTPS ALL NO SSL CURL REQUESTS GCE CLOUDSDK"
+    " IDENTITY STORAGE JOB CLOUD COILED"
+).split()
+
+
+def test_variables_are_described():
+    """Each environment variable that a source in C names is on one of two pages."""
+    places = (DOCS / f"reference/{p}.md" for p in ("environment", "object-stores"))
+    pages = "".join(p.read_text() for p in places)
+    name = re.compile(rf'"((?:{"|".join(VARIABLES)})_[A-Z0-9_]*[A-Z0-9])"')
+    sources = [*(ROOT / "src").rglob("*.c"), *(ROOT / "src").rglob("*.h")]
+    names = {n for p in sources for n in name.findall(p.read_text())}
+    assert len(names) > 30
+    assert {n for n in names if n not in pages and n.lower() not in pages} == set()
+
+
 def test_the_first_c_program_runs(data):
     """Compiles without warnings, and gives the result that the page says."""
-    (program,) = (b for b in code_of(ROOT / "docs/start-c.md", "c") if "int main(" in b)
+    (program,) = (b for b in code_of(ROOT / "docs/tutorials/c.md", "c") if "int main(" in b)
     Path("program.c").write_text(program)
     library = Path(CUBED).resolve().parent
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}"]
@@ -205,7 +344,7 @@ SCHEMES = {"S3": "s3", "Google's Cloud Storage": "gs", "Azure": "az", "Redis": "
 @pytest.mark.parametrize("title", SCHEMES)
 def test_options_of_stores_are_those_that_they_take(title):
     """Each name in the second column of a store's table is among those that an error lists."""
-    text = (ROOT / "docs/object-stores.md").read_text()
+    text = (ROOT / "docs/reference/object-stores.md").read_text()
     section = text.split(f"\n## {title}\n")[1].split("\n## ")[0]
     rows = [r.split("|")[1:-1] for r in section.splitlines() if r.startswith("|")][2:]
     names = {n for r in rows for n in re.findall(r"`(\w+)`", r[1])}

@@ -266,7 +266,7 @@ SLOW = {name for name in ENGINES if name.startswith(("lithops", "spark", "beam",
 QUICK = "test_results_are_those_of_threads"
 #: What takes long on Dask: by day futures do it, and both lose a worker that is killed.
 LONG_ON_DASK = ("test_a_driver_is_killed", "test_a_worker_exits", "test_tries_are_counted")
-PAGES = sorted((Path(__file__).parents[3] / "docs/engines").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[3] / "docs/how-to/engines").glob("*.md"))
 #: What is imported of engines that are not on every machine, and what is installed.
 PACKAGES = {
     "dask": "distributed",

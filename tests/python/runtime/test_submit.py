@@ -582,7 +582,7 @@ def test_executors_are_listed():
     assert rows["slurm"]["label"] == "tested live"
     assert rows["kubernetes"]["label"] == "contract only"
     assert "kubernetes" in check(run("executors")).out
-    pages = [p for p in (ROOT / "docs/engines").glob("*.md") if p.stem in EXECUTORS]
+    pages = [p for p in (ROOT / "docs/how-to/engines").glob("*.md") if p.stem in EXECUTORS]
     assert len(pages) == len(EXECUTORS) - 3  # those of this machine
     for page in pages:
         label = re.search(r"Label: \*\*(.*?)\*\*", " ".join(page.read_text().split()))

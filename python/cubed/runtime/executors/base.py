@@ -1,4 +1,4 @@
-"""Shared parts of executors, and how to add one: see docs/engines/adding-an-engine.md."""
+"""Shared parts of executors, and how to add one: see docs/how-to/engines/adding-an-engine.md."""
 
 from __future__ import annotations
 
