@@ -264,7 +264,7 @@ def pages():
 def navigation():
     return {
         "The C library": [
-            {"All headers": "reference/c/index.md"},
+            "reference/c/index.md",
             *({h: page_name(h)} for h in headers()),
         ]
     }

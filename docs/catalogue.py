@@ -127,4 +127,4 @@ def pages():
 
 def navigation():
     listed = [{title(c): f"reference/functions/{c}.md"} for c in CATEGORIES]
-    return {"Functions": [{"All functions": "reference/functions/index.md"}, *listed]}
+    return {"Functions": ["reference/functions/index.md", *listed]}

@@ -32,8 +32,10 @@ def shown(output, name, files):
     if "image/png" in data:
         files[f"gallery/{name}"] = base64.b64decode(data["image/png"])
         return f'<img src="../{name}" alt="{html.escape(data.get("text/plain", ""))}">'
-    if "text/html" in data:
-        return in_one_line(data["text/html"])
+    markup = data.get("text/html", "")
+    # Xarray's tables bring styles for notebooks, which a page does not have.
+    if markup and "xr-wrap" not in markup:
+        return in_one_line(markup)
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
 
 
@@ -87,6 +89,4 @@ def index():
 
 
 def navigation():
-    return [{"All notebooks": "gallery/index.md"}] + [
-        {title(p): f"gallery/{p.stem}.md"} for p in NOTEBOOKS
-    ]
+    return ["gallery/index.md"] + [{title(p): f"gallery/{p.stem}.md"} for p in NOTEBOOKS]

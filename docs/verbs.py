@@ -43,4 +43,4 @@ def pages():
 
 def navigation():
     listed = [{f"cubed {v}": f"reference/command/{v}.md"} for v in verbs()]
-    return {"The command": [{"All verbs": "reference/command/index.md"}, *listed]}
+    return {"The command": ["reference/command/index.md", *listed]}
