@@ -150,6 +150,7 @@ class Bench:
                 "command": [str(c) for c in contender.command],
                 "seconds": [s.seconds for s in result.samples],
                 "peak": result.peak(),
+                "allowed": contender.allowance,
             }
         )
         seconds, peak = f"{result.median():.3f}", f"{result.peak() / 1e6:.0f}"

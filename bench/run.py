@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -102,7 +103,36 @@ def arguments():
     p.add_argument("--workers", type=int, default=os.cpu_count())
     p.add_argument("--dir", type=pathlib.Path, default=ROOT / "build/bench", help="for data")
     p.add_argument("--json", type=pathlib.Path, help="write all figures there")
+    p.add_argument(
+        "--record",
+        action="store_true",
+        help="write the figures of the page to docs/benchmarks.json",
+    )
     return p.parse_args()
+
+
+def revision():
+    command = ["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def record(figures):
+    """Replaces the figures of these rows in the data of the page of benchmarks."""
+    path = ROOT / "docs/benchmarks.json"
+    data = json.loads(path.read_text())
+    runs = [f for f in figures if f.get("seconds") and f["row"].split()[0] in data["measured"]]
+    for row in {f["row"].split()[0] for f in runs}:
+        data["measured"][row] = {"date": time.strftime("%Y-%m-%d"), "revision": revision()}
+        data["figures"] = [f for f in data["figures"] if f["row"].split()[0] != row]
+    for f in runs:
+        allowed = {"allowed": round(f["allowed"] / 1e6)} if f["allowed"] else {}
+        seconds = round(statistics.median(f["seconds"]), 3)
+        own = {"row": f["row"], "run": f["run"], "seconds": seconds, "peak": round(f["peak"] / 1e6)}
+        data["figures"].append({**own, **allowed})
+    data["figures"].sort(key=lambda f: f["row"].split()[0])
+    lines = ",\n  ".join(json.dumps(f) for f in data.pop("figures"))
+    head = json.dumps(data, indent=1).removesuffix("\n}")
+    path.write_text(f'{head},\n "figures": [\n  {lines}\n ]\n}}\n')
 
 
 def main():
@@ -138,6 +168,9 @@ def main():
     print(markdown(["row", "run", "median s", "peak MB", "allowed MB", ""], bench.runs))
     for note in bench.notes + [f"no {k}: {v}" for k, v in environments.missing.items()]:
         print(f"\n- {note}")
+    if options.record:
+        record(bench.figures)
+        say("docs/benchmarks.json has new figures: see that its machine and system are these")
     if options.json:
         options.json.write_text(json.dumps(bench.figures, indent=1) + "\n")
     say(f"took {time.perf_counter() - start:.0f} s")

@@ -1,4 +1,7 @@
-"""Charts and tables of the page of benchmarks, made of benchmarks.json."""
+"""Charts and tables of the page of benchmarks.
+
+They are made of benchmarks.json, which `bench/run.py --record` writes.
+"""
 
 import html
 import json
@@ -12,6 +15,7 @@ RUNS = {
     "numpy": ("NumPy", "#5c6bc0"),
     "dask": ("Dask", "#ef8636"),
     "cdo": ("CDO", "#ab47bc"),
+    "cp": ("copying the input", "#90a4ae"),
     "upstream": ("Cubed for Python", "#d4a017"),
     "upstream processes": ("Cubed for Python, processes", "#d4a017"),
     "upstream threads": ("Cubed for Python, threads", "#b8860b"),
