@@ -1,5 +1,6 @@
 """What the Array API standard 2025.12 says, in tests of our own: names, special values, types of
-results. The public suite (docs/dev/array-api-tests.md) asks for more, on arrays of one chunk; these are cut."""
+results. The public suite (docs/dev/array-api-tests.md) asks for more, of arrays of one chunk; these
+are cut."""
 
 import itertools
 import math
