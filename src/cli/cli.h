@@ -141,6 +141,8 @@ extern const cli_option cli_common_options[];
 char *cli_join_url(const char *url, const char *name);
 
 void cli_print_help(FILE *f, const cli_usage *u);
+/* The options that all verbs that run something have. */
+void cli_print_common_options(FILE *f);
 /* Fills lines of the width of help from `column` on. The first line is already at it. */
 void cli_put_filled(FILE *f, const char *text, int column);
 /* An entry of a list: its name, and a text that begins at `column`, on a line of its own if the name is too long. */

@@ -76,6 +76,21 @@ static void number_text(cubed_dtype dtype, const void *p, int most, char text[EL
     snprintf(text, ELEMENT, "%s%s%sj", re, im[0] == '-' ? "" : "+", im);
 }
 
+char *values_element(const cubed_array *x, const void *data, int64_t i, bool brief)
+{
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    const char *p = (const char *)data + (size_t)i * cubed_dtype_size(dtype);
+    char number[ELEMENT];
+    if (cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX) {
+        number_text(dtype, p, brief ? SOME : ALL, number);
+        return cli_strdup(number);
+    }
+    const size_t n = cubed_element_text(dtype, p, NULL, 0);
+    char *text = cli_alloc(n + 1);
+    cubed_element_text(dtype, p, text, n + 1);
+    return text;
+}
+
 typedef struct printer {
     FILE *f; /* NULL: only the width is wanted */
     const cubed_array *x;

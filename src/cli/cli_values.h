@@ -7,6 +7,8 @@
 
 #include "cubed/cubed.h"
 
+/* Element i, in C order, as text without quotes; `brief`: with as many digits as people read. The caller's. */
+char *values_element(const cubed_array *x, const void *data, int64_t i, bool brief);
 /* As NumPy prints arrays: eight digits (scalars have all), summarised above 1000 elements. */
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Nested lists; NaN and infinities as strings, complex numbers as pairs. */

@@ -10,6 +10,7 @@
 #include "lang/lang_arrays.h"
 #include "picture.h"
 #include "referred.h"
+#include "series.h"
 
 enum {
     KEY_IN = CLI_OWN_KEY,
@@ -22,8 +23,12 @@ enum {
     KEY_CODECS,
     KEY_REGION,
     KEY_COLORS,
-    KEY_TITLE
+    KEY_TITLE,
+    KEY_CSV
 };
+
+/* Results that CSV has columns for. */
+enum { CSV_RESULTS = 256 };
 
 /* Results up to this size are printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
@@ -50,6 +55,9 @@ static const cli_option own[] = {
      "where results go: a Zarr store, FILE.zip or FILE.nc (default: a small result is printed; "
      "--plan shows any)",
      KEY_OUT},
+    {"csv", NULL,
+     "print results as comma-separated values, one element a line, with their coordinates",
+     KEY_CSV},
     {"format", "2|3", "Zarr format of results (default 3, or that of what --resume goes on with)",
      KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
@@ -236,6 +244,7 @@ typedef struct eval {
     inputs in;
     cli_common common;
     const char *text, *out, *codecs, *region;
+    bool csv;
     int format;
     cubed_expr *expr;
     cubed_expr_results *built;
@@ -506,6 +515,43 @@ static void free_items(eval_item *item, int n)
     cli_free(item);
 }
 
+/* Has the item be values, as users see them; false: its attributes do not allow that. */
+static bool decode_item(const eval *e, eval_item *item)
+{
+    cubed_array *values = NULL;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    if (e->in.raw) return true;
+    if (cubed_cf_decode(item->array, &values, &ignored) != CUBED_OK) return false;
+    cubed_array_unref(item->array);
+    item->array = values;
+    item->bytes = array_bytes(values);
+    return true;
+}
+
+/* Coordinates of results that are printed with them: of all dimensions as CSV, else of series. */
+static void add_printed_coordinates(eval *e)
+{
+    const int n = e->nitems;
+    for (int i = 0; i < n; i++) {
+        const int ndim = cubed_array_ndim(e->item[i].array);
+        for (int d = 0; d < ndim && (e->csv || ndim == 1); d++) {
+            const char *dim = cubed_array_dim_name(e->item[i].array, d);
+            const cubed_expr_coord *c =
+                dim ? cubed_expr_result_coord(e->item[i].result, dim) : NULL;
+            const int before = e->nitems;
+            if (!dim || !is_agreed(e, dim)) continue;
+            if (c && c->made && c->part.len == cubed_array_shape(e->item[i].array)[d])
+                carry_made(e, dim, c);
+            else if (!c || !c->made)
+                carry(e, i, dim, COORDINATE);
+            /* Bounds are not printed. */
+            while (e->nitems > before + 1) free_item(&e->item[--e->nitems]);
+            if (e->nitems > before && !decode_item(e, &e->item[before]))
+                free_item(&e->item[--e->nitems]);
+        }
+    }
+}
+
 /* Whether nothing is beside the one result but what it may stand without; such items are taken away. */
 static bool stands_alone(eval *e)
 {
@@ -552,7 +598,10 @@ static bool place_results(eval *e, cubed_error *err)
     for (int i = 0; e->common.picture && i < e->nitems; i++) {
         if (!name_dims(e, i, err)) return false;
     }
-    if (!e->out) return true;
+    if (!e->out) {
+        if (!e->common.json && !e->common.plan_only) add_printed_coordinates(e);
+        return true;
+    }
     size_t path, store;
     (void)cubed_url_path(e->out, &path, &store);
     /* Variables of NetCDF have names, and coordinates beside them. */
@@ -605,6 +654,25 @@ static json_t *item_json(const cubed_array *x, const void *data)
     return o;
 }
 
+static series_column column_of(const eval_item *item)
+{
+    return series_column_of(item->name, item->array, item->data);
+}
+
+/* The coordinate of dimension d of a result, if it is printed; else without a name. */
+static series_column coordinate_of(const eval *e, int i, int d)
+{
+    const cubed_array *x = e->item[i].array;
+    const char *dim = d < cubed_array_ndim(x) ? cubed_array_dim_name(x, d) : NULL;
+    for (int k = 0; dim && (e->csv || cubed_array_ndim(x) == 1) && k < e->nitems; k++) {
+        const eval_item *c = &e->item[k];
+        if (!c->result && c->data && strcmp(c->name, dim) == 0 && cubed_array_ndim(c->array) == 1 &&
+            cubed_array_shape(c->array)[0] == cubed_array_shape(x)[d])
+            return column_of(c);
+    }
+    return (series_column){.name = NULL};
+}
+
 static void print_item(const eval *e, int i)
 {
     const cubed_array *x = e->item[i].array;
@@ -620,13 +688,66 @@ static void print_item(const eval *e, int i)
     char *visible = cli_visible(to ? to : "", false);
     printf(")%s%s\n", to ? " -> " : "", visible);
     cli_free(visible);
-    if (e->item[i].data) values_print(stdout, x, e->item[i].data);
+    const series_column values = column_of(&e->item[i]), coordinate = coordinate_of(e, i, 0);
+    if (e->item[i].data && coordinate.name)
+        series_print(stdout, &coordinate, &values);
+    else if (e->item[i].data)
+        values_print(stdout, x, e->item[i].data);
+}
+
+static bool is_printed_coordinate(const eval *e, int i)
+{
+    return !e->item[i].result && !e->item[i].url && !e->common.picture;
+}
+
+static void print_csv(const eval *e)
+{
+    series_column values[CSV_RESULTS], coordinates[CUBED_MAX_NDIM];
+    int n = 0;
+    for (int i = 0; i < e->nitems; i++) {
+        if (!is_printed_coordinate(e, i)) values[n++] = column_of(&e->item[i]);
+    }
+    for (int d = 0; d < cubed_array_ndim(values[0].array); d++)
+        coordinates[d] = coordinate_of(e, 0, d);
+    series_print_csv(stdout, coordinates, values, n);
+}
+
+/* What CSV cannot show, before anything is computed. */
+static int check_csv(const eval *e)
+{
+    const cubed_array *first = e->item[0].array;
+    int n = 0;
+    if (!e->csv) return EXIT_SUCCESS;
+    for (int i = 0; i < e->nitems; i++) {
+        if (is_printed_coordinate(e, i)) continue;
+        const cubed_array *x = e->item[i].array;
+        bool same = cubed_array_ndim(x) == cubed_array_ndim(first);
+        for (int d = 0; same && d < cubed_array_ndim(x); d++) {
+            const char *a = cubed_array_dim_name(first, d), *b = cubed_array_dim_name(x, d);
+            same = cubed_array_shape(x)[d] == cubed_array_shape(first)[d] &&
+                   (a && b ? strcmp(a, b) == 0 : a == b);
+        }
+        if (!same)
+            return cli_usage_error(
+                e->verb,
+                "--csv: the results \"%s\" and \"%s\" have different dimensions, expected "
+                "equal ones: print them one after another",
+                e->item[0].name, e->item[i].name);
+        if (++n > CSV_RESULTS)
+            return cli_usage_error(e->verb, "--csv: there are more than %d results", CSV_RESULTS);
+    }
+    return EXIT_SUCCESS;
 }
 
 static void show_results(const eval *e, const cubed_run_stats *stats, const cubed_plan_info *info)
 {
     json_t *all = e->common.json ? json_object() : NULL;
+    if (e->csv) {
+        print_csv(e);
+        return;
+    }
     for (int i = 0; i < e->nitems; i++) {
+        if (is_printed_coordinate(e, i)) continue;
         if (all)
             json_object_set_new(all, e->item[i].name, item_json(e->item[i].array, e->item[i].data));
         else
@@ -981,7 +1102,8 @@ static int prepare(eval *e)
                 e->verb, "the result \"%s\" has %s: say where it goes with --out", e->item[i].name,
                 cli_format_bytes((double)e->item[i].bytes, text));
     }
-    return run(e);
+    const int wrong = check_csv(e);
+    return wrong == EXIT_SUCCESS ? run(e) : wrong;
 }
 
 /* Verbs that evaluate: what they share is one way through options, inputs and the run. */
@@ -1007,6 +1129,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
         case KEY_COLORS: picture->colors = optarg; break;
         case KEY_TITLE: picture->title = optarg; break;
         case KEY_CODECS: e.codecs = optarg; break;
+        case KEY_CSV: e.csv = true; break;
         case KEY_REGION: e.region = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
@@ -1026,6 +1149,9 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     if (!e.out && (e.codecs || e.format || e.common.overwrite || e.common.durable))
         return cli_usage_error(e.verb, "--format, --codecs, --overwrite and --durable are for "
                                        "results that are stored: with --out");
+    if (e.csv && (e.out || e.common.json || e.common.plan_only || e.common.save_plan))
+        return cli_usage_error(e.verb, "--csv is for results that are printed: without --out, "
+                                       "--json, --plan and --save-plan");
     if (e.region && (!e.out || e.codecs || e.format || e.common.overwrite))
         return cli_usage_error(
             e.verb, "--region is for an array that exists: with --out, and without --format, "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "info_details.h"
 #include "inputs.h"
 #include "lang/lang_arrays.h"
 #include "near.h"
@@ -19,7 +20,8 @@ const cli_usage cmd_info_usage = {
     .synopsis = "info STORE[::PATH] [options]",
     .text =
         "Shows the groups and arrays of a Zarr store (format 2 or 3), or of a file of NetCDF or "
-        "HDF5:\nshapes, types, chunks, codecs, and how much is stored.",
+        "HDF5:\nshapes, types, chunks, codecs, how much is stored, ranges of coordinates, and "
+        "attributes.",
     .examples =
         "  cubed info era5.zarr\n  cubed info era5.nc\n  cubed info era5.zarr::t2m --json\n",
     .own = own};
@@ -37,6 +39,8 @@ typedef struct info_state {
     int nrows, narrays;
     double logical, stored;
     cubed_validator validator; /* the least of all entries */
+    const char *file_format;   /* NULL: a Zarr store, or not known */
+    info_details details;
     char
         *copied; /* names of those that are copied as they are, and not computed with; NULL: none */
 } info_state;
@@ -84,9 +88,11 @@ static void add_attributes(json_t *o, const cubed_zarr_info *x)
     json_decref(types);
 }
 
-static void add_json(json_t *list, const cubed_zarr_info *x)
+static void add_json(info_state *s, const cubed_zarr_info *x)
 {
     json_t *o = json_object();
+    info_details_add(&s->details, x, o);
+    if (s->file_format) json_object_set_new(o, "file_format", json_string(s->file_format));
     json_object_set_new(o, "path", json_string(x->path));
     json_object_set_new(o, "kind", json_string(x->is_array ? "array" : "group"));
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
@@ -114,7 +120,7 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
         json_object_set_new(o, "chunks_present", json_integer((json_int_t)x->chunks_present));
         json_object_set_new(o, "chunks_total", json_integer((json_int_t)x->chunks_total));
     }
-    json_array_append_new(list, o);
+    json_array_append_new(s->list, o);
 }
 
 /* The codecs' names in a row: "bytes zstd". */
@@ -179,9 +185,12 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
 {
     const char *path = *x->path ? x->path : "/";
     table_row *row = add_row(s);
+    info_details_add(&s->details, x, NULL);
     if (!x->is_array) {
         row->is_wide = true;
-        row->cell[0] = cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
+        row->cell[0] = s->file_format
+                           ? cli_printf("%s (group, %s)", path, s->file_format)
+                           : cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
         return;
     }
     if (x->unsupported && !x->type) {
@@ -266,7 +275,7 @@ static cubed_status show(void *ctx, const cubed_zarr_info *x, cubed_error *err)
     (void)err;
     if (x->validator > s->validator) s->validator = x->validator;
     if (s->list)
-        add_json(s->list, x);
+        add_json(s, x);
     else
         add_text(s, x);
     return CUBED_OK;
@@ -289,15 +298,19 @@ int cmd_info(int argc, char **argv)
     if (json) s.list = json_array();
     const int code = cli_context("info", &common, &ctx);
     if (code != EXIT_SUCCESS) return code;
+    s.file_format = info_file_format(argv[optind]);
     cubed_status st = cubed_zarr_walk(ctx, argv[optind], true, show, &s, &err);
     st = near_place(ctx, argv[optind], st, &err);
     if (st == CUBED_OK && json) {
+        info_details_show(&s.details, ctx, argv[optind], stdout);
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);
     } else if (st == CUBED_OK) {
         make_visible(&s);
         print_table(&s);
+        info_details_show(&s.details, ctx, argv[optind], stdout);
     }
+    info_details_free(&s.details);
     for (int i = 0; i < s.nrows; i++) {
         for (int c = 0; c < COLUMNS; c++) cli_free(s.row[i].cell[c]);
     }

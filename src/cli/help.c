@@ -1,18 +1,31 @@
 /* Help as text. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli.h"
 
-enum { WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
+enum { LEAST_WIDTH = 40, MOST_WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
+
+/* Characters of a line: as many as the terminal has, within limits; the most where there is no terminal. */
+static int line_width(FILE *f)
+{
+    struct winsize w;
+    const int file = fileno(f);
+    if (file < 0 || ioctl(file, TIOCGWINSZ, &w) != 0 || w.ws_col == 0) return MOST_WIDTH;
+    return w.ws_col < LEAST_WIDTH ? LEAST_WIDTH : w.ws_col > MOST_WIDTH ? MOST_WIDTH : w.ws_col;
+}
 
 void cli_put_filled(FILE *f, const char *text, int column)
 {
+    const int width = line_width(f);
     int at = column;
     for (;;) {
         text += strspn(text, " \n");
         int n = (int)strcspn(text, " \n");
         if (n == 0) break;
-        if (at > column && at + 1 + n > WIDTH) {
+        if (at > column && at + 1 + n > width) {
             fprintf(f, "\n%*s", column, "");
             at = column;
         } else if (at > column) {
@@ -46,6 +59,26 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     }
 }
 
+/* Options of all verbs that run something, by name: they are described once. */
+static void put_common_names(FILE *f)
+{
+    char *names = cli_strdup("");
+    for (const cli_option *o = cli_common_options; o->name; o++) {
+        char *longer = cli_printf("%s%s--%s", names, *names ? ", " : "", o->name);
+        cli_free(names);
+        names = longer;
+    }
+    fputs("\nrunning (`cubed help options` describes these):\n  ", f);
+    cli_put_filled(f, names, 2);
+    cli_free(names);
+}
+
+void cli_print_common_options(FILE *f)
+{
+    fputs("Options of all verbs that run something.\n", f);
+    put_options(f, "running", cli_common_options);
+}
+
 void cli_print_help(FILE *f, const cli_usage *u)
 {
     fprintf(f, "usage: cubed %s\n\n", u->synopsis);
@@ -54,7 +87,7 @@ void cli_print_help(FILE *f, const cli_usage *u)
     for (const cli_topic *t = u->topics; t && t->name; t++)
         cli_put_entry(f, t->name, t->text, TOPIC_COLUMN);
     if (u->own && u->own->name) put_options(f, "options", u->own);
-    if (u->common) put_options(f, "running", cli_common_options);
+    if (u->common) put_common_names(f);
     if (u->examples) fprintf(f, "\nexamples:\n%s", u->examples);
 }
 

@@ -19,10 +19,12 @@ static const cli_option help_options[] = {
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage help_usage = {
-    .synopsis = "help [VERB|FUNCTION|CATEGORY] [--man]",
+    .synopsis = "help [VERB|FUNCTION|CATEGORY|options] [--man]",
     .text = "Lists the verbs, or describes one: the same as `cubed VERB --help`. Also describes a "
             "function "
-            "of expressions, or lists the functions of a category, such as fft or linalg.",
+            "of expressions, or lists the functions of a category, such as fft or linalg. `cubed "
+            "help options` describes the "
+            "options of all verbs that run something.",
     .examples = "  cubed help eval\n  cubed help svd\n  cubed help linalg\n  cubed help eval --man "
                 "| man -l -\n",
     .words = CLI_WORDS_TOPICS,
@@ -102,6 +104,10 @@ static int cmd_help(int argc, char **argv)
                                dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
     const cubed_function *function = optind < argc && !v ? cubed_function_find(argv[optind]) : NULL;
+    if (optind < argc && !man && strcmp(argv[optind], "options") == 0) {
+        cli_print_common_options(stdout);
+        return EXIT_SUCCESS;
+    }
     if (optind < argc && !v && !man) {
         /* A name may be that of a function and of its category: fft. */
         if (function) {

@@ -1,9 +1,14 @@
 """Help, man pages and completion: one table, several shapes."""
 
+import fcntl
+import os
 import pathlib
+import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
 
 import pytest
 from conftest import BIN, ROOT, check, run
@@ -14,9 +19,16 @@ VERBS = re.findall(r"^  ([\w-]+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE
 PLAN_VERBS = ["eval", "rechunk", "copy", "run", "demo"]
 
 
+RUNNING = check(run("help", "options")).out
+
+
 def options(text: str) -> list[str]:
-    """The options that a help text lists."""
-    return re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
+    """The options that a help text describes, and those that it names and `help options` does."""
+    own, running, names = text.partition("\nrunning (")
+    found = re.findall(r"^  (--[\w-]+)", own, re.MULTILINE)
+    named = re.findall(r"--[\w-]+", names.partition("\n\n")[0]) if running else []
+    assert set(named) <= set(re.findall(r"^  (--[\w-]+)", RUNNING, re.MULTILINE))
+    return found + named
 
 
 def bash(script: str, *args: object) -> str:
@@ -42,6 +54,33 @@ def test_the_verbs_are_there():
     assert run().code == 2
     assert run("help", "nonsense").code == 2
     assert run("help", "eval", "run").code == 2
+
+
+def test_common_options_are_described_once():
+    assert "--allowed-mem SIZE     memory that each worker may use" in RUNNING
+    text = check(run("eval", "--help")).out
+    assert "memory that each worker may use" not in text and "`cubed help options`" in text
+
+
+@pytest.mark.parametrize(("columns", "most"), [(30, 40), (60, 60), (200, 100)])
+def test_help_fits_the_terminal(columns, most):
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    with subprocess.Popen([BIN, "help", "options"], stdout=terminal) as process:
+        os.close(terminal)
+        text = b""
+        while True:
+            try:
+                read = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not read:
+                break
+            text += read
+    os.close(master)
+    assert process.returncode == 0
+    words = [line for line in text.decode().splitlines() if len(line.split()) > 2]
+    assert most - 25 < max(map(len, words)) <= most
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -85,6 +124,9 @@ def test_man_pages(verb, tmp_path):
         return
     # Everything that --help says is on the page, character by character.
     text = check(run(verb, "--help")).out
+    own, running, names = text.partition("\nrunning (")
+    if running:
+        text = own + names.partition("\n\n")[2] + RUNNING.partition("running:")[2]
     for part in re.split(r"\n\n|\n  |^\w+:$|^usage: ", text, flags=re.MULTILINE):
         for piece in re.split(r" {2,}", part):
             assert " ".join(piece.split()) in words
