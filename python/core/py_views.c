@@ -85,79 +85,6 @@ static PyObject *rechunk(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* Each behind a comma. */
-static const char pad_modes[] =
-#define CUBED_PAD(NAME, name, number) ", " #name
-#include "cubed/pads.def"
-#undef CUBED_PAD
-    ;
-
-/* A sequence of pairs, for each axis, of numbers of a type. */
-static bool take_pairs(const char *what, PyObject *seq, int ndim, cubed_dtype dtype,
-                       cubed_scalar (*out)[2])
-{
-    const Py_ssize_t n = PySequence_Size(seq);
-    if (n < 0) return false;
-    if (n != 2 * (Py_ssize_t)ndim) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd numbers, expected %d", what, n, 2 * ndim);
-        return false;
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *item = PySequence_GetItem(seq, i);
-        const bool ok = item && core_scalar(item, dtype, &out[i / 2][i % 2]);
-        Py_XDECREF(item);
-        if (!ok) return false;
-    }
-    return true;
-}
-
-/* Numbers before and after each axis, and how many elements a statistic is of, -1 for all. Values that the
- * mode does not take are not looked at. */
-static PyObject *pad(PyObject *module, PyObject *args)
-{
-    PyObject *object, *widths_arg, *values_arg, *ends_arg, *lengths_arg;
-    cubed_scalar widths[CUBED_MAX_NDIM][2], values[CUBED_MAX_NDIM][2], lengths[CUBED_MAX_NDIM][2];
-    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM], length[CUBED_MAX_NDIM][2];
-    const char *mode;
-    unsigned long long task_mem;
-    cubed_pad_options o = CUBED_PAD_OPTIONS_INIT;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOsOOOK", &object, &widths_arg, &mode, &values_arg, &ends_arg,
-                          &lengths_arg, &task_mem) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    if (!cubed_pad_mode_parse(mode, &o.mode))
-        return PyErr_Format(PyExc_ValueError, "mode is '%s', expected one of %s", mode,
-                            pad_modes + 2);
-    const int ndim = cubed_array_ndim(x);
-    const cubed_dtype dtype = cubed_array_dtype(x);
-    if (!take_pairs("pad_width", widths_arg, ndim, CUBED_INT64, widths) ||
-        !take_pairs("stat_length", lengths_arg, ndim, CUBED_INT64, lengths))
-        return NULL;
-    if (o.mode == CUBED_PAD_CONSTANT && cubed_dtype_kind(dtype) != CUBED_KIND_TEXT) {
-        /* Times are the numbers that they count. */
-        const cubed_dtype of = cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
-        if (!take_pairs("constant_values", values_arg, ndim, of, values)) return NULL;
-        o.constant_values = (const cubed_scalar(*)[2])values;
-    } else if (o.mode == CUBED_PAD_LINEAR_RAMP) {
-        const bool is_complex = cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
-        if (!take_pairs("end_values", ends_arg, ndim, is_complex ? CUBED_COMPLEX128 : CUBED_FLOAT64,
-                        values))
-            return NULL;
-        o.end_values = (const cubed_scalar(*)[2])values;
-    }
-    for (int d = 0; d < ndim; d++) {
-        before[d] = widths[d][0].i64;
-        after[d] = widths[d][1].i64;
-        for (int side = 0; side < 2; side++) length[d][side] = lengths[d][side].i64;
-    }
-    o.stat_length = (const int64_t(*)[2])length;
-    o.task_mem = task_mem;
-    cubed_status st = cubed_pad_with(x, before, after, &o, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *repeat(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -196,9 +123,6 @@ PyMethodDef core_view_methods[] = {
     {"with_dim_names", with_dim_names, METH_VARARGS,
      "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
     {"slice", slice, METH_VARARGS, "slice(x: Array, key: tuple[Any, ...], /) -> Array"},
-    {"pad", pad, METH_VARARGS,
-     "pad(x: Array, widths: Sequence[int], mode: PadMode, constant_values: Sequence[Any], "
-     "end_values: Sequence[Any], stat_length: Sequence[int], task_mem: int, /) -> Array"},
     {"assign", assign, METH_VARARGS,
      "assign(x: Array, key: tuple[Any, ...], value: Array, /) -> Array"},
     {"repeat", repeat, METH_VARARGS, "repeat(x: Array, times: int, axis: int, /) -> Array"},

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "dtype/scalar.h"
+#include "ops/shapes.h"
 #include "ops/steps.h"
 
 static const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
@@ -56,9 +57,19 @@ static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_
 static cubed_status check_weights(const char *name, const cubed_array *w, int64_t n,
                                   cubed_error *err)
 {
-    if (!w || (w->node.grid->ndim == 1 && w->shape[0] == n)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "cov: %s are no %lld numbers in one dimension", name,
-                   (long long)n);
+    char shape[CB_SHAPE_TEXT_CAP], type[CUBED_DTYPE_TEXT_CAP];
+    if (!w) return CUBED_OK;
+    const cubed_kind kind = cubed_dtype_kind(w->node.dtype);
+    const bool counts = strcmp(name, "fweights") == 0;
+    if (w->node.grid->ndim != 1 || w->shape[0] != n)
+        return cb_fail(err, CUBED_E_ARG,
+                       "cov: %s have shape %s, expected (%lld): one for each "
+                       "observation",
+                       name, cb_shape_text(w, shape), (long long)n);
+    if (counts && kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
+        return cb_fail(err, CUBED_E_TYPE, "cov: fweights are %s, expected integers",
+                       cubed_dtype_text(w->node.dtype, type));
+    return CUBED_OK;
 }
 
 static cubed_array *covariances(cb_steps *s, cubed_array *x, const cubed_cov_options *o)

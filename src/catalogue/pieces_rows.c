@@ -1,4 +1,7 @@
 /* Functions that take arrays apart, and change their sizes. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -386,6 +389,166 @@ static cubed_status call_insert(const cb_call *c)
     return st;
 }
 
+/* --- Elements around an array -------------------------------------------------------------------------- */
+
+static const cubed_choice pad_modes[] = {
+#define CUBED_PAD(NAME, name, number) {#name, number},
+#include "cubed/pads.def"
+#undef CUBED_PAD
+    {NULL, 0}};
+
+#define VALUES(NAME, NOTES)                                                                        \
+    {                                                                                              \
+        PARAM(NAME, NUMBERS | ACCEPTS(LIST), 0, NOTES), INT_DEFAULT(0)                             \
+    }
+
+static const cubed_param pad_params[] = {
+    PARAM_ARRAY("x", "Input array."),
+    {PARAM("pad_width", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
+           "Number of elements: one number, a pair (before, after), or a pair for each axis.")},
+    PARAM_CHOICE("mode", 0, CUBED_PAD_CONSTANT, pad_modes, "What the elements are."),
+    VALUES("constant_values",
+           "Elements of ``\"constant\"``: a number, a pair, or a pair for each axis."),
+    VALUES("end_values",
+           "Ends of a ``\"linear_ramp\"``: a number, a pair, or a pair for each axis."),
+    {PARAM("stat_length", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST) | ACCEPTS(NONE), 0,
+           "Number of elements at an end that a statistic is of. None: all.")},
+    PARAM_TASK_MEM,
+};
+
+static bool is_list(const cubed_value *v)
+{
+    return v->kind == CUBED_VALUE_INTS || v->kind == CUBED_VALUE_LIST;
+}
+
+/* A value for both sides of an axis, or a list of one or two values. */
+static bool take_pair(const cubed_value *v, cubed_value out[2])
+{
+    if (is_list(v) && (v->n < 1 || v->n > 2)) return false;
+    for (int side = 0; side < 2; side++) {
+        const int k = is_list(v) && v->n == 2 ? side : 0;
+        if (v->kind == CUBED_VALUE_INTS)
+            out[side] = (cubed_value){.kind = CUBED_VALUE_INT, .as.integer = v->as.ints[k]};
+        else
+            out[side] = v->kind == CUBED_VALUE_LIST ? v->as.items[k] : *v;
+        if (is_list(&out[side])) return false;
+    }
+    return true;
+}
+
+typedef cubed_value value_pair[2];
+
+/* The values before and behind each axis that argument i says. */
+static cubed_status get_pairs(const cb_call *c, int i, int ndim, value_pair *out)
+{
+    const cubed_value *v = &c->values[i];
+    const bool nested = v->kind == CUBED_VALUE_LIST && v->n > 0 && is_list(&v->as.items[0]);
+    bool fits = !nested || v->n == 1 || v->n == ndim;
+    char shown[96];
+    for (int d = 0; d < ndim && fits; d++) {
+        const cubed_value *of = nested ? &v->as.items[v->n == 1 ? 0 : d] : v;
+        fits = (!nested || (is_list(of) && of->n == v->as.items[0].n)) && take_pair(of, out[d]);
+    }
+    if (fits) return CUBED_OK;
+    cubed_value_format(v, shown, sizeof shown);
+    return cb_call_blame(c, i,
+                         cb_fail(c->err, CUBED_E_ARG,
+                                 "pad: %s is %s, expected a pair for each of %d axes, one pair, or "
+                                 "a number",
+                                 c->function->params[i].name, shown, ndim));
+}
+
+static cubed_status refuse_item(const cb_call *c, int i, const cubed_value *v, const char *expected)
+{
+    char shown[64];
+    cubed_value_format(v, shown, sizeof shown);
+    return cb_call_blame(c, i,
+                         cb_fail(c->err, v->kind == CUBED_VALUE_INT ? CUBED_E_ARG : CUBED_E_TYPE,
+                                 "pad: %s is %s, expected %s", c->function->params[i].name, shown,
+                                 expected));
+}
+
+/* Integers; None is `missing`. */
+static cubed_status get_whole_pairs(const cb_call *c, int i, int ndim, int64_t missing,
+                                    int64_t (*out)[2])
+{
+    value_pair pairs[CUBED_MAX_NDIM];
+    CB_TRY(get_pairs(c, i, ndim, pairs));
+    for (int k = 0; k < 2 * ndim; k++) {
+        const cubed_value *v = &pairs[k / 2][k % 2];
+        if (v->kind == CUBED_VALUE_NONE && missing < 0)
+            out[k / 2][k % 2] = missing;
+        else if (v->kind == CUBED_VALUE_INT)
+            out[k / 2][k % 2] = v->as.integer;
+        else
+            return refuse_item(c, i, v, "integers");
+        if (missing < 0 && v->kind == CUBED_VALUE_INT && v->as.integer < 0)
+            return refuse_item(c, i, v, "0 or more");
+    }
+    return CUBED_OK;
+}
+
+/* Digits of an integer that int64 does not have. */
+static bool take_digits(const char *text, cubed_dtype dtype, cubed_scalar *out)
+{
+    char *end;
+    if (dtype != CUBED_UINT64 || text[0] < '0' || text[0] > '9') return false;
+    errno = 0;
+    out->u64 = strtoull(text, &end, 10);
+    return errno == 0 && !*end;
+}
+
+/* Elements of a type. */
+static cubed_status get_typed_pairs(const cb_call *c, int i, int ndim, cubed_dtype dtype,
+                                    cubed_scalar (*out)[2])
+{
+    value_pair pairs[CUBED_MAX_NDIM];
+    CB_TRY(get_pairs(c, i, ndim, pairs));
+    for (int k = 0; k < 2 * ndim; k++) {
+        const cubed_value *v = &pairs[k / 2][k % 2];
+        cubed_scalar *to = &out[k / 2][k % 2];
+        const bool taken = v->kind == CUBED_VALUE_STRING ? take_digits(v->as.string, dtype, to)
+                           : v->kind == CUBED_VALUE_NONE ? false
+                                                         : cubed_number_scalar(v, dtype, to);
+        if (!taken) return refuse_item(c, i, v, "values that the array's type has");
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_pad(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0);
+    const int ndim = cubed_array_ndim(x);
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    int64_t widths[CUBED_MAX_NDIM][2], lengths[CUBED_MAX_NDIM][2];
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    cubed_scalar values[CUBED_MAX_NDIM][2];
+    cubed_pad_options o = CUBED_PAD_OPTIONS_INIT;
+    o.mode = (cubed_pad_mode)cb_call_choice(c, 2);
+    o.task_mem = cb_call_task_mem(c);
+    CB_TRY(get_whole_pairs(c, 1, ndim, 0, widths));
+    if (o.mode == CUBED_PAD_CONSTANT && kind != CUBED_KIND_TEXT) {
+        /* Times are the numbers that they count. */
+        const cubed_dtype of = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
+        CB_TRY(get_typed_pairs(c, 3, ndim, of, values));
+        o.constant_values = (const cubed_scalar(*)[2])values;
+    } else if (o.mode == CUBED_PAD_LINEAR_RAMP) {
+        const cubed_dtype of = kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+        CB_TRY(get_typed_pairs(c, 4, ndim, of, values));
+        o.end_values = (const cubed_scalar(*)[2])values;
+    }
+    if (cb_call_has(c, 5)) {
+        CB_TRY(get_whole_pairs(c, 5, ndim, -1, lengths));
+        o.stat_length = (const int64_t(*)[2])lengths;
+    }
+    for (int d = 0; d < ndim; d++) {
+        before[d] = widths[d][0];
+        after[d] = widths[d][1];
+    }
+    return cubed_pad_with(x, before, after, &o, c->out, c->err);
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define VIEWS "The type of the array. Views."
@@ -459,6 +622,10 @@ static const cb_row rows[] = {
       .returns = "The type of `arr`, longer along the axis.", PARAMS(insert_params),
       .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_RESIZED},
      .call = call_insert},
+    {{"pad", CATEGORY, .summary = "The array with elements around it.",
+      .returns = "The type of `x`.", PARAMS(pad_params), .attrs = CUBED_ATTRS_SAME,
+      .coords = CUBED_COORDS_RESIZED},
+     .call = call_pad},
     {{"resize", CATEGORY,
       .summary =
           "The elements in C order in another shape, again and again if it has more of them.",

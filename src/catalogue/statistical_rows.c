@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "context/context.h"
 #include "cubed/array_api.h"
+#include "ops/steps.h"
 #include "rows.h"
 
 #define CATEGORY .category = "statistical"
@@ -229,29 +230,77 @@ static cubed_status call_quantile(const cb_call *c)
 
 /* --- Covariances --------------------------------------------------------------------------------------- */
 
+#define VARIABLES                                                                                  \
+    PARAM_BOOL("rowvar", 0, true, "Whether rows are variables, and columns observations.")
+#define MORE                                                                                       \
+    PARAM_OPTIONAL_ARRAY("y", 0, "More variables, behind the others. None: there are no more.")
+
 static const cubed_param cov_params[] = {
-    PARAM_NAMED_ARRAY("x", "Variables, which are rows, and their observations."),
-    {PARAM("ddof", ACCEPTS(FLOAT), NAMED,
-           "Subtracted from the number of observations in the divisor."),
-     FLOAT_DEFAULT(1)},
-    PARAM_OPTIONAL_ARRAY("fweights", NAMED, "How often each observation was made. None: once."),
-    PARAM_OPTIONAL_ARRAY("aweights", NAMED, "How much each observation counts. None: the same."),
+    PARAM_LIKE("m", "Variables and their observations."),
+    MORE,
+    VARIABLES,
+    PARAM_BOOL("bias", 0, false,
+               "Whether the divisor is the number of observations, not one less."),
+    {PARAM("ddof", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
+           "Subtracted from the number of observations in the divisor. None: as `bias` says.")},
+    PARAM_OPTIONAL_ARRAY("fweights", 0,
+                         "How often each observation was made: integers. None: once."),
+    PARAM_OPTIONAL_ARRAY("aweights", 0, "How much each observation counts. None: the same."),
+    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: float64, or complex128, at least."),
 };
 static const cubed_param corrcoef_params[] = {
-    PARAM_NAMED_ARRAY("x", "Variables, which are rows, and their observations.")};
+    PARAM_LIKE("x", "Variables and their observations."),
+    MORE,
+    VARIABLES,
+    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: float64, or complex128, at least."),
+};
+
+/* The variables of an array as rows. */
+static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
+{
+    static const int swapped[2] = {1, 0};
+    cubed_array *x = cb_call_array(c, i), *rows = NULL;
+    const int ndim = cubed_array_ndim(x);
+    if (ndim > 2)
+        s->st = cb_call_blame(c, i,
+                              cb_fail(c->err, CUBED_E_ARG,
+                                      "%s: %s has %d axes, expected no more than two axes",
+                                      c->function->name, c->function->params[i].name, ndim));
+    if (s->st != CUBED_OK) return NULL;
+    rows = cb_step(s, cubed_atleast(x, 2, &rows, c->err), &rows);
+    return ndim == 2 && !cb_call_bool(c, 2) ? cb_step_permuted(s, rows, swapped) : rows;
+}
+
+/* The variables of both arrays as rows of the type that is computed with; `dtype` is the position of the result's. */
+static cubed_array *get_observations(cb_steps *s, const cb_call *c, int dtype)
+{
+    const bool is_pair = cb_call_has(c, 1);
+    cubed_array *parts[2] = {get_rows(s, c, 0), is_pair ? get_rows(s, c, 1) : NULL};
+    cubed_array *x = cb_step_concat(s, parts, is_pair ? 2 : 1, 0);
+    if (!x) return NULL;
+    if (cb_call_has(c, dtype)) return cb_step_cast(s, x, *cb_call_dtype(c, dtype));
+    const cubed_dtype own = cubed_array_dtype(x), wide = cubed_dtype_promote(own, CUBED_FLOAT64);
+    return cubed_dtype_is_valid(wide) ? cb_step_cast(s, x, wide) : x;
+}
 
 static cubed_status call_cov(const cb_call *c)
 {
     cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
-    o.ddof = cb_call_real(c, 1);
-    o.fweights = cb_call_array(c, 2);
-    o.aweights = cb_call_array(c, 3);
-    return cubed_cov(cb_call_array(c, 0), &o, c->out, c->err);
+    cb_steps s = {.ctx = c->ctx, .err = c->err};
+    o.ddof = cb_call_has(c, 4) ? cb_call_real(c, 4) : cb_call_bool(c, 3) ? 0 : 1;
+    o.fweights = cb_call_array(c, 5);
+    o.aweights = cb_call_array(c, 6);
+    cubed_array *rows = get_observations(&s, c, 7), *made = NULL;
+    if (rows) made = cb_step(&s, cubed_cov(rows, &o, &made, c->err), &made);
+    return cb_steps_end(&s, made, c->out);
 }
 
 static cubed_status call_corrcoef(const cb_call *c)
 {
-    return cubed_corrcoef(cb_call_array(c, 0), c->out, c->err);
+    cb_steps s = {.ctx = c->ctx, .err = c->err};
+    cubed_array *rows = get_observations(&s, c, 3), *made = NULL;
+    if (rows) made = cb_step(&s, cubed_corrcoef(rows, &made, c->err), &made);
+    return cb_steps_end(&s, made, c->out);
 }
 
 /* --- Counts of values ---------------------------------------------------------------------------------- */

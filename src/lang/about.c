@@ -21,8 +21,8 @@ typedef struct named_rule {
 static const named_rule rules[] = {
     {"rechunk", CUBED_ATTRS_VIEW, NULL, 0}, {"astype", CUBED_ATTRS_VIEW, NULL, 0},
     {"repeat", CUBED_ATTRS_VIEW, NULL, 0},  {"sel", CUBED_ATTRS_VIEW, NULL, 0},
-    {"pad", CUBED_ATTRS_SAME, NULL, 0},     {"assign", CUBED_ATTRS_SAME, NULL, 0},
-    {"first", CUBED_ATTRS_REDUCE, NULL, 0}, {"last", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"assign", CUBED_ATTRS_SAME, NULL, 0},  {"first", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"last", CUBED_ATTRS_REDUCE, NULL, 0},
 };
 
 static named_rule find_rule(const char *name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -66,22 +66,28 @@ def pad(
     x = lazy(x)
     if reflect_type != "even":
         raise NotImplementedError(f"pad with reflect_type {reflect_type!r}")
-    widths = _pairs("pad_width", pad_width, x.ndim)
-    values = _pairs("constant_values", constant_values, x.ndim)
-    ends = _pairs("end_values", end_values, x.ndim)
-    lengths = _pairs("stat_length", stat_length, x.ndim)
-    if any(n is not None and n < 0 for n in lengths):
-        raise ValueError(f"stat_length is {stat_length!r}, expected 0 or more")
-    if mode == "constant":
-        typed = [np.asarray(v).astype(x.dtype) for v in values]
-        values = [(v.view(np.int64) if x.dtype.kind in "mM" else v).item() for v in typed]
-    if x.dtype.kind in "SU" and mode in ("constant", "empty"):
-        made = _with_strings(x, widths, values if mode == "constant" else [""] * len(widths))
-        return made if chunks is None else made.rechunk(chunks)
-    counts = [-1 if n is None else n for n in lengths]
-    named = cast(PadMode, str(mode))  # a function, NumPy's other mode, is refused by its name
-    out = _core.pad(x._x, widths, named, values, ends, counts, x.spec.task_mem)
-    return x._like(out) if chunks is None else x._like(out).rechunk(chunks)
+    named = str(mode)  # a function, NumPy's other mode, is refused by its name
+    constants = _constants(constant_values, x) if named == "constant" else [""] * (2 * x.ndim)
+    if x.dtype.kind in "SU" and named in ("constant", "empty"):
+        made = _with_strings(x, _pairs("pad_width", pad_width, x.ndim), constants)
+    else:
+        if named == "linear_ramp":
+            end_values = _by_axis(_pairs("end_values", end_values, x.ndim))
+        given = (pad_width, named, _by_axis(constants), end_values, stat_length)
+        made = x._like(_core.call("pad", x._x, *given, x.spec.task_mem))
+    return made if chunks is None else made.rechunk(chunks)
+
+
+def _constants(values: Any, x: Array) -> list[Any]:
+    """Before and after each axis, cast to x's type as NumPy casts them."""
+    typed = [np.asarray(v).astype(x.dtype) for v in _pairs("constant_values", values, x.ndim)]
+    plain = [(v.view(np.int64) if x.dtype.kind in "mM" else v).item() for v in typed]
+    # The catalogue takes digits of integers beyond int64.
+    return [str(v) for v in plain] if x.dtype == np.uint64 else plain
+
+
+def _by_axis(values: list[Any]) -> list[list[Any]]:
+    return [values[d : d + 2] for d in range(0, len(values), 2)]
 
 
 def _with_strings(x: Array, widths: list[int], values: list[Any]) -> Array:

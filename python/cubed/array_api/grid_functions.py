@@ -180,6 +180,8 @@ def indices(
            [0, 1]])
     """
     shape = normalize_shape(dimensions, "dimensions")
+    if not isinstance(sparse, (bool, np.bool_)):
+        raise TypeError(f"indices: sparse is {sparse!r}, expected True or False")
     if sparse:
         made = _core.call("indices", shape, type_for(dtype), True)
         return tuple(Array._new(x, spec) for x in made)

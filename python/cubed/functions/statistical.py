@@ -6,12 +6,14 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import lazy
+from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, DTypeLike
-from cubed.functions._calls import type_for
+from cubed.functions._calls import operand, type_for
 from cubed.functions._prepare import quantile_of
 
 __all__ = [
+    "corrcoef",
+    "cov",
     "cumprod",
     "cumsum",
     "cumulative_max",
@@ -26,6 +28,106 @@ __all__ = [
     "ptp",
     "quantile",
 ]
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
+    """Pearson's correlation coefficients of variables.
+
+    Parameters
+    ----------
+    x : array_like
+        Variables and their observations.
+    y : array_like or None
+        More variables, behind the others. None: there are no more.
+    rowvar : bool, default True
+        Whether rows are variables, and columns observations.
+    dtype : dtype or None
+        Type of the result. None: float64, or complex128, at least.
+
+    Returns
+    -------
+    Array
+        ``(n, n)`` for n variables: float64 for integers, else the type of `x`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For more than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.corrcoef(cubed.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).compute()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    spec = common_spec(x, y)
+    core = _core.call("corrcoef", core_of(x), operand(y), rowvar, type_for(dtype, x))
+    return Array._new(core, spec)
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: float | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: DTypeLike = None,
+) -> Array:
+    """The covariance matrix of variables.
+
+    Parameters
+    ----------
+    m : array_like
+        Variables and their observations.
+    y : array_like or None
+        More variables, behind the others. None: there are no more.
+    rowvar : bool, default True
+        Whether rows are variables, and columns observations.
+    bias : bool, default False
+        Whether the divisor is the number of observations, not one less.
+    ddof : float or None
+        Subtracted from the number of observations in the divisor. None: as `bias` says.
+    fweights : array_like or None
+        How often each observation was made: integers. None: once.
+    aweights : array_like or None
+        How much each observation counts. None: the same.
+    dtype : dtype or None
+        Type of the result. None: float64, or complex128, at least.
+
+    Returns
+    -------
+    Array
+        ``(n, n)`` for n variables: float64 for integers, else the type of `x`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For more than two axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.cov(cubed.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).compute()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    spec = common_spec(m, y, fweights, aweights)
+    core = _core.call(
+        "cov",
+        core_of(m),
+        operand(y),
+        rowvar,
+        bias,
+        ddof,
+        operand(fweights),
+        operand(aweights),
+        type_for(dtype, m),
+    )
+    return Array._new(core, spec)
 
 
 def cumprod(

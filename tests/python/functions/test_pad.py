@@ -102,3 +102,16 @@ def test_times_and_complex():
 def test_negative_lengths():
     with pytest.raises(ValueError, match="stat_length is -1, expected 0 or more"):
         cubed.pad(cubed.ones(4), 1, mode="mean", stat_length=-1)
+
+
+def test_constants_beyond_int64():
+    """NumPy rounds a pair of them to float64."""
+    x = cubed.asarray(np.array([1, 2], "u8"))
+    large, odd = 2**64 - 1, 2**63 + 1
+    assert cubed.pad(x, 1, constant_values=large).compute().tolist() == [large, 1, 2, large]
+    assert cubed.pad(x, 1, constant_values=(odd, 5)).compute().tolist() == [odd, 1, 2, 5]
+
+
+def test_widths_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="expected a pair for each of 2 axes"):
+        cubed.pad(cubed.ones((2, 2)), ((1, 2), (0,)))
