@@ -234,8 +234,7 @@ static cubed_status check_twiddle(const cb_fft_params *p, int ndim, transform_ki
     if (p->twiddle_axis >= 0 && p->twiddle_axis < ndim && p->twiddle_n > 0 &&
         p->n[p->twiddle_axis] == 0 && transformed == 1 && kind != TO_REAL)
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT,
-                   "twiddle axis %d of %d dimensions, of which %d are transformed",
+    return cb_fail(err, CUBED_E_FORMAT, "twiddle axis %d of %d dimensions, %d of them transformed",
                    (int)p->twiddle_axis, ndim, transformed);
 }
 

@@ -17,7 +17,7 @@ cubed_status cubed_cf_join_characters(cubed_array *x, cubed_array **out, cubed_e
                        cubed_dtype_text(x->node.dtype, text));
     if (ndim == 0 || x->shape[last] == 0)
         return cb_fail(err, CUBED_E_ARG,
-                       "join_characters: there are no characters, expected a last axis with some");
+                       "join_characters: the array is empty, expected a last axis of characters");
     CB_TRY(cubed_dtype_fixed(CUBED_BYTES, x->shape[last], &dtype, err));
     for (int d = 0; d < ndim; d++) {
         symbols[d] = d == last ? -1 : d;

@@ -69,7 +69,7 @@ static cubed_status check_types(const cubed_array *x, const cubed_cf_packing *p,
     for (int i = 0; i < p->nmissing; i++) {
         if (!cubed_dtype_is_valid(p->missing[i].dtype) ||
             cubed_dtype_kind(p->missing[i].dtype) > CUBED_KIND_COMPLEX)
-            return cb_fail(err, CUBED_E_TYPE, "unpack: missing value %d is no number", i);
+            return cb_fail(err, CUBED_E_TYPE, "unpack: missing value %d is not a number", i);
     }
     return CUBED_OK;
 }

@@ -34,7 +34,7 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     cb_conf_key key = keepbits;
     (void)format;
     if (cubed_dtype_kind(ctx->dtype) != CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_FORMAT, "codec bitround: the elements are no floats");
+        return cb_fail(err, CUBED_E_FORMAT, "codec bitround: the elements are not floats");
     key.hi = mantissa_bits(ctx->dtype);
     CB_TRY(cb_conf_parse_int(json, &key, &c->keepbits, err));
     if (c->keepbits >= 0) return CUBED_OK;

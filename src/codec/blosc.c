@@ -172,7 +172,7 @@ static cubed_status read_header(const cubed_codec_call *call, size_t src_size, s
     size_t cbytes = 0;
     if (src_size < BLOSC_MIN_HEADER_LENGTH ||
         blosc_cbuffer_validate(src, src_size, &out->nbytes) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no blosc buffer", src_size);
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not a blosc buffer", src_size);
     blosc_cbuffer_sizes(src, &out->nbytes, &cbytes, &out->block);
     if (out->nbytes > raw_size)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu",

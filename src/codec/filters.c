@@ -50,7 +50,7 @@ static cubed_status parse_type(const json_t *doc, const char *codec, const char 
         CB_TRY(cb_json_get_string("filter", doc, key, &s, err));
     if (!cb_typestr_parse(s, &dtype, &big) && cubed_dtype_parse(s, &dtype, NULL) != CUBED_OK)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "codec %s: \"%s\" is \"%s\", which is no type here", codec, key, s);
+                       "codec %s: \"%s\" is \"%s\", which is not a valid type", codec, key, s);
     cubed_kind kind = cubed_dtype_kind(dtype);
     if ((dtype >= CUBED_DTYPE_COUNT && dtype != CUBED_FLOAT16) || kind == CUBED_KIND_BOOL ||
         kind == CUBED_KIND_COMPLEX)
@@ -119,7 +119,7 @@ static cubed_status parse_quantize(const char *json, int format, const cubed_cod
     CB_TRY(begin(QUANTIZE, "codec quantize", json, c, &doc, err));
     cubed_status st = parse_types(doc, "quantize", format, ctx, c, err);
     if (st == CUBED_OK && (!is_float(c->dtype[DECODED]) || !is_float(c->dtype[ENCODED])))
-        st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: its types are no floats");
+        st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: its types are not floats");
     if (st == CUBED_OK && !json_is_integer(json_object_get(doc, "digits")))
         st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: \"digits\" must be an integer");
     if (st == CUBED_OK) st = cb_conf_int(doc, &digits, &c->digits, err);

@@ -148,7 +148,7 @@ static cubed_status one_state(lz4_stream *s, cb_stream_io *io, cubed_error *err)
         if (!take(s, io, 2)) break;
         s->offset = (size_t)cb_le_get(s->bytes, 2);
         if (s->offset == 0 || s->offset > s->made)
-            return cb_fail(err, CUBED_E_FORMAT, "the block refers to bytes in front of it");
+            return cb_fail(err, CUBED_E_FORMAT, "the block refers to bytes before its start");
         s->state = s->match == MORE + LEAST_MATCH ? MATCH_LENGTH : MATCH;
         break;
     case MATCH_LENGTH:

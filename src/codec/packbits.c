@@ -42,7 +42,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     if (call->src_size < 1 || from[0] > 7 || (from[0] > 0 && call->src_size < 2) ||
         (call->src_size - 1) > (call->dst_cap + 7) / 8 ||
         (call->src_size - 1) * 8 - from[0] > call->dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no %zu bits", call->src_size,
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not %zu packed bits", call->src_size,
                        call->dst_cap);
     const size_t n = (call->src_size - 1) * 8 - from[0];
     for (size_t i = 0; i < n; i++) to[i] = from[1 + i / 8] >> (7 - i % 8) & 1;

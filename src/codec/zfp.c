@@ -168,7 +168,7 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     zfp_field f;
     const size_t bytes = count_of(call->ctx) * call->ctx->item_size;
     if (call->src_size > call->scratch_size || bytes > call->dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no chunk of %zu", call->src_size,
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not a chunk of %zu", call->src_size,
                        call->dst_cap);
     memcpy(call->scratch, call->src, call->src_size);
     memset((char *)call->scratch + call->src_size, 0, call->scratch_size - call->src_size);

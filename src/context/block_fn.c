@@ -26,8 +26,8 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
     *out = find(ctx, name);
     if (!*out)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the function \"%s\" on blocks is not known here: the program that made the "
-                       "plan knows it",
+                       "the function \"%s\" on blocks is unknown in this process: register it as "
+                       "in the program that made the plan",
                        name);
     *fn_ctx = cb_block_fn(name) ? (void *)(uintptr_t)&ctx->kernels : (*out)->ctx;
     return CUBED_OK;

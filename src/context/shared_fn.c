@@ -16,7 +16,7 @@ cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library, const c
 {
     char path[PATH_MAX];
     if (!realpath(library, path))
-        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no shared object \"%s\"", library);
+        return cb_fail(err, CUBED_E_NOT_FOUND, "cannot find shared object \"%s\"", library);
     if (strchr(path, ':') || strchr(symbol, ':'))
         return cb_fail(err, CUBED_E_ARG, "shared object \"%s\", symbol \"%s\": a name with ':'",
                        path, symbol);

@@ -55,7 +55,7 @@ cubed_status cubed_unit_parse(const char *name, cubed_unit *out, cubed_error *er
         return CUBED_OK;
     }
     return cb_fail(err, CUBED_E_TYPE,
-                   "\"%s\" is no unit of time, expected one of Y M W D h m s ms "
+                   "\"%s\" is not a unit of time, expected one of Y M W D h m s ms "
                    "us ns ps fs as",
                    name);
 }
@@ -66,7 +66,7 @@ cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit, int multiple,
     if (family != CUBED_DATETIME64 && family != CUBED_TIMEDELTA64)
         return cb_fail(err, CUBED_E_ARG, "%s has no unit of time", cubed_dtype_name(family));
     if ((unsigned)unit >= CUBED_UNIT_COUNT)
-        return cb_fail(err, CUBED_E_ARG, "unit number %d is none", (int)unit);
+        return cb_fail(err, CUBED_E_ARG, "unit number %d does not exist", (int)unit);
     if (multiple < 1 || multiple > MOST_MULTIPLE)
         return cb_fail(err, CUBED_E_ARG, "a unit of time is multiplied by %d, expected 1 to %d",
                        multiple, MOST_MULTIPLE);

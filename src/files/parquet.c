@@ -167,7 +167,7 @@ typedef struct table {
 
 static cubed_status bad(const table *t, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "%s is no whole file of Parquet", t->url);
+    return cb_fail(err, CUBED_E_FORMAT, "%s is not a complete Parquet file", t->url);
 }
 
 static cubed_status unsupported(const table *t, const char *what, int64_t which, cubed_error *err)

@@ -69,7 +69,7 @@ static cubed_status bad_reference(const builder *b, const char *key, cubed_error
 {
     return cb_fail(
         err, CUBED_E_FORMAT,
-        "%s: the reference %s is none: expected text, or a list of a URL, an offset and a "
+        "%s: the reference %s is invalid: expected a string, or a list of a URL, an offset and a "
         "length",
         b->f->url, key);
 }
@@ -155,7 +155,8 @@ static cubed_status keep_inside(const builder *b, reference *r, const char *text
     }
     size_t got;
     if (!cb_base64_decode(text + skip, p, n, &got))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: the reference %s is no base64", b->f->url, r->key);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: the reference %s is not base64", b->f->url,
+                       r->key);
     r->size = got;
     return CUBED_OK;
 }
@@ -301,8 +302,8 @@ static cubed_status take_record(builder *b, cb_zone *zone, const cb_buf *file, c
     CB_TRY(cb_parquet_read(zone, key, (const uint8_t *)file->data, file->size, b->r->record_size, c,
                            4, &rows, err));
     if (c[0].numbers || c[1].bytes || c[2].bytes || c[3].numbers)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: columns of %s are none of references", b->f->url,
-                       key);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: %s does not have the columns of references",
+                       b->f->url, key);
     place *list = cb_zone_alloc(b->f->zone, (size_t)rows * sizeof *list + 1);
     if (!list) return cb_file_no_memory(b->f, err);
     for (int64_t i = 0; i < rows; i++) CB_TRY(take_row(b, c, i, &list[i], err));

@@ -62,7 +62,8 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
         if (memcmp(p, "PK\5\6", 4) == 0 && cb_le_get(p + 20, 2) == n - i) end = p;
     }
     if (st == CUBED_OK && !end)
-        st = cb_file_bad(f, err, "a ZIP archive that is not whole: there is no list at its end");
+        st = cb_file_bad(f, err,
+                         "an incomplete ZIP archive: there is no central directory at its end");
     if (st == CUBED_OK) {
         *out = (directory){cb_le_get(end + 16, 4), cb_le_get(end + 12, 4), cb_le_get(end + 10, 2)};
         st = find_end64(f, size - n + (uint64_t)(end - tail), out, err);
@@ -170,7 +171,8 @@ static cubed_status find_data(cb_file *f, zip_entry *e, uint64_t *out, cubed_err
     CB_TRY(cb_file_read(f, e->header, b, CB_ZIP_LOCAL, err));
     *out = e->header + CB_ZIP_LOCAL + cb_le_get(b + 26, 2) + cb_le_get(b + 28, 2);
     if (memcmp(b, "PK\3\4", 4) != 0 || *out > f->info.size || e->stored > f->info.size - *out)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: the entry %s is not where the list says", f->url,
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s: the entry %s is not at the position in the central directory", f->url,
                        e->name);
     atomic_store(&e->data, *out);
     return CUBED_OK;

@@ -160,8 +160,8 @@ cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what, cubed_
 {
     if (ar->kind == CB_ARENA_REAL && size > ar->cap.library - ar->charged)
         return cb_fail(err, CUBED_E_BUDGET,
-                       "%s needs %zu bytes of its own, but the task was projected to use %zu", what,
-                       size, ar->cap.library - ar->charged);
+                       "%s needs %zu bytes, but the task was projected to use %zu", what, size,
+                       ar->cap.library - ar->charged);
     ar->charged = cb_sat_add(ar->charged, size);
     raise_mark(ar);
     return CUBED_OK;

@@ -244,9 +244,10 @@ cubed_status cubed_array_with_attrs(cubed_array *x, const char *json, cubed_arra
     CB_TRY(cb_json_parse("attributes", json, strlen(json), &doc, err));
     cb_zone *zone = NULL;
     const char *text;
-    cubed_status st = json_is_object(doc)
-                          ? cb_zone_new(&x->ctx->alloc, &zone, err)
-                          : cb_fail(err, CUBED_E_ARG, "attributes are no JSON object: %.80s", json);
+    cubed_status st =
+        json_is_object(doc)
+            ? cb_zone_new(&x->ctx->alloc, &zone, err)
+            : cb_fail(err, CUBED_E_ARG, "attributes are not a JSON object: %.80s", json);
     if (st == CUBED_OK) st = cb_zarr_attrs_text(doc, zone, &text, err);
     if (st == CUBED_OK) st = same_values(x, text, NULL, out, err);
     if (zone) cb_zone_free(zone);

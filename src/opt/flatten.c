@@ -292,7 +292,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
             if (at < 0 || at >= a->extent || cb_axis_lo(a, first_chunk[d]) != at)
                 st = cb_fail(err, CUBED_E_ARG,
                              "target %d: the region begins at %" PRId64
-                             " along axis %d, expected where a chunk of %s begins",
+                             " along axis %d, expected the start of a chunk of %s",
                              i, at, d, t->url);
             else if (a->starts)
                 st = part_of_list(p->ir.zone, a, first_chunk[d], &grid->axis[d], err);

@@ -183,11 +183,10 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
             code = n->source->fn->code;
         }
         if (code && trust == CB_TRUST_DATA)
-            return cb_fail(
-                err, CUBED_E_ARG,
-                "the plan carries code for the function \"%s\": that it may run has to be "
-                "said (--allow-code, allow_code=True)",
-                name);
+            return cb_fail(err, CUBED_E_ARG,
+                           "the plan carries code for the function \"%s\": allow it to run "
+                           "(--allow-code, allow_code=True)",
+                           name);
     }
     return CUBED_OK;
 }
@@ -198,7 +197,7 @@ static cubed_status open_bytes(const char *what, const char *magic, const void *
 {
     const uint8_t *b = data;
     if (size < CB_PLAN_HEADER_BYTES || memcmp(b, magic, 8) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "these %zu bytes are no %s", size, what);
+        return cb_fail(err, CUBED_E_FORMAT, "these %zu bytes are not a saved %s", size, what);
     uint32_t version = 0, sum = 0;
     for (int k = 0; k < 4; k++) {
         version |= (uint32_t)b[8 + k] << (8 * k);

@@ -82,8 +82,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
                cb_axis_equal(&grid.axis[d], &n->grid->axis[d]);
     if (!same)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%s is no longer the array that was planned with: its type, shape or chunks "
-                       "are others",
+                       "%s has changed since it was planned: its type, shape or chunks differ",
                        n->url);
     const char *version = cb_zarr_opened_version(s->array)->text;
     if (n->version && *n->version && *version && strcmp(n->version, version) != 0)

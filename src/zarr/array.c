@@ -263,7 +263,8 @@ static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
     CB_TRY(cb_json_parse("attributes", m->attrs, strlen(m->attrs), &doc, err));
     bool ok = json_is_object(doc);
     json_decref(doc);
-    if (!ok) return cb_fail(err, CUBED_E_ARG, "the attributes are no JSON object: %.60s", m->attrs);
+    if (!ok)
+        return cb_fail(err, CUBED_E_ARG, "the attributes are not a JSON object: %.60s", m->attrs);
     for (int d = 0; d < m->ndim && ok; d++) {
         if (!m->dim_names[d]) continue;
         json_t *name = json_string(m->dim_names[d]);

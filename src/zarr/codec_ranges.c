@@ -98,7 +98,7 @@ static cubed_status locate(encoded_chunk *x, cubed_range range, cubed_codec_exte
         }
     } while (x->head > before);
     if (out->head > x->head)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", x->head);
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not an encoded chunk", x->head);
     if (x->e->size != out->total)
         return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", x->e->size,
                        out->total);
@@ -206,7 +206,7 @@ static cubed_status locate_block(const cb_zarr_meta *m, encoded_chunk *x, size_t
     const size_t bound = cb_codec_block_bound(x->step);
     CB_TRY(cb_codec_range_locate(x->step, x->bytes, x->head, at, 1, &found, err));
     if (found.size == 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", x->head);
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not an encoded chunk", x->head);
     if (found.size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "a block of %zu bytes, expected at most %zu",
                        found.size, bound);

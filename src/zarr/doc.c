@@ -342,7 +342,7 @@ static cubed_status parse_attrs(const char *text, const char *path, json_t **out
     CB_TRY(cb_json_parse("attributes", text, strlen(text), out, err));
     if (json_is_object(*out)) return CUBED_OK;
     json_decref(*out);
-    return cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",
+    return cb_fail(err, CUBED_E_ARG, "the attributes of %s are not a JSON object",
                    *path ? path : "the root group");
 }
 

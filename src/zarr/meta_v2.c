@@ -31,7 +31,8 @@ static cubed_status begin(const char *where, const json_t *zarray, const json_t 
     if (!json_is_object(zarray))
         return cb_fail(err, CUBED_E_FORMAT, "%s: not a JSON object", where);
     if (zattrs && !json_is_object(zattrs))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: the .zattrs beside it is no JSON object", where);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: the .zattrs next to it is not a JSON object",
+                       where);
     CB_TRY(cb_json_get_int(where, zarray, "zarr_format", &format, err));
     if (format == 2) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "%s: \"zarr_format\" is %lld, expected 2", where,
@@ -110,7 +111,7 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
         CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
     const json_t *filters = json_object_get(zarray, "filters");
     if (filters && !json_is_null(filters) && !json_is_array(filters))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is not a list", where);
     cb_codec_array array = cb_zarr_codec_array(m, codecs);
     const cb_codec_v2 v2 = {m->big_endian, m->order_f, filters,
                             json_object_get(zarray, "compressor")};

@@ -58,8 +58,8 @@ static cubed_status read_dims(const char *where, const json_t *doc, cb_zone *zon
         const json_t *v = json_array_get(dims, (size_t)d);
         if (json_is_null(v)) continue;
         if (!json_is_string(v))
-            return cb_fail(err, CUBED_E_FORMAT, "%s: \"dimension_names\"[%d] is no string", where,
-                           d);
+            return cb_fail(err, CUBED_E_FORMAT, "%s: \"dimension_names\"[%d] is not a string",
+                           where, d);
         m->dim_names[d] = cb_zone_strdup(zone, json_string_value(v));
         if (!m->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for names");
     }
@@ -108,7 +108,7 @@ static cubed_status read_attrs(const char *where, const json_t *doc, cb_zone *zo
     m->attrs = "{}";
     if (!attrs || json_is_null(attrs)) return CUBED_OK;
     if (!json_is_object(attrs))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"attributes\" is no object", where);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"attributes\" is not an object", where);
     return cb_zarr_attrs_text(attrs, zone, &m->attrs, err);
 }
 

@@ -118,7 +118,7 @@ static void test_what_cannot_be_is_refused(void **state)
     expect_refused(&vt, CUBED_E_ARG, "needs a name");
     vt = good;
     vt.caps.shares_memory = true;
-    expect_refused(&vt, CUBED_E_ARG, "shares memory and is remote");
+    expect_refused(&vt, CUBED_E_ARG, "both shared memory and remote workers");
     vt = good;
     vt.caps.maps_memory = true;
     expect_refused(&vt, CUBED_E_ARG, "map memory");

@@ -135,7 +135,8 @@ static void test_wide_numbers(void **state)
 static void test_damaged_archives(void **state)
 {
     write_archive("some text", 9, STORED, false);
-    expect_refused(*state, z.at, z.n - 1, CUBED_E_FORMAT, "there is no list at its end");
+    expect_refused(*state, z.at, z.n - 1, CUBED_E_FORMAT,
+                   "there is no central directory at its end");
     cb_le_put(z.at + z.n - END + 12, 1 << 20, 4);
     expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive whose list is not within it");
     write_archive("some text", 9, STORED, false);
@@ -154,7 +155,8 @@ static void test_damaged_entries(void **state)
         const char *says;
     } cases[] = {
         {STORED, 31, false, 'S', CUBED_E_FORMAT, "checksum is not that of its bytes"},
-        {STORED, 42, true, 1, CUBED_E_FORMAT, "the entry x is not where the list says"},
+        {STORED, 42, true, 1, CUBED_E_FORMAT,
+         "the entry x is not at the position in the central directory"},
         {STORED, 8, true, 1, CUBED_E_UNSUPPORTED, "the entry x is encrypted"},
         {STORED, 10, true, 14, CUBED_E_UNSUPPORTED, "the entry x is compressed by method 14"},
         {STORED, 20, true, 8, CUBED_E_FORMAT, "the entry x has two sizes"},

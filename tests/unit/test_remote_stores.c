@@ -444,7 +444,7 @@ static void test_settings_that_are_wrong(void **state)
         const char *url, *variables[4], *says;
     } cases[] = {
         {"s3://b/x", {"AWS_ACCESS_KEY_ID=me"}, "no secret to it"},
-        {"s3://b/x", {"AWS_PROFILE=none", "HOME=%s"}, "there is no profile \"none\""},
+        {"s3://b/x", {"AWS_PROFILE=none", "HOME=%s"}, "cannot find profile \"none\""},
         {"s3://b/x",
          {"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_ENDPOINT_URL=ftp://x"},
          "AWS_ENDPOINT_URL"},

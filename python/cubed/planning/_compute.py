@@ -762,7 +762,7 @@ def load_plan(
     Raises
     ------
     ValueError
-        If the bytes are not a plan, or the plan has user-defined functions and `allow_code` is
+        If the bytes are not a saved plan, or the plan has user-defined functions and `allow_code` is
         false.
 
     Examples

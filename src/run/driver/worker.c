@@ -150,7 +150,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (!cb_wire_receive(fd, greeting, sizeof greeting))
-        return cb_fail(err, CUBED_E_IO, "descriptor %d is no connection to a driver", fd);
+        return cb_fail(err, CUBED_E_IO, "descriptor %d is not a connection to a driver", fd);
     CB_GO(cb_wire_get_hello(greeting, &hello, &why));
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
     cubed_plan_load_functions(plan);

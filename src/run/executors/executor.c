@@ -101,18 +101,18 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
     const cubed_executor_caps *c = &vt->caps;
     if (c->maps_memory)
         return cb_fail(err, CUBED_E_ARG,
-                       "executor \"%s\" says that its workers map memory, which only the library's "
-                       "own can",
+                       "executor \"%s\" declares that its workers map memory, which only built-in "
+                       "executors can",
                        vt->name);
     if (c->finds_plan && c->shares_memory)
         return cb_fail(err, CUBED_E_ARG,
-                       "executor \"%s\" says that it shares memory and that its workers find the "
-                       "plan in the work directory: expected one of them at most",
+                       "executor \"%s\" declares both shared memory and plans in the work "
+                       "directory: expected at most one of them",
                        vt->name);
     if (c->shares_memory && c->remote)
         return cb_fail(err, CUBED_E_ARG,
-                       "executor \"%s\" says that it shares memory and is remote: expected one of "
-                       "them at most",
+                       "executor \"%s\" declares both shared memory and remote workers: expected "
+                       "at most one of them",
                        vt->name);
     if (c->max_message_bytes && c->max_message_bytes < LEAST_MESSAGE)
         return cb_fail(err, CUBED_E_ARG,
@@ -120,11 +120,10 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
                        " bytes, expected at least %zu: a report with an error",
                        vt->name, c->max_message_bytes, LEAST_MESSAGE);
     if (c->shares_tasks)
-        return cb_fail(
-            err, CUBED_E_ARG,
-            "executor \"%s\" says that its workers share tasks, which only the library's "
-            "own can",
-            vt->name);
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor \"%s\" declares that its workers share tasks, which only built-in "
+                       "executors can",
+                       vt->name);
     return CUBED_OK;
 }
 

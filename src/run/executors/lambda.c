@@ -331,8 +331,8 @@ static cubed_status next_report(lambda *x, cubed_task_report *r, cubed_error *er
         r->error = x->error;
         if (r->error.status == CUBED_OK) {
             r->error.status =
-                cb_fail(&r->error, CUBED_E_IO, "function %s did not say what became of its tasks",
-                        x->function);
+                cb_fail(&r->error, CUBED_E_IO,
+                        "function %s did not report the results of its tasks", x->function);
             r->error.failure = CUBED_FAILURE_LOST;
         }
     }

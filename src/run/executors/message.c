@@ -38,7 +38,7 @@ static cubed_status check_head(const uint8_t *bytes, const char *magic, const ch
 {
     const unsigned version = (unsigned)cb_le_get(bytes + 4, 2);
     if (memcmp(bytes, magic, MAGIC_BYTES) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "these bytes are no %s of a run", what);
+        return cb_fail(err, CUBED_E_FORMAT, "these bytes are not a %s of a run", what);
     if (version != CUBED_MESSAGE_VERSION)
         return cb_fail(
             err, CUBED_E_UNSUPPORTED,

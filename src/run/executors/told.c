@@ -40,7 +40,8 @@ cubed_status cb_told_read(const void *message, size_t size, cb_told *out, cubed_
         if (i == 0 && at < end) at += CUBED_RANGE_BYTES;
         texts[i] = at;
         if (at > end || (i < NTEXTS - 1 && !memchr(at, 0, (size_t)(end - at))))
-            return cb_fail(err, CUBED_E_FORMAT, "the message does not say where the plan is");
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "the message does not contain the place of the plan");
         if (i < NTEXTS - 1) at += strlen(at) + 1;
     }
     *out = (cb_told){texts[0], texts[1], texts[2], texts[3]};
@@ -81,7 +82,7 @@ cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out, cube
     const unsigned char *p = bytes;
     const uint64_t name = size >= HEAD ? get_number(p + 8, 4) : 0;
     if (size < HEAD || name > size - HEAD)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes that are no answer of a worker", size);
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are not a worker's answer", size);
     *out = (cb_answer){.worker = (const char *)p + HEAD,
                        .worker_size = (size_t)name,
                        .reports = (const char *)p + HEAD + name,

@@ -228,7 +228,7 @@ cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, boo
     if (st == CUBED_E_NOT_FOUND) return was_taken(f, err);
     if (st == CUBED_E_EXISTS && !f->replace)
         return cb_fail(err, st,
-                       "%s exists: another program made it meanwhile; allow it to be overwritten, "
+                       "%s exists: another program has created it; allow it to be overwritten, "
                        "or name another file",
                        f->given);
     if (st != CUBED_OK && err) *err = why;

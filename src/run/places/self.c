@@ -44,7 +44,8 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
         if (cb_version_is_none(&version))
             CB_GO(cb_zarr_version(s->store, s->place.path, s->meta.format, &version, err));
         if (cb_version_is_none(&version))
-            CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s is no longer there", p->ir.nodes[i].url));
+            CB_GO(
+                cb_fail(err, CUBED_E_NOT_FOUND, "%s does not exist any more", p->ir.nodes[i].url));
         cb_buf_printf(&text, "%016" PRIx64, XXH3_64bits(version.text, strlen(version.text)));
         n++;
     }

@@ -26,7 +26,7 @@ cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run
     out->store = NULL;
     if (staged && *staged)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "the record of a run at %s is damaged: it names \"%s\" as what replaces it",
+                       "the record of a run at %s is damaged: it names \"%s\" as its replacement",
                        out->name, staged);
     return cb_fail(err, CUBED_E_ARG, "%s: the name of an array that replaces it is too long",
                    out->name);

@@ -258,7 +258,7 @@ static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
     const char *id = of_profile(c, "aws_access_key_id");
     if (named && !has_profile(c))
         return cb_fail(err, CUBED_E_ARG,
-                       "there is no profile \"%s\" in ~/.aws/credentials and "
+                       "cannot find profile \"%s\" in ~/.aws/credentials and "
                        "~/.aws/config",
                        c->profile);
     if (id)

@@ -61,7 +61,8 @@ static cubed_status put_assertion(cb_buf *out, const char *mail, const char *id,
     json_decref(claim);
     if (!ok || out->failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     if (!cb_rsa_sha256(key, out->data, out->size, &signature))
-        CB_GO(cb_fail(err, CUBED_E_ARG, "the private_key of %s is none of RSA in PEM", mail));
+        CB_GO(cb_fail(err, CUBED_E_ARG, "the private_key of %s is not an RSA key in PEM format",
+                      mail));
     cb_buf_puts(out, ".");
     put_base64url(out, signature.data, signature.size);
 out:
@@ -325,7 +326,7 @@ static cubed_status use_file(cb_credentials *c, const char *path, bool must, cub
     const char *text;
     CB_TRY(cb_read_file(c->zone, path, MOST_FILE, &text, err));
     if (text) return use_account(c, path, text, err);
-    return must ? cb_fail(err, CUBED_E_ARG, "there is no file of credentials %s", path) : CUBED_OK;
+    return must ? cb_fail(err, CUBED_E_ARG, "cannot find the credentials file %s", path) : CUBED_OK;
 }
 
 static cubed_status keep_token(cb_credentials *c, const char *token, cubed_error *err)

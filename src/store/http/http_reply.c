@@ -207,11 +207,11 @@ cubed_status cb_http_reply_end(cb_http_call *c)
         return cb_fail(err, CUBED_E_IO,
                        "the server ignores ranges (the reply is %d, expected 206), and the bytes "
                        "that are needed are not within the first %d MiB: copy the data to a server "
-                       "that knows ranges",
+                       "that supports ranges",
                        c->code, CB_HTTP_MOST_SKIPPED / mb);
     case CB_HTTP_NO_TOTAL:
         return cb_fail(err, CUBED_E_IO,
-                       "the server does not tell how long the object is (content-range: %.60s)",
+                       "the server does not report the object's length (content-range: %.60s)",
                        range);
     case CB_HTTP_WRONG_RANGE:
         return cb_fail(err, CUBED_E_IO,
@@ -226,10 +226,11 @@ cubed_status cb_http_reply_end(cb_http_call *c)
                        "%" PRIu64 ")",
                        c->end);
     case CB_HTTP_ENDLESS:
-        return cb_fail(err, CUBED_E_IO,
-                       "the server does not tell how long the object is, and %d MiB behind the "
-                       "bytes that are needed it has not ended",
-                       CB_HTTP_MOST_SKIPPED / mb);
+        return cb_fail(
+            err, CUBED_E_IO,
+            "the server does not report the object's length, and the object has not ended "
+            "%d MiB after the bytes that are needed",
+            CB_HTTP_MOST_SKIPPED / mb);
     case CB_HTTP_TOO_MUCH_TEXT:
         return cb_fail(err, CUBED_E_IO, "the reply is longer than %zu bytes, expected less",
                        c->most_text ? c->most_text : (size_t)CB_HTTP_MOST_TEXT);
@@ -237,7 +238,7 @@ cubed_status cb_http_reply_end(cb_http_call *c)
         return cb_fail(err, CUBED_E_IO, "the reply has more than %d bytes or %d lines of headers",
                        CB_HTTP_MOST_HEADERS, CB_HTTP_MOST_LINES);
     case CB_HTTP_TWO_LENGTHS:
-        return cb_fail(err, CUBED_E_IO, "the reply tells two lengths (content-length)");
+        return cb_fail(err, CUBED_E_IO, "the reply has two lengths (content-length)");
     case CB_HTTP_NO_MEMORY: return cb_fail(err, CUBED_E_NOMEM, "out of memory: a reply");
     }
     return CUBED_E_IO;

@@ -37,7 +37,7 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
             if (S_ISLNK(info.st_mode) && fstatat(s->dir, cb_local_at(s, part), &info, 0) != 0)
                 return cb_local_not_regular(part, S_IFLNK, err);
             if (!S_ISDIR(info.st_mode) && strict && n > root && length > n)
-                return cb_fail(err, CUBED_E_FORMAT, "%s is no directory, as %s expects", part,
+                return cb_fail(err, CUBED_E_FORMAT, "%s is not a directory, as %s expects", part,
                                path);
             break;
         }

@@ -483,7 +483,7 @@ static const char *of_line(cb_zone *zone, const char *line, const char *name)
 static cubed_status set_key(azure_store *s, const char *key, cubed_error *err)
 {
     if (!key || cb_base64_decode(key, s->key, sizeof s->key, &s->key_size)) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "AZURE_STORAGE_ACCOUNT_KEY is no key: it is in base64");
+    return cb_fail(err, CUBED_E_ARG, "AZURE_STORAGE_ACCOUNT_KEY is not a key: expected base64");
 }
 
 /* Sets the endpoint: the host of the URL, or of the account. A host of the files service is replaced by that of the blob

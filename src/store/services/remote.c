@@ -597,7 +597,7 @@ static cb_http_verdict take_head(cb_remote_call *c)
     tell(c, &info);
     if (info.size == UINT64_MAX) {
         c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
-                                 "the reply does not tell the object's size (content-length)");
+                                 "the reply does not report the object's size (content-length)");
         return CB_HTTP_DONE;
     }
     if (!is_expected(c, &info)) return CB_HTTP_DONE;
@@ -613,10 +613,9 @@ static cb_http_verdict take_head(cb_remote_call *c)
 static cb_http_verdict not_own(cb_remote_call *c)
 {
     const bool lost = c->upload && (c->ended || (!c->if_match && !c->if_none_match));
-    c->http.status =
-        cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
-                lost ? "the upload was ended by somebody else, or by a rule of the bucket"
-                     : "it is not what was expected");
+    c->http.status = cb_fail(&c->http.error, lost ? CUBED_E_IO : CUBED_E_EXISTS,
+                             lost ? "another process or a rule of the bucket ended the upload"
+                                  : "it is not what was expected");
     c->http.error.transient = lost; /* a retry begins another upload */
     return CB_HTTP_DONE;
 }

@@ -547,7 +547,7 @@ static cubed_status set_rest(cb_remote *remote, cubed_error *err)
     CB_TRY(set_endpoint(s, err));
     region = cb_credentials_region(s->who);
     if (region && strlen(region) >= REGION_CAP)
-        return cb_fail(err, CUBED_E_ARG, "AWS_REGION is \"%s\", which is no region", region);
+        return cb_fail(err, CUBED_E_ARG, "AWS_REGION is \"%s\", which is not a region", region);
     snprintf(s->learned.region, REGION_CAP, "%s", region ? region : "us-east-1");
     CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
     CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));

@@ -49,8 +49,8 @@ cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *er
     if (!cb_xml_find(all, "IsTruncated", &x) || x.size < 4 || strncasecmp(x.text, "true", 4) != 0)
         return CUBED_OK;
     return cb_fail(err, CUBED_E_IO,
-                   "the listing is truncated and does not tell where it goes on (%s): the service "
-                   "does not know this version of listings",
+                   "the listing is truncated without a continuation (%s): the service does not "
+                   "support this version of listings",
                    token);
 }
 

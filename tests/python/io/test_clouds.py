@@ -173,7 +173,7 @@ ERRORS = {
         ({"GOOGLE_OAUTH_ACCESS_TOKEN": "anon"}, "403 forbidden .*who asks may not do this"),
         ({"GOOGLE_SKIP_SIGNATURE": "1"}, "403 forbidden .*it is not public: give credentials"),
         ({"STORAGE_EMULATOR_HOST": "ftp://x"}, 'is "ftp://x", expected http://HOST'),
-        ({"GOOGLE_OAUTH_ACCESS_TOKEN": "/no.json"}, "there is no file of credentials /no.json"),
+        ({"GOOGLE_OAUTH_ACCESS_TOKEN": "/no.json"}, "cannot find the credentials file /no.json"),
         (
             {"GOOGLE_OAUTH_ACCESS_TOKEN": '{"type": "gdch_service_account"}'},
             "token has credentials of type gdch_service_account, which are not supported",
@@ -190,7 +190,7 @@ ERRORS = {
     ],
     AzureServer: [
         ({"AZURE_STORAGE_ACCOUNT_KEY": "b3RoZXI="}, "AuthenticationFailed .*check AZURE_STORAGE_"),
-        ({"AZURE_STORAGE_ACCOUNT_KEY": "?"}, "is no key: it is in base64"),
+        ({"AZURE_STORAGE_ACCOUNT_KEY": "?"}, "is not a key: expected base64"),
         ({"AZURE_SKIP_SIGNATURE": "1"}, "404 ResourceNotFound .*or it is not public"),
         ({"AZURE_STORAGE_CONNECTION_STRING": ""}, "names no account: set AZURE_STORAGE_ACCOUNT"),
     ],

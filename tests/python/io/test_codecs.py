@@ -269,11 +269,11 @@ def test_rounding_bits_keeps_what_is_not_finite(tmp_path):
     ("dtype", "filters", "says"),
     [
         ("<i4", '[{"id": "delta", "dtype": "<i2"}, null]', "has 2 bytes, but the elements 4"),
-        ("<i4", '[{"id": "delta", "dtype": "|O"}, null]', '"|O", which is no type here'),
+        ("<i4", '[{"id": "delta", "dtype": "|O"}, null]', '"|O", which is not a valid type'),
         ("<f4", '[{"id": "delta", "dtype": "<c8"}, null]', "expected a type of integers"),
         ("<f4", '[{"id": "fixedscaleoffset", "dtype": "<f4", "offset": 0, "scale": 0}, null]', "0"),
         ("<f4", '[{"id": "fixedscaleoffset", "dtype": "<f4", "scale": 1}, null]', '"offset"'),
-        ("<i4", '[{"id": "bitround", "keepbits": 3}, null]', "the elements are no floats"),
+        ("<i4", '[{"id": "bitround", "keepbits": 3}, null]', "the elements are not floats"),
         ("<f4", '[{"id": "bitround", "keepbits": 24}, null]', "expected 0 to 23"),
         ("<f4", '[{"id": "bitround"}, null]', "expected 0 to 23"),
     ],

@@ -618,7 +618,7 @@ def test_profiles(server, local, tmp_path):
     found_in(server, local, tmp_path)
     found_in(server, local, tmp_path, AWS_PROFILE="other", AWS_REGION="", AWS_ENDPOINT_URL="")
     for profile, text in {
-        "none": 'there is no profile "none"',
+        "none": 'cannot find profile "none"',
         "single": "signs on by sso, which is not supported: use `aws configure export-credentials",
         "role": "takes on a role, which is not supported",
     }.items():

@@ -98,7 +98,7 @@ def test_bytes_that_are_no_message_are_refused(plan):
         (message("x", 0, 0, 1, version=1), "the range has version 1 of messages"),
         (b"", "a range of a run has 120 bytes, these are 0"),
         (message("x", 0, 0, 1) + b"x", "these are 121"),
-        (b"x" * 120, "no range of a run"),
+        (b"x" * 120, "not a range of a run"),
     ):
         done = work(path, data)
         assert done.returncode == 1 and not done.stdout
@@ -178,7 +178,7 @@ def test_urls_of_nothing(plan, server):
     web = server.endpoint
     for args, text in (
         (("s3://b/none", "--begin"), "s3://b has no none"),
-        (("s3://b/long", "--begin"), "these 5000 bytes are no plan"),
+        (("s3://b/long", "--begin"), "these 5000 bytes are not a saved plan"),
         (("s3://b", "--begin"), 'the URL "s3://b" names no object: expected STORE/KEY'),
         (("s3://b/", "--begin"), "names no object"),
         (("ftp://b/c", "--begin"), "stores of scheme ftp are not supported"),
