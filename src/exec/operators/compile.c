@@ -1,4 +1,4 @@
-/* Compiling stages: which operator a stage has, and what its row leaves to all of them. */
+/* Compiles stages: chooses the operator of a stage, and does the parts common to all operators. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 typedef struct collect {
     const cb_ir *ir;
     cb_stage *s;
-    int out; /* whose reductions are collected */
+    int out; /* output whose reductions are collected */
     int cap;
     cb_zone *zone;
 } collect;
@@ -49,7 +49,7 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     return CUBED_OK;
 }
 
-/* The reductions of all outputs. Functions on blocks have none: what is below them is theirs to refuse. */
+/* Collects the reductions of all outputs. Functions on blocks have none: they check their own inputs. */
 static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
@@ -64,10 +64,10 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
     return CUBED_OK;
 }
 
-/* The most outputs that a name lists. */
+/* Maximum outputs listed in a name. */
 enum { NAMED_OUTPUTS = 4 };
 
-/* What each output is, but once if it is the same of all: those of one call. */
+/* Writes the title of each output, but only once if all titles are equal, as for outputs of one call. */
 static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
 {
     size_t before = 0;
@@ -114,7 +114,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* The operator that the node's kind asks for; it may change to another one when it compiles or prepares the stage. */
+/* Returns the operator for the node's kind; it may change when it compiles or prepares the stage. */
 static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
 {
     int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;
@@ -133,7 +133,7 @@ static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
     }
 }
 
-/* Whether the stage computes nothing. */
+/* Returns true if the stage computes nothing. */
 static bool is_copy(const cb_stage *s)
 {
     if (s->nouts != 1) return false;

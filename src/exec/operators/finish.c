@@ -1,4 +1,4 @@
-/* The last step of every plan, made or loaded: stages are compiled and projected, and held against its limits. */
+/* The last step of every plan, made or loaded: compiles and projects stages, and checks the limits. */
 #include "exec/operators/finish.h"
 #include "base/error.h"
 #include "exec/plan/limits.h"

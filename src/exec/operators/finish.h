@@ -4,9 +4,9 @@
 
 #include "plan/plan.h"
 
-/* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
+/* Compiles and projects the stages from nodes and from the outputs and tasks of stages, and checks the limits. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
-/* See cubed_plan_load; a worker's plan has sources whose data is still NULL. */
+/* See cubed_plan_load. In a worker's plan the data of shared sources is still NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
                                            cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 

@@ -1,6 +1,6 @@
 /* Functions on whole blocks.
  *
- * For each combination of the contracted symbols' blocks, in C order, a task brings the inputs' blocks and calls the
+ * For each combination of the contracted symbols' blocks, in C order, a task loads the inputs' blocks and calls the
  * function, which adds to the outputs' blocks. */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* Makes the largest block of each operand, without data; `shapes` has CUBED_MAX_NDIM extents for each. */
+/* Creates the largest block of each operand, without data; `shapes` has CUBED_MAX_NDIM extents for each. */
 static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64_t *shapes)
 {
     static const int64_t origin[CUBED_MAX_NDIM] = {0};
@@ -117,7 +117,7 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
     return last;
 }
 
-/* Call after call of block after block, each of the inputs that are others than those of the call before. */
+/* Visits the calls of each block in order, with those inputs that differ from the previous call. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -153,7 +153,7 @@ typedef struct call {
     cubed_block_call call;
 } call;
 
-/* The function's scratch memory; what its libraries allocate is charged until it has returned. */
+/* The function's scratch memory. Allocations of its libraries are charged until it has returned. */
 static cubed_status function_frame(const cb_stage_call *c, cb_arena *arena, void **scratch,
                                    cubed_error *err)
 {
@@ -190,11 +190,11 @@ static cubed_status call_function(call *r, cubed_error *err)
     if (taken > r->x.t->count->function_mem) r->x.t->count->function_mem = taken;
     cb_arena_uncharge(r->x.t->arena, r->x.c->need.library);
     cb_arena_release(r->x.t->arena, mark);
-    /* A function that sees the cancellation leaves its outputs as they are: nothing is made of them. */
+    /* A function that sees the cancellation leaves its outputs incomplete: they are not used. */
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 
-/* All calls that add up to the outputs' blocks. */
+/* Runs all calls that add to the outputs' blocks. */
 static cubed_status make_blocks(call *r, cubed_error *err)
 {
     const cb_blockwise *op = r->x.c->op;

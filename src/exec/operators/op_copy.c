@@ -1,12 +1,12 @@
-/* Copies: one output, of which every branch is a bare load.
+/* Copies: one output, whose branches are all bare loads.
  *
- * Chunks are gathered into it, one source chunk at a time, or read in place where they are the same. Or they are
- * scattered: the task holds its output chunks one beside the other and copies what it reads into them, so that
- * every source chunk is decoded once and every element moved once, where that takes no more memory.
+ * Chunks are gathered into the output, one source chunk at a time, or read in place if they are equal. If it needs no more
+ * memory, they are scattered instead: the task holds all of its output chunks and copies its reads into them. So every
+ * source chunk is decoded once and every element is moved once.
  *
- * A cooperative task divides the output chunks among the arenas of its members, who take source chunks in turn,
- * each with a buffer of its own, and write into the chunks of all. Fewer members than were planned make the
- * chunks in rounds, as many at a time as there is memory for. */
+ * A cooperative task divides the output chunks among the arenas of its members. They take source chunks in turn, each with
+ * its own buffer, and write into the chunks of all members. Fewer members than planned compute the chunks in rounds, as
+ * many at a time as there is memory for. */
 #include <string.h>
 
 #include "base/error.h"
@@ -21,7 +21,7 @@ static const cb_load *load_of(const cb_stage *s)
     return &b->loads[b->results[0]];
 }
 
-/* Whether chunks are read straight into the output. */
+/* Returns true if chunks are read directly into the output. */
 static bool is_in_place(const cubed_plan *p, const cb_stage *s)
 {
     if (s->tail.nbranches != 1 || !cb_stage_is_single(s)) return false;
@@ -61,7 +61,7 @@ static void prepare(const cubed_plan *p, cb_stage *s)
 
 /* --- Gathering ------------------------------------------------------------------------------------ */
 
-/* Whether each task stores a chunk that pieces make as they lie. */
+/* Returns true if each task stores a chunk that consists of adjacent pieces. */
 static bool is_part(const cubed_plan *p, const cb_stage *s)
 {
     return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
@@ -85,7 +85,7 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
     if (is_in_place(f->plan, f->stage))
         cb_arena_may_take(f->arena, cb_read_need(f->plan, load_of(f->stage)->node));
     else if (f->arena->kind != CB_ARENA_LEAST || !is_part(f->plan, f->stage))
-        /* Pieces that lie together are not gathered. */
+        /* Adjacent pieces are not gathered. */
         CB_TRY(cb_evaluate_frame(f->plan, &tail, &f->box, f->largest, f->arena, &views, err));
     return cb_writings_frame(f, err);
 }
@@ -103,14 +103,14 @@ static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to
     return CUBED_OK;
 }
 
-/* The output chunk, if what it is copied from lies together in memory as it would there. */
+/* Returns the output chunk if its sources are adjacent in memory, in the same layout. */
 static const char *find_together(const cb_task *t, const cb_box *kept)
 {
     const cb_stage *s = t->stage;
     const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
     if (!is_part(t->plan, s)) return NULL;
     for (int d = 0; d < out->grid->ndim; d++) {
-        /* What is behind the array's end would have to be cleared. */
+        /* Elements after the array's end would have to be cleared. */
         if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
     }
     return cb_chunks_together(t->chunks, load_of(s)->node, kept, t->count);
@@ -172,11 +172,11 @@ typedef struct copier {
     const cb_load *load;
     const cb_grid *grid; /* of the output */
     size_t item_size, chunk_bytes;
-    /* In C order, the chunks of the task that this round makes. */
+    /* Chunks of the task in this round, in C order. */
     int64_t first, last;
 } copier;
 
-/* Where output chunk number k of the task is: members have every size-th of the round. */
+/* Address of output chunk number k of the task: member m has chunks m, m + size, ... of the round. */
 static char *chunk_at(const copier *c, int64_t k)
 {
     int64_t n = k - c->first, size = c->coop->size;
@@ -210,14 +210,14 @@ static void chunk_elements(const copier *c, const int64_t *idx, cb_box *box)
     cb_stage_elements(c->t->stage, &one, box);
 }
 
-/* A chunk of the task in the grid of the output. */
+/* Converts a chunk of the task to the grid of the output. */
 static void output_index(const copier *c, const int64_t *idx, int64_t *at)
 {
     const cb_stage_out *out = &c->t->stage->outs[0];
     for (int d = 0; d < c->grid->ndim; d++) at[d] = out->axis[d] < 0 ? 0 : idx[out->axis[d]];
 }
 
-/* How it lies in memory, by axis of the domain. */
+/* Sets its memory layout, by axis of the domain. */
 static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
 {
     const cb_stage_out *out = &c->t->stage->outs[0];
@@ -230,7 +230,7 @@ static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
     }
 }
 
-/* What the task's chunks take of source chunk `idx`, as a box of them; false: nothing. */
+/* Sets the box of the task's chunks that use source chunk `idx`; returns false if none does. */
 static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain, cb_box *out)
 {
     cb_box part = *domain, elements;
@@ -240,7 +240,7 @@ static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain,
     return true;
 }
 
-/* Whether the round makes any of these chunks. */
+/* Returns true if the round computes any of these chunks. */
 static bool concerns(const copier *c, const cb_box *some)
 {
     int64_t idx[CUBED_MAX_NDIM];
@@ -268,7 +268,7 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *p
     } while (cb_odometer_next(into, idx));
 }
 
-/* Chunks that each member holds, at most. */
+/* Maximum chunks per member. */
 static int64_t share_of(const cb_stage *s)
 {
     size_t chunks = 1;
@@ -280,7 +280,7 @@ static int64_t share_of(const cb_stage *s)
 }
 
 typedef struct scattered {
-    void *chunks; /* a member's, one beside the other */
+    void *chunks; /* of the member, one after another */
 } scattered;
 
 _Static_assert(sizeof(scattered) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -320,7 +320,7 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     return CUBED_OK;
 }
 
-/* Asks for source chunks that members take next: each as many as a worker may have asked for. */
+/* Prefetches the source chunks that members take next: per member as many as a worker may prefetch. */
 static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
 {
     const cb_task *t = c->t;
@@ -375,7 +375,7 @@ static bool is_whole(const copier *c, const int64_t *idx)
     return (size_t)cb_box_count(&box) * c->item_size == c->chunk_bytes;
 }
 
-/* Takes memory for this member's chunks of the round, and clears those that the array's end cuts. */
+/* Allocates this member's chunks of the round, and clears partial ones at the array's end. */
 static cubed_status take_share(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -406,7 +406,7 @@ static cubed_status write_share(const copier *c, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Every member does the same number of steps, whoever fails. */
+/* Every member does the same number of steps, even if one fails. */
 static bool step(const copier *c, cubed_status (*part)(const copier *c, cubed_error *err))
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -432,7 +432,7 @@ static bool run_round(const copier *c)
     return ok;
 }
 
-/* The first member finds out what is to be made. */
+/* The first member determines which chunks are to be computed. */
 static cubed_status agree_on_chunks(const copier *c, cubed_error *err)
 {
     return c->t->member == 0 ? cb_task_skip_present(c->t, &c->coop->chunks, err) : CUBED_OK;

@@ -1,4 +1,4 @@
-/* Maps: results are made element by element, all of a task's box at once. */
+/* Maps: results are computed element by element, for a task's whole box at once. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 

@@ -1,14 +1,14 @@
-/* Elements that a mask picks. Which blocks a task reads depends on an input, the number of true elements in front of
- * each block: it waits for all. */
+/* Selects elements by a mask. The blocks that a task reads depend on an input, the number of true elements before each
+ * block: it waits for all blocks. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/operators/operands.h"
 
-/* The inputs are the values, the mask and the offsets; the output's operand is behind them. */
+/* The inputs are the values, the mask and the offsets; the output's operand follows them. */
 enum { VALUES, MASK, OFFSETS, PICKED };
 
-/* The operation has one symbol, that of the inputs' axis. A task makes one chunk. */
+/* The operation has one symbol, that of the inputs' axis. A task computes one chunk. */
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     static const cubed_block_fn none = {.name = "compress"};
@@ -44,8 +44,7 @@ static cubed_status other_mask(const cb_operands *r, cubed_error *err)
                    (long long)r->c->op->out[0].blocks.axis[0].extent);
 }
 
-/* The elements from number `from` on that the mask picks in a block with `n` of them; as many as there is
- * room for. */
+/* Copies the elements from number `from` on that the mask selects in a block with `n` of them, at most `room`. */
 static cubed_status pick_block(const cb_operands *r, int64_t from, int64_t n, char *to,
                                int64_t room, int64_t *picked, cubed_error *err)
 {

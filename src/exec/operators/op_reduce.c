@@ -1,8 +1,8 @@
 /* Reductions.
  *
- * A stage that reduces goes through the blocks of its body's domain (reduce_block.c), and makes results of the
- * states with its tail. A large one is done in several stages, in the same order: `partial` leaves the states of groups
- * of blocks, `merge_partial` those of groups of groups, and `merge` goes on from them. */
+ * A stage that reduces processes the blocks of its body's domain (reduce_block.c), and its tail computes results from the
+ * states. A large reduction is done in several stages, in the same order: `partial` outputs states of groups of blocks,
+ * `merge_partial` those of groups of groups, and `merge` the result. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
 
-/* Chunks of the outputs decide the tasks; axes that outputs lack have extent 1. */
+/* Chunks of the outputs determine the tasks; axes that outputs lack have extent 1. */
 static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     cb_grid kept = cb_reduce_kept_grid(s->reduce->domain, s->reduce->reduced);
@@ -30,7 +30,7 @@ static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* The grid that tasks of states are cut by: the axis of groups, then the kept axes. */
+/* The grid of tasks that output states: the axis of groups, then the kept axes. */
 static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     const cb_grid *first = ir->nodes[s->outs[0].node].grid;
@@ -53,7 +53,7 @@ static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* A result that alone uses a reduction's state, of elements of the same size, may overwrite it. */
+/* A result may overwrite a reduction's state if it is the only user and has elements of the same size. */
 static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
 {
     const cb_program *p = &s->tail;
@@ -62,7 +62,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     int nvalues = b->nloads + b->ninstrs;
     /* users[v]: 0 none, o+1 only result o, -1 several */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
-    if (!users) return; /* Without memory for the list no result is aliased, which costs a tile. */
+    if (!users) return; /* Out of memory: no result is aliased, which costs a tile. */
     for (int o = 0; o < s->nouts; o++) {
         int *u = &users[b->results[o]];
         *u = *u == 0 ? o + 1 : -1;
@@ -83,7 +83,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     }
 }
 
-/* The input of a reduction, or what is below a cast that the reduction's kernel does as it goes. */
+/* The input of a reduction, or the node below a cast that the reduction's kernel includes. */
 static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reduction)
 {
     int input = p->ir.nodes[reduction->node].inputs[0];
@@ -94,7 +94,7 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
-/* The length of vectors in which instructions keep pace with the memory; other instructions are faster in short ones. */
+/* Length of vectors in which instructions keep pace with the memory; other instructions are faster in short ones. */
 #define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
 _Static_assert(PACED_BYTES <= CB_VM_REGISTER_BYTES,
                "stages are joined by the most bytes of a register");
@@ -227,7 +227,7 @@ static void prepare_merge(const cubed_plan *p, cb_stage *s)
     cb_stage_prepare_tail(p, s);
 }
 
-/* The blocks of a group are visited one by one, as they are no box of the domain. */
+/* The blocks of a group are visited one by one, because they do not form a box of the domain. */
 static cubed_status reads_partial(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                   cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -255,7 +255,7 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
     return cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
-/* Blocks in their order, then the tail. */
+/* Visits the blocks in order, then the tail. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -271,7 +271,7 @@ static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *
                                         : CUBED_OK;
 }
 
-/* Calls fn for the chunks of stored states number `first` to `last` - 1 that a task takes, of each reduction. */
+/* Calls fn for the chunks of stored states number `first` to `last` - 1 that a task reads, of each reduction. */
 static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb_box *task,
                                 int64_t first, int64_t last, cb_chunks_fn fn, void *ctx,
                                 cubed_error *err)
@@ -291,7 +291,7 @@ static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb
     return CUBED_OK;
 }
 
-/* The states of group after group, each of all reductions, then the tail. */
+/* Visits the states group by group, with all reductions of a group, then the tail. */
 static cubed_status visit_merge(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                 int64_t step, bool *there, cb_chunks_fn fn, void *ctx,
                                 cubed_error *err)
@@ -327,14 +327,14 @@ static cb_box kept_of(const cb_stage *s, const cb_box *box)
 }
 
 typedef struct buffers {
-    cb_state *states; /* the results of the reductions */
+    cb_state *states; /* results of the reductions */
     cb_view *outs;
     cb_view *seen; /* the states as the tail loads them */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 
-/* What the tail loads, and where its results go. */
+/* Allocates the tail's inputs and its results. */
 static cubed_status results_frame(const cb_frame *f, buffers *b, cubed_error *err)
 {
     void *p;
@@ -404,7 +404,7 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 
 /* --- Tasks that leave states ---------------------------------------------------------------------- */
 
-/* The planes of a reduction make one chunk, which is staged. */
+/* The planes of a reduction form one chunk, which is staged. */
 static cubed_status planes_frame(const cubed_plan *p, int node, cb_arena *arena, void **staging,
                                  cubed_error *err)
 {
@@ -471,7 +471,7 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Merges load different states, but share a stage if what they merge was made by one. */
+/* Merges load different states, but share a stage if one stage computed their inputs. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

@@ -1,4 +1,4 @@
-/* Whole blocks: the inputs and outputs of stages that work on them. */
+/* Whole blocks: inputs and outputs of stages on whole blocks. */
 #include "exec/operators/operands.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
            cb_grid_equal(ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
 }
 
-/* Gathering copies ranges of chunks that are as they are in memory or in the work directory. */
+/* Gathering copies ranges of unencoded chunks, in memory or in the work directory. */
 static cubed_status check_gathered(const cb_ir *ir, const cb_stage_input *in,
                                    const cb_block_operand *x, cubed_error *err)
 {
@@ -130,7 +130,7 @@ static size_t block_bytes(const cb_block_operand *x)
     return bytes;
 }
 
-/* An input that is a chunk needs room for the whole chunk: one that is shorter at the edge is closed up in place. */
+/* An input that is a chunk needs room for the whole chunk: a partial chunk is packed in place. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
 {
     const cb_stage_input *input = &s->call->inputs[in];
@@ -144,7 +144,7 @@ bool cb_block_is_carried(const cb_stage_call *c, int out)
     return out < 32 && c->fn->carried >> out & 1;
 }
 
-/* An output needs room for the whole chunk, too: a shorter block is spread out in place. */
+/* An output needs room for the whole chunk as well: a smaller block is unpacked in place. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];
@@ -162,7 +162,7 @@ static void input_axes(const cb_block_operand *x, cb_blocks *axes)
         axes[d] = (cb_blocks){&x->blocks.axis[d], 1, halo ? &x->halo[d] : NULL};
 }
 
-/* How often a block of the input is brought: once for every call, but while it stays the same. */
+/* Number of times that a block of the input is loaded: once per call, except while it stays the same. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;
@@ -181,7 +181,7 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* Of so many blocks of an input that has a symbol twice, one is read: that on the diagonal. */
+/* For an input with a repeated symbol, only one of this many blocks is read: that on the diagonal. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;
@@ -216,7 +216,7 @@ uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, ui
     return visit.bytes_read;
 }
 
-/* Counts what gathering an input reads: each task may meet all chunks of its block. */
+/* Counts the reads of a gathered input: each task may read all chunks of its block. */
 static void count_gathered(cb_stage *s, const cb_block_operand *x, int node, const cb_axis *chunks)
 {
     const cb_axis *blocks = &x->blocks.axis[x->gather.axis];
@@ -287,7 +287,7 @@ cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena, cb_operands *
     return CUBED_OK;
 }
 
-/* What bringing one of its largest blocks takes. */
+/* Measures loading one of its largest blocks. */
 static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
 {
     const cb_stage_input *in = &f->stage->call->inputs[i];
@@ -364,7 +364,7 @@ static size_t dense_bytes(const cubed_block *block)
 
 /* --- Inputs --------------------------------------------------------------------------------------- */
 
-/* How a chunk lies, and its bytes. */
+/* Sets the strides of a chunk and returns its bytes. */
 static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int64_t *strides)
 {
     const cb_node *n = &t->plan->ir.nodes[node];
@@ -376,7 +376,7 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
     return bytes;
 }
 
-/* Moves the rows of a chunk at the edge together. Each goes to where it or one before it was. */
+/* Packs the rows of a partial chunk. Each row moves to a position that was its own or an earlier row's. */
 static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
 {
     int ndim = x->box.ndim, last = ndim - 1;
@@ -393,7 +393,7 @@ static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* The block is a chunk: used where it lies, or read into the tile. */
+/* The block is a chunk: it is used in place, or read into the tile. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;
@@ -436,7 +436,7 @@ static cubed_status evaluate(const cb_operands *r, int i, cubed_error *err)
     return cb_evaluate(r->t, &e, &x->box, err);
 }
 
-/* One range of a gathered input, from each of its chunks. */
+/* Copies one range of a gathered input, from each of its chunks. */
 static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t hi, char *to,
                                cubed_error *err)
 {
@@ -445,7 +445,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     const cb_grid *g = t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
-    cb_box part = r->operand[i].box; /* one long along the other axes, as its chunks are */
+    cb_box part = r->operand[i].box; /* extent 1 along the other axes, like its chunks */
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part.lo[d]);
     while (lo < hi) {
         idx[axis] = cb_axis_find(&g->axis[axis], lo);
@@ -463,7 +463,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
     return CUBED_OK;
 }
 
-/* The ranges that another input names, one behind another. */
+/* Copies the ranges that another input lists, one after another. */
 static cubed_status gather(cb_operands *r, int i, cubed_error *err)
 {
     const cb_gather *g = &r->c->op->in[i].gather;
@@ -512,8 +512,8 @@ cubed_status cb_operand_bring(cb_operands *r, int i, cubed_error *err)
 
 /* --- Outputs -------------------------------------------------------------------------------------- */
 
-/* Moves dense rows apart, from the last to the first, so that none is overwritten before it has moved,
- * and fills what is between them with zeros. */
+/* Unpacks dense rows from the last to the first, so that none is overwritten before it has moved, and fills the gaps with
+ * zeros. */
 static void spread_out(const cb_operand *x, const int64_t *strides, size_t item, size_t chunk_bytes)
 {
     int last = x->box.ndim - 1;
@@ -542,7 +542,7 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     const cubed_block *block = &r->block[r->c->op->nin + out];
     size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    if (dense_bytes(block) == 0) return CUBED_OK; /* beside another output that is not empty */
+    if (dense_bytes(block) == 0) return CUBED_OK; /* another output is not empty */
     if (n->to_memory) {
         const int64_t origin[CUBED_MAX_NDIM] = {0};
         int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];

@@ -1,35 +1,34 @@
-/* Whole blocks: the inputs and outputs of stages that work on them.
+/* Whole blocks: inputs and outputs of stages on whole blocks.
  *
- * A task makes one block of every output. Input blocks are evaluated into dense tiles, or are chunks that are used
- * where they lie; those that stay the same from call to call are kept. Chunks at the edge are closed up and spread
- * out where they are, so that a block and its chunk take memory once. */
+ * A task computes one block of every output. Input blocks are evaluated into dense tiles, or are chunks that are used in
+ * place. Blocks that stay the same from call to call are kept. Partial chunks are packed and unpacked in place, so that a
+ * block and its chunk use memory once. */
 #ifndef CB_EXEC_OPERANDS_H
 #define CB_EXEC_OPERANDS_H
 
 #include "exec/vm/frames.h"
 
-/* An operand's elements in the call with these blocks of the symbols, given as a range of them. */
+/* Sets the elements of an operand in the calls with the blocks `first` to `last` of the symbols. */
 void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t *last,
                   cb_box *elements);
-/* The blocks of the contracted symbols: a box over symbols, the kept ones at 0. Empty if there are
- * none. */
+/* The blocks of the contracted symbols: a box over symbols, with 0 for kept ones. Empty if there are no blocks. */
 cb_box cb_block_contracted(const cb_stage_call *c);
-/* Whether an output has memory also where nobody wants it. */
+/* Returns true if an output needs memory even if it is unused. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
-/* Bytes of the tile of an input or output of the operation; at most. */
+/* Maximum bytes of the tile of an input or output of the operation. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
-/* Bytes decoded when all blocks of an input are visited once, and how many times they are. */
+/* Bytes decoded when all blocks of an input are visited once, and the number of such visits. */
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
-/* Asks a function whether it can work on the blocks of an operation, and what that takes. What it is
- * shown is made in the zone. */
+/* Asks a function whether it supports the blocks of an operation, and for its needs. The description for the function is
+ * allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
                                            const cb_blockwise *op, const cb_symbols *symbols,
                                            cubed_block_need *need, cubed_error *err);
 
 /* --- For op_call.c and op_pick.c ------------------------------------------------------------------- */
 
-/* The call's operation, outputs and inputs; the rest is the operator's. */
+/* Compiles the call's operation, outputs and inputs; the rest is left to the operator. */
 CUBED_MUST_CHECK cubed_status cb_operands_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 void cb_operands_prepare(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_operands_read(const cubed_plan *p, const cb_stage *s,
@@ -51,10 +50,11 @@ typedef struct cb_operands {
     int64_t index[CUBED_MAX_NDIM]; /* blocks of the symbols */
 } cb_operands;
 
-/* Makes the lists of operands and of blocks. */
+/* Allocates the lists of operands and of blocks. */
 CUBED_MUST_CHECK cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena,
                                                 cb_operands *out, cubed_error *err);
-/* Tiles of the inputs, and to measure what bringing each takes; blocks of the outputs, and what writing takes. */
+/* cb_inputs_frame allocates tiles of the inputs and measures how much memory loading them uses. cb_results_frame allocates
+ * blocks of the outputs and measures the memory for writing them. */
 CUBED_MUST_CHECK cubed_status cb_inputs_frame(const cb_frame *f, cb_operand *operands,
                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_results_frame(const cb_frame *f, cb_operand *operands,
@@ -63,7 +63,7 @@ CUBED_MUST_CHECK cubed_status cb_results_frame(const cb_frame *f, cb_operand *op
 /* Sets an operand's box and shape from the blocks of the symbols, and a block without data. */
 void cb_operand_set(cb_operand *x, cubed_block *block, const cb_block_operand *of,
                     const int64_t *index);
-/* Brings the block of input i that r->index says, unless it is there. */
+/* Loads the block of input i at r->index, unless it is already loaded. */
 CUBED_MUST_CHECK cubed_status cb_operand_bring(cb_operands *r, int i, cubed_error *err);
 /* Writes the block of an output of the operation, or copies it to the caller's memory. */
 CUBED_MUST_CHECK cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err);

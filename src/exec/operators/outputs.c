@@ -1,4 +1,4 @@
-/* What a task makes: memory for it, and writing it. */
+/* Outputs of tasks: their memory, and writing them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ bool cb_stage_is_single(const cb_stage *s)
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* Whether the task makes the output in a whole chunk, in place of a dense tile over its box. */
+/* Returns true if the task computes the output in a whole chunk instead of a dense tile over its box. */
 static bool is_chunk(const cb_stage *s, int out)
 {
     return s->outs[out].alias < 0 && cb_stage_is_single(s);
@@ -48,7 +48,7 @@ cubed_status cb_outputs_frame(const cb_frame *f, cb_view **outs, cubed_error *er
     return CUBED_OK;
 }
 
-/* Strides of the node's axes turned into strides of the tail's domain. */
+/* Converts strides of the node's axes to strides of the tail's domain. */
 static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb_view *view)
 {
     const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];
@@ -59,7 +59,7 @@ static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb
     }
 }
 
-/* Opens the output in a whole chunk, and clears what the array's end leaves of it. */
+/* Opens the output in a whole chunk, and clears its part after the array's end. */
 static void open_chunk(const cb_task *t, int out, const cb_box *kept, cb_view *view)
 {
     const cb_stage_out *o = &t->stage->outs[out];
@@ -101,7 +101,7 @@ void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, 
 
 /* --- Writing ------------------------------------------------------------------------------------------- */
 
-/* Whether chunks are copied to a staging chunk before they are written. */
+/* Returns true if chunks are copied to a staging chunk before they are written. */
 static bool is_staged(const cubed_plan *p, const cb_stage *s, int out)
 {
     const cb_node *n = &p->ir.nodes[s->outs[out].node];
@@ -114,7 +114,7 @@ static bool is_staged(const cubed_plan *p, const cb_stage *s, int out)
     return false;
 }
 
-/* A staging chunk, where chunks are copied to one before they are written, and foresees what writing takes. */
+/* Allocates a staging chunk if chunks are staged, and measures the memory of writing. */
 static cubed_status writing_frame(const cubed_plan *p, const cb_stage *s, int out, cb_arena *arena,
                                   void **staging, cubed_error *err)
 {
@@ -151,7 +151,7 @@ void cb_chunk_stage(const cubed_plan *p, int node, const int64_t *idx, const voi
     cb_box_copy(&box, size, to, box.lo, strides, from, lo, stride);
 }
 
-/* Copies one chunk of the output out of the view. */
+/* Copies one chunk of the output from the view. */
 static void stage_chunk(const cb_task *t, int out, const int64_t *idx, const cb_box *kept,
                         const cb_view *view, void *to)
 {
@@ -170,7 +170,7 @@ cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept, cons
 {
     const int node = t->stage->outs[out].node;
     int64_t idx[CUBED_MAX_NDIM];
-    /* The result was made where it belongs. */
+    /* The result was computed in place. */
     if (t->plan->ir.nodes[node].to_memory) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);
     do {

@@ -1,38 +1,38 @@
-/* From blocks to states. The order of everything here is fixed by plan/reduction.h. */
+/* From blocks to states. plan/reduction.h fixes the order of all operations here. */
 #include "exec/operators/reducer.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-/* Where the values of a block come from: a running program, or dense arrays when the block crosses
- * branches and was evaluated beforehand. */
+/* The values of a block: a running program, or dense arrays if the block is in several branches and was evaluated
+ * before. */
 typedef struct source {
     cb_vm *vm;
     char *const *values;
 } source;
 
-/* What a vector holds: elements of as many states, a piece of one reduced run, or whole short ones,
- * each of another state. */
+/* The contents of a vector: elements of as many states, a piece of one reduced run, or whole short runs, each of another
+ * state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
 typedef struct block_loop {
     cb_reducer *f;
     source from;
-    int rows;                        /* that are gone through together, */
-    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* each by one of these */
-    int ndim, inner;                 /* vectors go along the axes from `inner` */
+    int rows;                        /* that are processed together, */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* each with one of these machines */
+    int ndim, inner;                 /* vectors follow the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
     int64_t run;  /* their elements; RUNS: of all runs side by side */
     int64_t step; /* elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
-    /* Of the block's states: the one of element 0, and how far that of the next along an axis is. Those of a run lie side by
-     * side. */
+    /* In the block's states: the position of the state of element 0, and the distance to the next state along each axis.
+     * States of a run are adjacent. */
     int64_t first_state, state_stride[CUBED_MAX_NDIM];
     /* Positions of elements, in C order of the reduced axes of the whole domain. */
     int64_t origin, place[CUBED_MAX_NDIM];
-    int64_t straight; /* RUN, RUNS: elements of a reduced run whose positions follow one another */
+    int64_t straight; /* RUN, RUNS: elements of a reduced run with consecutive positions */
 } block_loop;
 
 static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
@@ -55,7 +55,7 @@ static const void *vector(const block_loop *b, int reduction, int64_t at, int64_
            (size_t)(at + p) * cubed_dtype_size(b->f->s->reduce->list[reduction].value);
 }
 
-/* The state that position p of the run at these outer indices goes to. */
+/* Returns the state of position p of the run at these outer indices. */
 static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
 {
     int64_t at = b->first_state;
@@ -94,7 +94,7 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
-/* The lanes are joined where a stretch or the run ends. */
+/* Returns true if lanes are joined here, because a stretch or the run ends. */
 static bool joins(const block_loop *b, int64_t end)
 {
     return end == b->run || end % CB_STRETCH == 0;
@@ -161,7 +161,7 @@ static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, i
     }
 }
 
-/* Outer axes split into kept and reduced ones, each walked in C order with the other at rest. */
+/* Advances idx over the kept or the reduced outer axes in C order; the other axes stay. */
 static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
 {
     for (int d = b->inner - 1; d >= 0; d--) {
@@ -172,11 +172,11 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
     return false;
 }
 
-/* Elements of a run that are reduced together over all reduced rows, so that their states stay in
- * the cache. Element order within a state is the same for any panel. */
+/* Elements of a run that are reduced together over all reduced rows, so that their states stay in the cache. The order of
+ * elements within a state is the same for any panel. */
 enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
-/* The processor brings what follows by itself within a row, not where the next one starts. */
+/* The processor prefetches within a row, but not the start of the next row. */
 static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p)
 {
     int64_t next[CUBED_MAX_NDIM];
@@ -212,9 +212,9 @@ static void reduce_loop(const block_loop *b)
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
 }
 
-/* The same of rows of chunks that are decoded piecewise, each of which is gone through as it lies there, so that its pieces
- * are decoded once. Some come to an element of the run one after another: its states are brought to the cache once for all
- * of them, and still take in the rows' elements in their order. */
+/* Reduces rows of chunks that are decoded piecewise, each row in its stored order, so that its pieces are decoded once.
+ * Several rows process an element of the run one after another. So its states are loaded into the cache once for all rows,
+ * and still get the rows' elements in order. */
 static cubed_status reduce_rows(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
@@ -272,7 +272,7 @@ static void set_positions(block_loop *b, const cb_box *box)
     }
 }
 
-/* The last axis along which a part of a block has fewer states than the block; 0 if there is none. */
+/* Returns the last axis along which a part of a block has fewer states than the block; 0 if there is none. */
 static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
 {
     int64_t stride = 1;
@@ -287,8 +287,8 @@ static int set_states(block_loop *b, const cb_box *block, const cb_box *part)
     return cut;
 }
 
-/* How a block, or a part of it, is walked. Which order a reduction has depends on the extents of the block's reduced axes
- * alone; how many short runs go into a panel does not change it, nor where runs of rows end. */
+/* Sets how a block, or a part of it, is walked. The order of a reduction depends only on the extents of the block's reduced
+ * axes. The number of short runs in a panel, and the ends of runs of rows, do not change it. */
 static void set_walk(block_loop *b, uint32_t reduced, int cut)
 {
     bool inner_reduced;
@@ -307,7 +307,7 @@ static void set_walk(block_loop *b, uint32_t reduced, int cut)
         b->run *= b->extent[--b->inner];
 }
 
-/* The values of a block that lies in several branches: pointers, views, and what they are of. */
+/* Allocates the values of a block in several branches: pointers, views, and the elements. */
 static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_arena *arena,
                                  char ***values, cb_view **outs, cubed_error *err)
 {
@@ -326,7 +326,7 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     return CUBED_OK;
 }
 
-/* The first block of a task, or one that is as long as any along each axis; false: it may have none. */
+/* Sets the first block of a task, or the maximum extents of its blocks; returns false if there may be no block. */
 static bool measured_block(const cb_frame *f, cb_box *block)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -346,7 +346,7 @@ static bool measured_block(const cb_frame *f, cb_box *block)
     return true;
 }
 
-/* What is evaluated before it is reduced, anywhere in the domain. */
+/* Measures values that are evaluated before they are reduced, anywhere in the domain. */
 static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_error *err)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -358,7 +358,7 @@ static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_e
                              &views, err);
 }
 
-/* Branch by branch, of blocks of these extents. */
+/* Measures blocks of these extents branch by branch. */
 static cubed_status branches_frame(const cb_frame *f, const int64_t *extents, cubed_error *err)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -390,12 +390,12 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* A block may lie in one of them. */
+    /* A block may be in one branch. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }
 
-/* Vectors are as long as they may be: with lanes the order is that of the run, whatever they are. */
+/* Chooses the longest possible vectors: with lanes the order is that of the run, whatever the vectors are. */
 static void set_step(block_loop *b)
 {
     if (!b->from.vm || b->how == RUNS) return;
@@ -405,7 +405,7 @@ static void set_step(block_loop *b)
     b->step = cb_vm_longest(b->from.vm);
 }
 
-/* Evaluates a block that crosses branches into dense arrays. */
+/* Evaluates a block in several branches into dense arrays. */
 static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
                                     cubed_error *err)
 {
@@ -434,7 +434,7 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-/* Reduces a part of a block: one that lies in a branch, or, with none, one that is evaluated before. */
+/* Reduces a part of a block: within a branch, or evaluated before if `branch` is NULL. */
 static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
                                 const cb_branch *branch, cubed_error *err)
 {
@@ -472,7 +472,7 @@ out:
     return st;
 }
 
-/* Reduces a block that lies in several branches. */
+/* Reduces a block that is in several branches. */
 static cubed_status reduce_branches(cb_reducer *f, const cb_box *block, cubed_error *err)
 {
     const cb_stage_reduce *r = f->s->reduce;

@@ -1,4 +1,4 @@
-/* Blocks of the domain of a reduction: their number, which of them a task visits, and their elements. */
+/* Blocks of the domain of a reduction: their number, the blocks of a task, and their elements. */
 #include "exec/plan/operator.h"
 #include "plan/reduction.h"
 

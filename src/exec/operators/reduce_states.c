@@ -1,4 +1,4 @@
-/* States of reductions, level by level. The order of everything here is fixed by plan/reduction.h. */
+/* States of reductions, level by level. plan/reduction.h fixes the order of all operations here. */
 #include "exec/operators/reducer.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* --- Memory --------------------------------------------------------------------------------------- */
 
-/* Whether the stage goes on from states that another stage has left. */
+/* Returns true if the stage starts from stored states. */
 static bool merges(const cb_stage *s) { return s->reduce->list[0].states >= 0; }
 
 /* Levels of states that a task keeps. */
@@ -63,7 +63,7 @@ static cubed_status lanes_frame(const cb_stage *s, cb_arena *arena, void **lanes
     return cb_arena_alloc(arena, (size_t)s->reduce->n * CB_LANES_BYTES, "lanes", lanes, err);
 }
 
-/* Memory for a state that is stored, and for one of the chunks that hold it. */
+/* Allocates a stored state, and one of its chunks. */
 static cubed_status stored_frame(const cubed_plan *p, const cb_stage_reduction *reduction,
                                  int64_t count, cb_arena *arena, cb_state *state, void **chunk,
                                  cubed_error *err)
@@ -131,7 +131,7 @@ static cubed_status make_lanes(cb_reducer *f, cubed_error *err)
     return CUBED_OK;
 }
 
-/* A level that has taken in all its children becomes one child of the level above. */
+/* Merges a complete level as one child into the level above. */
 static void close_level(cb_reducer *f, int level)
 {
     for (int k = 0; k < f->s->reduce->n; k++) {
@@ -159,7 +159,7 @@ static void close_all(cb_reducer *f)
 
 /* --- Merging stored states ------------------------------------------------------------------------ */
 
-/* The number of values that were reduced into the state of group g: those of its blocks. */
+/* Number of values that were reduced into the state of group g: those of its blocks. */
 static int64_t group_count(const cb_grid *reduced, int64_t span, int64_t g)
 {
     const int64_t n = cb_grid_count(reduced), first = g * span;
@@ -174,7 +174,7 @@ static int64_t group_count(const cb_grid *reduced, int64_t span, int64_t g)
     return count;
 }
 
-/* The states of group g over the kept box, gathered from the chunks that hold them. */
+/* Gathers the states of group g over the kept box from their chunks. */
 static cubed_status read_states(const cb_reducer *f, int k, int64_t g, const cb_state *state,
                                 void *chunk, cubed_error *err)
 {
@@ -246,7 +246,7 @@ cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box, const cb_b
         }
     }
     close_all(&f);
-    /* The sum of nothing is +0.0, though its neutral element is -0.0. */
+    /* The sum of nothing is +0.0, although its neutral element is -0.0. */
     for (int k = 0; k < t->stage->reduce->n && f.taken[f.levels - 1] == 0; k++) {
         const cb_stage_reduction *reduction = &t->stage->reduce->list[k];
         if (reduction->kind == CB_REDUCE_SUM)

@@ -1,15 +1,15 @@
-/* How blocks of a reduction are gone through: decided when a stage is compiled, of what it reads and how large blocks are. */
+/* Chooses how blocks of a reduction are processed, when a stage is compiled, from its reads and the size of blocks. */
 #include "base/error.h"
 #include "exec/operators/reducer.h"
 
-/* Parts of chunks that are read into buffers take this much together, or a step of the axis that is cut: what a task
- * touches first the system clears, which takes as long as decoding it. */
+/* Total bytes of parts of chunks that are read into buffers, or one step of the sliced axis: the system clears pages on
+ * first use, which takes as long as decoding. */
 #define SLICE_BYTES ((size_t)32 << 20)
 
-/* Chunks are decoded piecewise where a part of them has as many blocks of the codec, at least. */
+/* Minimum codec blocks in a part of a chunk that is decoded piecewise. */
 #define LEAST_PIECES 4
 
-/* Whether rows of a block are runs in a chunk, which come in the order in which they lie there. */
+/* Returns true if rows of a block are contiguous runs of a chunk, in stored order. */
 static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_load *l, int inner,
                         const int64_t *extents)
 {
@@ -23,7 +23,7 @@ static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_
     for (int d = r->domain->ndim - 1; d >= inner; d--) {
         if (extents[d] <= 1) continue;
         if (seen[d] != next) return false;
-        /* Others of the run are behind it in all blocks, or there are none. */
+        /* Further axes of the run must cover all blocks, or there are none. */
         next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
     }
     for (int reduced = 0; reduced < 2; reduced++) {
@@ -52,7 +52,7 @@ static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
     }
 }
 
-/* Vectors that go along less take longer than values that are evaluated before they are reduced. */
+/* Shorter runs per vector cost more than evaluating values before they are reduced. */
 #define LEAST_RUN 32
 
 bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b)
@@ -75,8 +75,8 @@ static bool is_apart(const cb_stage_reduce *r)
     return true;
 }
 
-/* How many rows of blocks with these extents are gone through together, where all that is read comes piecewise: as many as
- * there are, and pieces of more than one together add a quarter to what the states take. */
+/* Returns the number of rows of blocks with these extents to process together, if all reads are piecewise. It is at most
+ * the number of rows, and pieces of more than one row may add a quarter to the size of the states. */
 static int choose_rows(const cubed_plan *p, const cb_stage_reduce *r, int inner,
                        const int64_t *extents)
 {
@@ -125,7 +125,7 @@ void cb_reduce_set_ways(const cubed_plan *p, cb_stage *s)
     for (int v = 0; v < r->body.branches[0].nloads; v++) {
         const cb_load *l = &r->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED || l->piecewise) continue;
-        /* Calls of functions and requests to stores that have to wait would be more. */
+        /* There would be more calls of functions, or more requests to stores with latency. */
         if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
             return;
         bytes = cb_sat_add(bytes, cb_load_bytes(p, l, extents));

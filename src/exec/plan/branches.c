@@ -1,4 +1,4 @@
-/* Branches of programs: which of them meet a box, and what they are made of. */
+/* Branches of programs: which of them overlap a box, and their properties. */
 #include "exec/plan/operator.h"
 
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part)
@@ -22,7 +22,7 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b)
     return false;
 }
 
-/* The first branch whose end (else: beginning) along the cut axis is beyond x. */
+/* First branch whose end (otherwise its start) along the cut axis is beyond x. */
 static int first_beyond(const cb_program *p, bool end, int64_t x)
 {
     int lo = 0, hi = p->nbranches;

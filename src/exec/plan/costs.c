@@ -1,8 +1,9 @@
-/* What operations cost: processor time of one worker, by their kind.
+/* Cost of operations by kind: processor time of one worker.
  *
- * Nanoseconds for each byte of the elements that an operation is done on, beyond reading and writing the arrays:
- * of float64, measured with `python bench/rates.py` on a virtual machine with two Intel Xeon processors of 2023
- * with AVX-512. Others differ, mostly by one factor for all. bench/estimates.py compares plans with their runs. */
+ * Nanoseconds per byte of the elements that an operation processes, in addition to reading and writing the arrays. The
+ * values are for float64, measured with `python bench/rates.py` on a virtual machine with two Intel Xeon processors of 2023
+ * with AVX-512. Other processors differ, mostly by one factor for all values. bench/estimates.py compares plans with their
+ * runs. */
 #include "exec/plan/costs.h"
 
 #include <math.h>
@@ -10,11 +11,11 @@
 
 #include "plan/plan.h"
 
-/* Nanoseconds that reading or writing a byte of memory takes. */
+/* Nanoseconds to read or write a byte of memory. */
 #define TOUCH (1e9 / CUBED_ASSUMED_COMPUTE)
-/* An operation that is not in the tables costs this: additions and comparisons keep up with the memory. */
+/* Cost of an operation that is not in the tables: additions and comparisons keep up with the memory. */
 #define CHEAP 0.01
-/* A function that is not in the tables costs this: one pass, by NumPy or the like. */
+/* Cost of a function that is not in the tables: one pass, by NumPy or similar code. */
 #define PASS 0.2
 
 static const double elem[CUBED_OP_COUNT] = {
@@ -55,12 +56,13 @@ static const double elem[CUBED_OP_COUNT] = {
 #define REDUCE 0.08
 #define SCAN   0.19
 
-/* What the cost of a function is multiplied with, beside the number of its elements. */
+/* Factor of the cost of a function in addition to the number of its elements. */
 typedef enum growth {
     EACH,
     LINE_LOG, /* the logarithm of a line's length: sorting, transforms */
-    LINE /* the length of a block's last axis: factors of matrices. Products count every multiplication as an
-               * element (see operations.c). */
+    /* length of a block's last axis: factors of matrices. Products count every multiplication as an element
+     * (operations.c). */
+    LINE
 } growth;
 
 static const struct {
@@ -91,7 +93,7 @@ static const struct {
     {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
-/* Of four digits, as measurements have, at the codecs' usual levels. "bytes" of a Zarr array writes and reads a
+/* For data with four digits, as in measurements, at the codecs' usual levels. "bytes" of a Zarr array writes and reads a
  * file. */
 static const struct {
     const char *name;
@@ -101,7 +103,7 @@ static const struct {
     {"gzip", 2.6, 22},     {"zlib", 2.6, 22}, {"bz2", 20, 50},
 };
 
-/* The number of elements of a line: those along all axes that blocks are whole along. */
+/* Number of elements of a line: those along all axes on which blocks are whole. */
 static double line_of(const cb_block_operand *x)
 {
     double n = 1;
@@ -138,7 +140,7 @@ double cb_node_cost(const cb_node *n)
     return of[cost] * 1e-9;
 }
 
-/* The cost of a byte of an array whose chunks are read or written. */
+/* Cost of a byte of an array whose chunks are read or written. */
 static double codec_cost(const cubed_plan *p, int node, bool encode)
 {
     double cost = 0;
@@ -174,7 +176,7 @@ cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s)
         read += bytes;
         decode += bytes * codec_cost(p, s->inputs[i], false);
     }
-    /* Of each input as much again as of all. */
+    /* The bytes are divided equally among the inputs. */
     if (read > 0) m.read = (double)s->bytes_read * (TOUCH + decode / read) * 1e-9;
     for (int o = 0; o < s->nouts; o++) {
         const int node = s->outs[o].node;

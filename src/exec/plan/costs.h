@@ -1,13 +1,13 @@
-/* What operations cost, by their kind: processor time of one worker. */
+/* Cost of operations by kind: processor time of one worker. */
 #ifndef CB_EXEC_COSTS_H
 #define CB_EXEC_COSTS_H
 
 #include "plan/plan.h"
 
-/* Seconds for each byte of the elements that a node's operation is done on. */
+/* Seconds per byte of the elements that a node's operation processes. */
 double cb_node_cost(const cb_node *n);
 
-/* The time that moving a stage's chunks takes. */
+/* The time of a stage's data movement. */
 cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* How many stages have to be done before one, at least. */
+/* Minimum number of stages that must be done before this one. */
 #include "exec/plan/stage.h"
 
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level)

@@ -1,4 +1,4 @@
-/* Whether what a plan needs is allowed, and there. */
+/* Checks a plan's needs against its limits and the machine. */
 #include "exec/plan/limits.h"
 
 #include <inttypes.h>
@@ -29,8 +29,7 @@ uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes)
                        cb_sat_add(bytes, bytes / 3 + 1));
 }
 
-/* One arena serves all stages, and libraries may take their most in another stage: the sum of both
- * is what a worker needs. */
+/* One arena serves all stages, and libraries may use their maximum in another stage: a worker needs the sum of both. */
 static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
 {
     const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
@@ -112,7 +111,7 @@ cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err)
                          err);
 }
 
-/* Whether a stage reads a target. */
+/* Returns true if a stage reads a target. */
 static bool is_read(const cubed_plan *p, int node)
 {
     for (int i = 0; i < p->nstages; i++) {
@@ -123,8 +122,8 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* The largest buffer for what is fetched ahead, what a request takes beside it, and how many requests a process should
- * have in flight: no more than there are chunks. */
+/* Returns the largest prefetch buffer. *beside is the memory of a request in addition to it; *in_flight is the number of
+ * requests that a process should have in flight, at most the number of chunks. */
 static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;
@@ -143,8 +142,8 @@ static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *besi
     return most;
 }
 
-/* What of the memory that is left may go to what is fetched ahead: not what intermediates need, or half of it if they
- * have another place, nor what decoded chunks are kept in, or half of that. */
+/* Returns the part of the free memory that prefetches may use. Excludes the memory that intermediates need, or half of it
+ * if they have another place, and the cache of decoded chunks, or half of it. */
 static uint64_t fetch_room(const cubed_plan *p)
 {
     uint64_t spare = cb_plan_spare(p, false), needed = 0;
@@ -159,10 +158,10 @@ static uint64_t fetch_room(const cubed_plan *p)
     return spare - cb_min_size(p->cache_bytes / p->max_workers, spare / 2);
 }
 
-/* What is on its way to a process at most, and what has come: at 30 ms to the first byte enough for 8 GB/s. */
+/* Maximum bytes of a process in flight and prefetched: at a latency of 30 ms enough for 8 GB/s. */
 #define FETCH_BYTES (UINT64_C(256) << 20)
 
-/* How deep, and in how much memory; false: nothing is fetched ahead. */
+/* Sets the depth and memory of prefetches; returns false if nothing is prefetched. */
 static bool set_fetching(cubed_plan *p)
 {
     const unsigned workers = p->other_machines ? 1 : p->max_workers;
@@ -223,7 +222,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *opti
                        CB_MAX_WORKERS);
     cubed_status st = cb_plan_check_limits(&to, err);
     if (st != CUBED_OK) {
-        /* Stages are as they were planned: more or less memory does not change what they need. */
+        /* Stages are as they were planned: more or less memory does not change their needs. */
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)

@@ -1,59 +1,59 @@
-/* A plan's needs beside its limits. */
+/* A plan's needs compared with its limits. */
 #ifndef CB_EXEC_LIMITS_H
 #define CB_EXEC_LIMITS_H
 
 #include "context/context.h"
 #include "plan/plan.h"
 
-/* "1.5 GB". */
+/* Formats bytes, such as "1.5 GB". */
 void cb_format_bytes(uint64_t n, char text[32]);
 
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
-/* Bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and what is fetched ahead. */
+/* Bytes that a worker uses in addition to reserved_mem: for its largest task, the plan, and prefetches. */
 static inline uint64_t cb_plan_worker_mem(const cubed_plan *p)
 {
     return cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
 }
 
-/* What the machine has that workers run on; 0: not known. */
+/* Memory of the machine that workers run on; 0: unknown. */
 static inline uint64_t cb_machine_of(const cubed_context *ctx, const cubed_plan_options *o)
 {
     return o->other_machines ? o->machine_mem : ctx->machine_memory;
 }
-/* Workers that share a machine. */
+/* Number of workers per machine. */
 static inline unsigned cb_machine_workers(const cubed_plan *p)
 {
     const unsigned most = p->machine_workers;
     return most && most < p->max_workers ? most : p->max_workers;
 }
-/* The least allowed_mem that leaves so many bytes in addition to the reserved memory. */
+/* The smallest allowed_mem that leaves `bytes` in addition to the reserved memory. */
 uint64_t cb_plan_allowance_for(const cubed_plan *p, uint64_t bytes);
-/* CUBED_E_BUDGET if so many workers may use more than this machine has. */
+/* CUBED_E_BUDGET if `workers` workers may use more than this machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers,
                                                  cubed_error *err);
 /* CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
-/* Reads where chunks lie that the plan's stages, which are compiled, read of files that refer to others. */
+/* For files that refer to other files: reads the places of the chunks that the compiled stages read. */
 CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err);
 /* Bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
-/* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
+/* Bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
-/* The same, however many tasks come to wait for chunks when passes are put into a copy. */
+/* Like cb_plan_metadata, for the maximum number of tasks that wait for chunks when a copy gets passes. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* The part of the metadata that reserved_mem covers: a quarter of it, or what any process has room for; and the part
- * that is counted beside it. */
+/* The part of the metadata that reserved_mem covers (a quarter of reserved_mem, or the room in any process), and the part
+ * that is counted separately. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
-/* Memory that projections leave: of all workers, or of each. */
+/* Memory that projections leave free: of all workers, or of each worker. */
 static inline uint64_t cb_plan_spare(const cubed_plan *p, bool all)
 {
     uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -
                     p->fetch_bytes;
     return all ? p->max_workers * each : each;
 }
-/* Shares out what projections leave: to intermediates, and to chunks that are worth keeping. */
+/* Divides the free memory between intermediates and cached chunks. */
 void cb_plan_share_out(cubed_plan *p);
 
 #endif

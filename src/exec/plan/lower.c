@@ -12,14 +12,14 @@
 typedef struct lowering {
     const cb_ir *ir;
     const cb_kernels *kernels;
-    cb_zone *zone; /* Lists of the branch while they grow; freed when it is done. */
-    cb_zone *out;  /* Lists that the program keeps. */
+    cb_zone *zone; /* for growing lists of the branch; freed at its end */
+    cb_zone *out;  /* for lists that the program keeps */
     const int *reduce_nodes;
     int nreductions;
-    cb_box box;     /* The box of the branch. */
+    cb_box box;     /* box of the branch */
     cb_seen values; /* a node seen through a map has one value in a branch */
-    /* Loads and instructions are numbered apart while the code
-     * grows: loads from 0, instructions from CB_MAX_VALUES; settle() makes the numbers final. */
+    /* While the code grows, loads are numbered from 0 and instructions from CB_MAX_VALUES; settle() makes the numbers
+     * final. */
     cb_load *loads;
     int nloads, load_cap;
     cb_instr *instrs;
@@ -27,14 +27,14 @@ typedef struct lowering {
     uint8_t *types; /* of instruction results */
 } lowering;
 
-/* Where a box is cut into branches. */
+/* Positions at which a box is divided into branches. */
 typedef struct cuts {
     const cb_ir *ir;
     cb_zone *zone;
     int first;                   /* the axis that was cut first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* Nodes that have been walked. */
+    cb_seen seen; /* nodes that have been walked */
 } cuts;
 
 static cubed_status no_memory(cubed_error *err)
@@ -42,7 +42,7 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* Maps and steps are copied. */
+/* Copies maps and steps. */
 static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
 {
     cb_load *made;
@@ -76,7 +76,7 @@ static cubed_status remember(lowering *lo, int node, const cb_map *map, int valu
     return cb_seen_add(&lo->values, node, map, NULL, value, err);
 }
 
-/* Which piece of a concatenation has the position: the branches are cut so that a box lies in one. */
+/* Returns the piece of a concatenation at the position; the branches are divided so that a box is in one piece. */
 static int find_piece(const cb_node *n, int64_t position)
 {
     int lo = 0, hi = n->ninputs - 1;
@@ -93,13 +93,13 @@ static int find_piece(const cb_node *n, int64_t position)
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
                                cubed_error *err);
 
-/* Programs do not know of units: a time is its integer. */
+/* Programs ignore units: a time is its integer. */
 static cubed_dtype carrier(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
 }
 
-/* What is loaded: `load` has all but the node. */
+/* Adds a load of a node; `load` has all other fields. */
 static cubed_status load_node(lowering *lo, cb_load load, int node, const cb_map *map, int *value,
                               cubed_error *err)
 {
@@ -138,7 +138,7 @@ static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *
     int64_t step[CUBED_MAX_NDIM] = {0}, stride = 1;
     cb_load load = {.kind = CB_LOAD_INDEX, .start = n->start, .step = step};
     for (int d = n->grid->ndim - 1; d >= 0; d--) {
-        /* Values wrap around, as the sums of integers that they are. */
+        /* Values wrap, because they are sums of integers. */
         uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
         load.start = (int64_t)((uint64_t)load.start + from);
         if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
@@ -181,7 +181,7 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
     return remember(lo, node, map, *value, err);
 }
 
-/* What an operation makes of numbers alone, by its kernel; false: not all operands are. */
+/* Computes an operation on constants with its kernel. Returns false if an operand is not a constant. */
 static bool compute_number(const lowering *lo, const cb_instr *in, cubed_scalar *out)
 {
     const void *arg[3];
@@ -194,7 +194,7 @@ static bool compute_number(const lowering *lo, const cb_instr *in, cubed_scalar 
     return true;
 }
 
-/* The inverse of a power of two, by which a product has the quotient's bits; false: it has none of full precision. */
+/* Inverts a power of two, so that a product has the quotient's bits. Returns false if the inverse lacks full precision. */
 static bool invert(cubed_dtype dtype, cubed_scalar *v)
 {
     const double x = dtype == CUBED_FLOAT32 ? (double)v->f32 : v->f64;
@@ -264,7 +264,7 @@ static cubed_status lower_view(lowering *lo, int node, const cb_map *map, int *v
     return lower_node(lo, n->inputs[0], &m, false, value, err);
 }
 
-/* An input that is stored is loaded, also one that running totals are made of. */
+/* A stored input is loaded, also that of running totals. */
 static cubed_status lower_input(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {
@@ -297,7 +297,7 @@ static cubed_status lower_reduction(lowering *lo, int node, const cb_map *map, i
     return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
 }
 
-/* A kind that stages make without a program is loaded, or is not met at all. */
+/* A kind that stages compute without a program is loaded, or does not occur here. */
 static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
@@ -307,8 +307,8 @@ static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *v
     return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
 }
 
-/* How a kind becomes code, and how the domain is cut where it is virtual; NULL: nothing below is looked at. This is
- * the compiler's half of the table of kinds (plan/kinds.h): plan knows of no programs. */
+/* How a kind is compiled, and how the domain is divided if the node is virtual; NULL: nodes below are ignored. This is the
+ * compiler's half of the table of kinds (plan/kinds.h), because plan knows nothing of programs. */
 typedef struct kind_code {
     cubed_status (*lower)(lowering *lo, int node, const cb_map *map, int *value, cubed_error *err);
     cubed_status (*cut)(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
@@ -382,8 +382,8 @@ static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
                               cubed_error *err);
 
-/* The part of a box that is seen of the positions [start, end) of an axis, through offset and stride; false
- * where that is none of it. */
+/* Sets the part of a box that sees positions [start, end) of an axis through offset and stride. Returns false if it is
+ * empty. */
 static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t start, int64_t end,
                     cb_box *part)
 {
@@ -399,8 +399,7 @@ static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t
     return part->lo[axis] < part->hi[axis];
 }
 
-/* Cuts where position p of the concatenated axis is crossed, and walks each piece on its own
- * part of the box. */
+/* Divides the box at the borders of the concatenated pieces, and walks each piece on its part of the box. */
 static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
                                cubed_error *err)
 {
@@ -515,7 +514,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 
 static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err);
 
-/* Each part is cut by itself along the other axes: pieces of one concatenation may be others. */
+/* Each part is divided independently along the other axes, because it may have other pieces of a concatenation. */
 static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
                                  cubed_error *err)
 {

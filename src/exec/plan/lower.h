@@ -1,33 +1,33 @@
-/* From nodes to programs: the compiler's first half. Views, concatenations and copies disappear
- * into the loads; what is left is straight-line code. */
+/* From nodes to programs: the first half of the compiler. Views, concatenations and copies become part of loads; the rest
+ * is straight-line code. */
 #ifndef CB_EXEC_LOWER_H
 #define CB_EXEC_LOWER_H
 
 #include "exec/plan/stage.h"
 
-/* Most branches of a program (pieces of concatenations, of which a plan has no more than nodes), and most
- * values of a branch. A stage that would need more gets an input stored (opt/divide.c). */
+/* Maximum branches of a program (pieces of concatenations, at most one per node), and maximum values of a branch. If a
+ * stage would need more, one of its inputs is stored (opt/divide.c). */
 #define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 
 typedef struct cb_lower_root {
     int node;
     cb_map map;  /* domain -> the node's axes */
-    bool summed; /* into states of float64, and nothing else is made of it */
+    bool summed; /* its only use is a sum into states of float64 */
 } cb_lower_root;
 
-/* A program to be compiled. */
+/* A request to compile a program. */
 typedef struct cb_lower_request {
     const cb_ir *ir;
     cb_zone *zone; /* of the program */
     const cb_kernels *kernels;
     int ndim; /* of the domain */
     const int64_t *shape;
-    const cb_lower_root *roots; /* one for each result of the program */
+    const cb_lower_root *roots; /* one per result of the program */
     int nroots;
-    bool load_roots; /* a root that is stored is loaded; otherwise this stage computes it */
-    /* Reductions that are loaded from this stage's states, by their numbers in this list. Every reduction on the way that
-     * is not stored must be in it; a body has none. */
+    bool load_roots; /* load stored roots instead of computing them in this stage */
+    /* Reductions that are loaded from this stage's states, by number in this list. It must contain every reduction below
+     * the roots that is not stored; a body has none. */
     const int *reduce_nodes;
     int nreductions;
 } cb_lower_request;
@@ -36,13 +36,13 @@ typedef struct cb_lower_request {
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *out,
                                        cubed_error *err);
 
-/* Whether the compiler's table of kinds has a row for one. */
+/* Returns true if the compiler supports the kind. */
 bool cb_lower_has_kind(cb_node_kind kind);
 
-/* Sorts numbers, and leaves each once; how many that are. */
+/* Sorts numbers and removes duplicates; returns the number of the remaining ones. */
 int cb_sort_unique(int *list, int n);
 
-/* Second half: superinstructions and registers. In regs.c. */
+/* Second half: superinstructions and registers (regs.c). */
 typedef struct cb_code {
     cb_zone *zone;
     const cb_kernels *kernels;

@@ -1,4 +1,4 @@
-/* What a plan and a run of it keep beside the memory of tasks: known before the run, and part of the limits. */
+/* Memory of a plan and its run in addition to that of tasks: known before the run, and part of the limits. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,10 +8,10 @@
 #include "exec/plan/requests.h"
 #include "files/files.h"
 
-/* A bit for each chunk, in whole words. */
+/* One bit per chunk, in whole words. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
 
-/* `most`: as if as many tasks as can be were held while they wait. */
+/* `most`: assume the maximum number of waiting tasks. */
 static uint64_t run_bytes(const cubed_plan *p, bool most)
 {
     uint64_t held = most ? UINT64_MAX : 0, waiting = most ? (size_t)p->nstages : 0;
@@ -19,7 +19,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     bytes += cb_sat_mul((size_t)p->nstages, CB_RUN_STAGE_BYTES);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        /* What is made of code, and of the data that came with it, is kept until the run is over. */
+        /* Functions from code, and their data, are kept until the run is over. */
         if (cb_stage_code(s)) bytes = cb_sat_add(bytes, s->call->op->params_size);
         if (s->level == 0) continue;
         held = cb_sat_add(held, (size_t)s->ntasks);
@@ -38,7 +38,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     return bytes;
 }
 
-/* Widens a box, which is empty at first, by what a branch reads of a source. */
+/* Extends a box, which is empty at first, by the part of a source that a branch reads. */
 static void add_image(const cubed_plan *p, const cb_program *prog, const cb_branch *b, int node,
                       cb_box *all)
 {
@@ -58,7 +58,7 @@ static void add_image(const cubed_plan *p, const cb_program *prog, const cb_bran
     }
 }
 
-/* What all stages read of a source, as one box of its elements; false: nothing. */
+/* Sets a box of the elements of a source that all stages read; returns false if there are none. */
 static bool find_read(const cubed_plan *p, int node, cb_box *all)
 {
     const cb_program *prog;
@@ -103,7 +103,8 @@ cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err)
                : CUBED_OK;
 }
 
-/* Arrays that are open while the plan lives, each with its store, and results, which a run opens the same way. */
+/* Memory of arrays that are open while the plan lives, each with its store, and of results, which a run opens in the same
+ * way. */
 static uint64_t open_bytes(const cubed_plan *p)
 {
     uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-/* What a stage computes: its operations by kind, and the lines of the program that it comes from. */
+/* Operations of a stage by kind, and the program lines that they come from. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "plan/plan.h"
 #include "plan/reduction.h"
 
-/* The nodes that a stage computes, and the sources that it reads: its outputs, and what is not stored below them.
- * Users come before their inputs. */
+/* The nodes that a stage computes, and the sources that it reads: its outputs, and unstored nodes below them. Users come
+ * before their inputs. */
 typedef struct walk {
     const cubed_plan *p;
     int n, *list;
-    double *wanted; /* by node: elements of it that are made; negative: it is not in the list */
+    double *wanted; /* by node: number of its elements to compute; negative: not in the list */
 } walk;
 
 static cubed_status open_walk(const cubed_plan *p, walk *w, cubed_error *err)
@@ -130,8 +130,8 @@ static double count(const cb_grid *g)
     return n;
 }
 
-/* An axis of several inputs that no output has is multiplied with the others, as of matrices. One of a single
- * input (what is searched, or taken from) has a call for each of its blocks. */
+/* An axis of several inputs that no output has multiplies the others, as in products of matrices. For an axis of a single
+ * input (of a search, or take) there is a call for each of its blocks. */
 static double block_count(const cb_blockwise *op)
 {
     double met = 1, most = 0;
@@ -155,7 +155,7 @@ static double block_count(const cb_blockwise *op)
     return fmax(met, most);
 }
 
-/* What the node does; no name: it moves data, or is data. */
+/* Describes the node's operation; name is NULL if it moves data, or is data. */
 static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, double wanted)
 {
     cubed_operation_info op = {.elements = wanted, .item_size = cubed_dtype_size(n->dtype)};
@@ -172,7 +172,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
     return op;
 }
 
-/* How many elements of each input the node asks for. */
+/* Returns the number of elements of an input that the node needs. */
 static double asks_for(const cb_node *n, const cb_node *in, double wanted)
 {
     double all = count(in->grid);
@@ -201,7 +201,8 @@ static bool is_told(const walk *w, int at)
     return false;
 }
 
-/* What node number `at` of the list does; false: nothing that is not told. Goes from the first to the last. */
+/* Sets the operation of node number `at` of the list. Returns false if there is nothing new to report. Call it from the
+ * first to the last node. */
 static bool next_operation(const walk *w, int at, cubed_operation_info *op)
 {
     const cb_ir *ir = &w->p->ir;
@@ -262,8 +263,8 @@ cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err)
     return st;
 }
 
-/* A task reads, computes and writes one after another; tasks of other workers do so at the same time. So workers
- * share all of it, but no number of them makes the disk faster. */
+/* A task reads, computes and writes one after another, concurrently with tasks of other workers. So workers divide all of
+ * this time, but more workers do not make the disk faster. */
 void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *info)
 {
     const double bytes = (double)s->bytes_read + (double)s->bytes_written;

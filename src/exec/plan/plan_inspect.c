@@ -1,4 +1,4 @@
-/* What a plan says of itself: see cubed/plan.h. */
+/* Information about plans (cubed/plan.h). */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,9 +1,8 @@
 /* Superinstructions and registers for the code of one branch.
  *
- * Registers 0..nloads-1 belong to the loads (an operand that does not lie contiguously in memory
- * is gathered there); the others are given to instruction results, first to die first to be
- * reused. A result may take an operand's register only when both have elements of the same size:
- * kernels allow dst to be exactly an input, never to overlap one. */
+ * Registers 0..nloads-1 belong to the loads (for operands that are not contiguous in memory). The others hold results of
+ * instructions, and the first free one is reused first. A result may use an operand's register only if both have elements
+ * of the same size: kernels allow dst to be exactly an input, but not to overlap one. */
 
 #include "base/error.h"
 #include "exec/plan/lower.h"
@@ -20,7 +19,8 @@ static int *count_uses(const cb_code *code)
     return uses;
 }
 
-/* The row of what `inner` does (an operation, a cast, or a row of two) and `outer` behind it; -1: there is none. */
+/* Returns the superinstruction of `inner` (an operation, a cast, or a superinstruction of two) followed by `outer`; -1 if
+ * there is none. */
 static int find_super(const cb_kernels *k, const cb_instr *inner, const cb_instr *outer, int pos)
 {
     const cb_super *pair = inner->kind == CB_INSTR_SUPER ? &k->super[inner->op] : NULL;
@@ -38,7 +38,7 @@ static int find_super(const cb_kernels *k, const cb_instr *inner, const cb_instr
     return -1;
 }
 
-/* Whether an instruction may be the first part of one whose operands are of this type. */
+/* Returns true if an instruction may be the first part of a superinstruction with operands of this type. */
 static bool may_begin(const cb_instr *x, cubed_dtype dtype)
 {
     if (x->to != dtype || x->nargs == 0) return false;
@@ -47,8 +47,8 @@ static bool may_begin(const cb_instr *x, cubed_dtype dtype)
            x->dtype == dtype;
 }
 
-/* Merges instruction `outer` with the producer of the operand at `pos`, if nobody else uses that and the two make a
- * row. The dead producer keeps its place with nargs = 0 until compact() removes it. */
+/* Merges instruction `outer` with the producer of the operand at `pos` if that has no other use and there is a
+ * superinstruction. The dead producer stays with nargs = 0 until compact() removes it. */
 static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int pos, bool longer)
 {
     const cb_branch *b = code->branch;
@@ -66,7 +66,7 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
                       .op = (uint16_t)s,
                       .quotients = (uint8_t)(inner->quotients |
                                              outer->quotients << (code->kernels->super[s].n - 1))};
-    /* Unused operand places repeat the first one, so that every place is a valid value. */
+    /* Unused operands repeat the first one, so that every operand is valid. */
     for (int k = 0; k < 3; k++) fused.arg[k] = inner->arg[k < inner->nargs ? k : 0];
     if (outer->nargs > 1)
         fused.arg[longer ? code->kernels->super[s].place : 2] = outer->arg[1 - pos];
@@ -75,7 +75,7 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
     return true;
 }
 
-/* Pairs first: what comes next may make three of them. */
+/* Pairs first: the next instruction may extend them to three. */
 static void merge_one(const cb_code *code, const int *uses, int i)
 {
     cb_instr *outer = &code->branch->instrs[i];
@@ -86,7 +86,7 @@ static void merge_one(const cb_code *code, const int *uses, int i)
     }
 }
 
-/* Marks multiplications that a sum does as it goes, bit for bit the same. */
+/* Marks multiplications that the kernel of a sum includes, with the same bits. */
 static void mark_products(const cb_code *code, const int *uses)
 {
     const cb_branch *b = code->branch;
@@ -104,7 +104,7 @@ static void mark_products(const cb_code *code, const int *uses)
     }
 }
 
-/* Drops instructions that others have taken in, and numbers that none reads any more. */
+/* Removes merged instructions and unused loads. */
 static cubed_status compact(const cb_code *code, const int *uses, cubed_error *err)
 {
     cb_branch *b = code->branch;
@@ -178,11 +178,11 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         for (int k = 0; k < in->nargs; k++) {
             int v = in->arg[k];
             if (v < b->nloads || last[v] != i || b->instrs[v - b->nloads].reg == mine) continue;
-            last[v] = -1; /* an operand may be named twice: freed once */
+            last[v] = -1; /* an operand may occur twice, but is freed once */
             free_regs[nfree++] = b->instrs[v - b->nloads].reg;
         }
         in->reg = (uint16_t)mine;
-        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* nobody reads it */
+        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* unused */
     }
     *nregs = next;
     return CUBED_OK;

@@ -1,4 +1,4 @@
-/* Requests to stores on other machines, and what they cost. */
+/* Requests to stores on other machines, and their cost. */
 #include "exec/plan/requests.h"
 
 #include <string.h>
@@ -8,9 +8,12 @@
 #include "exec/plan/load_need.h"
 #include "store/services/remotes.h"
 
-/* Requests beside those for chunks: to open a source and to look whether it is as it was; to see that a target's place is
- * free, to claim it, to write its metadata and to say that it is whole; the same of a group, whose members are listed
- * where metadata are consolidated; and to replace an array, which is listed, exchanged and looked at again. */
+/* Requests in addition to those for chunks:
+ *
+ * - source: open it, and check that it is unchanged
+ * - target: check that its place is free, claim it, write its metadata, and mark it complete
+ * - group: the same; its members are listed if metadata are consolidated
+ * - replaced array: list it, exchange it, and check it again */
 enum {
     SOURCE_GETS = 8,
     SOURCE_LISTS = 1,
@@ -39,7 +42,7 @@ static bool has_scheme(const char *url, const char *scheme)
     return n > 0 && strncmp(url, scheme, n) == 0 && strncmp(url + n, "://", 3) == 0;
 }
 
-/* -1: none that is on another machine. */
+/* -1: not on another machine. */
 static int service_of(const char *url)
 {
     for (int i = 0; url && i < SERVICES; i++) {
@@ -105,7 +108,7 @@ uint64_t cb_requests_bytes(const cubed_plan *p)
     return once + each;
 }
 
-/* Whether intermediates go where other workers read them, or do not fit into the memory. */
+/* Returns true if intermediates are stored for other workers, or because they do not fit into memory. */
 static bool stores_intermediates(const cubed_plan *p, bool apart)
 {
     uint64_t bytes = 0;
@@ -125,8 +128,8 @@ static uint64_t stored_bytes(const cb_node *n)
     return bytes;
 }
 
-/* What is read of a node. Chunks that are kept when they have been decoded are read once, by a process whose memory has
- * room for all of them; so are the indices of shards. */
+/* Adds the reads of a node. Cached decoded chunks, and indices of shards, are read once by a process with enough memory for
+ * all of them. */
 static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_traffic *t)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -147,12 +150,12 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
         cb_sat_add(t->gets, kept ? cb_min_size((size_t)cb_grid_count(&shards), chunks) : chunks);
 }
 
-/* Requests for one chunk: those that are long go in parts, and are begun and completed. */
+/* Number of requests for one chunk: large ones are uploaded in parts, with one request to begin and one to complete. */
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);
     if (!cb_node_goes_in_parts(p, node)) return 1;
-    /* What is encoded may be a little longer. */
+    /* Encoded data may be a little longer. */
     return bytes / cb_remote_part_size(p->reads->uploads[node].part, bytes) + 4;
 }
 
@@ -169,7 +172,7 @@ static void add_target(const cubed_plan *p, int node, cubed_store_traffic *t)
     t->bytes_read = cb_sat_add(t->bytes_read, cb_sat_mul(merged, cb_chunk_bytes(p, node)));
     if (!n->overwrite || n->region) return;
     t->gets += TARGET_GETS;
-    /* Pages of listings: of the old array, of the new one, and to see that they are gone. */
+    /* Pages of listings: of the old array, of the new one, and to check that they are gone. */
     t->copies = cb_sat_add(t->copies, chunks + REPLACE_PUTS + REPLACE_LISTS * (chunks / PAGE));
 }
 

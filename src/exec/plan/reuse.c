@@ -1,8 +1,8 @@
-/* What is worth keeping when it has been decoded.
+/* Finds decoded chunks that are worth caching.
  *
- * Where blocks lie across the chunks of an array, neighbouring tasks read the same chunks; so do functions
- * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. Of chunks that are
- * decoded piecewise, blocks of the codec in which one run ends and another begins are kept from the one to the other. */
+ * If blocks cross the chunks of an array, adjacent tasks read the same chunks; so do functions on whole blocks, and several
+ * loads of one array. The system caches unencoded data itself. For chunks that are decoded piecewise, codec blocks in which
+ * one run ends and another begins are cached between the two. */
 #include "exec/plan/limits.h"
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "exec/plan/traffic.h"
 #include "mem/pages.h"
 
-/* The memory that keeping `count` chunks takes: each is behind a header, and large ones have pages of their own. */
+/* Memory to cache `count` chunks: each has a header, and large ones use whole pages. */
 static uint64_t kept_bytes(uint64_t count, size_t size)
 {
     size_t each = cb_sat_add(size, 256);
@@ -24,8 +24,8 @@ static bool is_decoded(const cubed_plan *p, int node)
     return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
 }
 
-/* Goes through the loads of arrays that are decoded twice: first to count the loads of each array, and to find arrays
- * of which a load reads chunks again; then to tell all loads of an array that was found, if it has several. */
+/* Visits the loads of arrays that are decoded twice. The first pass counts the loads of each array, and finds arrays with a
+ * load that reads chunks repeatedly. The second pass (`marked`) marks all loads of these arrays if there are several. */
 static void visit_loads(cubed_plan *p, int *count, bool marked)
 {
     const cb_program *prog;
@@ -48,8 +48,8 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-/* What it takes to keep the blocks that runs share: each worker goes through some rows at once, and comes to the end of the
- * last one's before the next. */
+/* Memory to cache the blocks that runs share: each worker processes some rows at once, and reaches the end of the last one
+ * before the next rows. */
 static uint64_t shared_blocks(const cubed_plan *p)
 {
     uint64_t all = 0;
@@ -72,14 +72,14 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
     uint64_t all = shared_blocks(p), spare = cb_plan_spare(p, true);
     const size_t size = (size_t)p->ir.nnodes * sizeof(int);
     int *loads = cb_alloc_zero(&p->ctx->alloc, size);
-    if (!loads) return 0; /* a run without a cache is only slower */
+    if (!loads) return 0; /* without a cache a run is only slower */
     for (int i = 0; i < p->ir.nnodes; i++) p->reused[i] = false;
     visit_loads(p, loads, false);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
         uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(n->grid), cb_chunk_bytes(p, i));
-        /* Loads that come one after another find only what is kept until then. */
+        /* Consecutive loads find only chunks that are cached until then. */
         if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
         if (p->reused[i]) all = cb_sat_add(all, bytes);
         size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
@@ -94,14 +94,14 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
 
 /* --- How often a chunk is read ------------------------------------------------------------------------ */
 
-/* Blocks along an axis that have elements in [lo, hi). */
+/* Number of blocks along an axis that have elements in [lo, hi). */
 static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
 {
     int64_t first = cb_axis_find(b->axis, lo), last = cb_axis_find(b->axis, hi - 1);
     return (size_t)(last / b->per - first / b->per + 1);
 }
 
-/* Blocks of a branch that read the chunk by this load: the product over axes. */
+/* Number of blocks of a branch that read the chunk by this load: the product over axes. */
 static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                          const cb_blocks *axes, const int64_t *idx)
 {

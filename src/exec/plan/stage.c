@@ -15,7 +15,7 @@ typedef struct reduce_walk {
     const cb_ir *ir;
     cb_reduce_fn fn;
     void *ctx;
-    cb_seen seen; /* The nodes that were met, in a zone of this walk. */
+    cb_seen seen; /* visited nodes, in a zone of this walk */
 } reduce_walk;
 
 static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map, bool is_root,
@@ -23,7 +23,7 @@ static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map,
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
-    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* of what is stored */
+    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* its input is stored */
     if (cb_node_is(n, CB_KIND_REDUCTION)) return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
     CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));
@@ -159,7 +159,7 @@ const cb_program *cb_stage_program(const cb_stage *s, int i)
 
 /* --- Projecting ----------------------------------------------------------------------------------- */
 
-/* The most elements of a task along each axis, from 0 on. */
+/* Maximum elements of a task along each axis, from 0 on. */
 static void largest_box(const cb_stage *s, cb_box *kept)
 {
     *kept = (cb_box){.ndim = s->kept->ndim};

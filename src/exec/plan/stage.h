@@ -1,47 +1,46 @@
-/* Stages: compiling and projecting them, and which chunks their tasks read and write. */
+/* Compiles and projects stages, and lists the chunks that their tasks read and write. */
 #ifndef CB_EXEC_STAGE_H
 #define CB_EXEC_STAGE_H
 
 #include "plan/plan.h"
 #include "plan/reshape.h"
 
-/* What a load goes through: see plan/reshape.h. */
+/* Sets the reshape of a load (plan/reshape.h). */
 void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out);
-/* The smallest box of the array (STORED) that holds what a load reads for a box of the domain. */
+/* Smallest box of the array (STORED) that contains a load's reads for a box of the domain. */
 void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image);
 
-/* The part of a box that belongs to a branch. */
+/* Part of a box that belongs to a branch. */
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
-/* Whether two programs load of one node. */
+/* Returns true if two programs load from a common node. */
 bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
-/* The branches that may have elements of a box: from *first to before *last. */
+/* Sets the range *first to *last - 1 of branches that may have elements of a box. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
-/* Whether results are made of anything that is seen through a reshape. */
+/* Returns true if results depend on a node that is seen through a reshape. */
 bool cb_stage_reshapes(const cb_stage *s);
 
-/* Reductions below a root that are not stored, with the map from the root's axes. The root itself is
- * looked into (or reported) even when it is stored. */
+/* Calls fn for the reductions below a root that are not stored, with the map from the root's axes. The root itself is
+ * examined (or reported) even if it is stored. */
 typedef cubed_status (*cb_reduce_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn,
                                                        void *ctx, cubed_error *err);
-/* Whether a reduction with this kept grid, seen through `map` from a root with grid `root`, lies in
- * memory as the root does: only axes of extent 1 differ. axis[r] is then the kept axis of root
- * axis r, or -1. */
+/* Returns true if a reduction with this kept grid, seen through `map` from a root with grid `root`, has the root's memory
+ * layout: only axes of extent 1 differ. Then axis[r] is the kept axis of root axis r, or -1. */
 bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
                           int axis[CUBED_MAX_NDIM]);
-/* Whether two reductions can be computed in one pass. */
+/* Returns true if two reductions can be computed in one pass. */
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 
-/* One more than the highest level of the stored nodes that it reads (level[node]), else 0. */
+/* One more than the highest level of the stored nodes that the stage reads (level[node]), otherwise 0. */
 int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level);
 
-/* The programs of a stage, from 0 up; NULL behind the last. */
+/* Returns program i of a stage; NULL after the last one. */
 const cb_program *cb_stage_program(const cb_stage *s, int i);
 
-/* Compiles a stage from outs[].node and task_chunks (all 0: 1), which are set. Everything is made in the
- * plan's zone. need and counts are left to cb_stage_project. */
+/* Compiles a stage from outs[].node and task_chunks (all 0: 1). Allocates in the plan's zone. Does not set need and counts
+ * (cb_stage_project). */
 CUBED_MUST_CHECK cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 
 /* Sets the flags of loads, need and counts of the stage. */
@@ -61,28 +60,28 @@ void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
-/* Of stages that reduce: blocks along the reduced axes, numbered in C order; those that a task visits (of merges:
- * stored states, by number); and the part of the body's domain that one of them is for a task's box (of PARTIAL: with
- * the groups in front). */
+/* For stages that reduce. cb_stage_nblocks: number of blocks along the reduced axes, in C order. cb_stage_task_blocks:
+ * blocks that a task visits (for merges: numbers of stored states). cb_stage_block: part of the body's domain of a block in
+ * a task's box (for PARTIAL: including groups). */
 int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);
 
-/* Whether a stage does nothing but put the chunks of an intermediate together to the only chunk of a target, and no other
+/* Returns true if the stage only joins the chunks of an intermediate to the single chunk of a target, and no other stage
  * reads them. */
 bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
 
-/* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a
- * stored node or Zarr source; the same chunk may come several times. */
+/* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a stored node or Zarr source.
+ * The same chunk may occur several times. */
 typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s,
                                                   int64_t task, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
-/* The part of it that a program reads for a box of its domain. */
+/* Like cb_stage_task_reads, for the reads of one program in a box of its domain. */
 CUBED_MUST_CHECK cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog,
                                                const cb_box *box, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
-/* The same for the chunks that it writes, and for those of a box of output chunks. */
+/* Like cb_stage_task_reads, for the chunks that a task writes, and for those of a box of output chunks. */
 CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s,
                                                    int64_t task, cb_chunks_fn fn, void *ctx,
                                                    cubed_error *err);

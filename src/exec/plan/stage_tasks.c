@@ -1,4 +1,4 @@
-/* Tasks of stages: their boxes, and which chunks they read and write. */
+/* Tasks of stages: their boxes, and the chunks that they read and write. */
 #include <string.h>
 
 #include "base/error.h"
@@ -59,7 +59,7 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
     }
 }
 
-/* Loads of one branch bring a chunk once that each of them needs alone. */
+/* Returns true if an earlier load of the branch has loaded the same single chunk. */
 static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb_box *part,
                         const cb_box *chunks)
 {
@@ -78,7 +78,7 @@ static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb
     return false;
 }
 
-/* `fetched`: only what may be asked for ahead, and once. */
+/* `fetched`: only chunks that may be prefetched, each once. */
 static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
                                bool fetched, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -143,7 +143,7 @@ cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const c
         const cb_grid *g = p->ir.nodes[s->outs[o].node].grid;
         cb_box chunks;
         chunks.ndim = g->ndim;
-        if (cb_grid_count(g) == 0) continue; /* beside another output that is not empty */
+        if (cb_grid_count(g) == 0) continue; /* another output is not empty */
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];
             chunks.lo[d] = j < 0 ? 0 : kept->lo[j];

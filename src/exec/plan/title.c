@@ -7,20 +7,20 @@
 #include "context/context.h"
 #include "plan/reduction.h"
 
-/* Limits of a title: characters, operations one inside another, operands of a function, and nodes that are visited. */
+/* Limits of a title: characters, nested operations, operands of a function, and visited nodes. */
 enum { MOST_TEXT = 60, MOST_DEPTH = 8, MOST_OPERANDS = 3, MOST_VISITS = 300 };
 
-/* How tightly operators bind, as in Python. */
+/* Precedence of operators, as in Python. */
 typedef enum rank { COMPARE = 1, OR, XOR, AND, SHIFT, SUM, PRODUCT, SIGN, POWER, ATOM } rank;
 
 typedef struct title {
     const cubed_plan *plan;
     const cb_ir *ir;
     cb_buf *text;
-    size_t start; /* length of the text in front of the title */
-    int depth;    /* operations that may still be one inside another */
+    size_t start; /* length of the string before the title */
+    int depth;    /* remaining levels of nested operations */
     int visits;
-    bool full; /* too long: what follows is left out */
+    bool full; /* too long: the rest is omitted */
 } title;
 
 static void put_node(title *t, int node, rank at_least);
@@ -38,7 +38,7 @@ static bool is_whole_reduction(const cb_node *n)
 
 /* --- Views -------------------------------------------------------------------------------------------- */
 
-/* Whether a view takes all elements of axis d of its source, in their order. */
+/* Returns true if a view takes all elements of axis d of its source, in order. */
 static bool takes_all(const title *t, const cb_node *n, int d)
 {
     const int64_t extent = node_of(t, n->inputs[0])->grid->axis[d].extent;
@@ -48,7 +48,7 @@ static bool takes_all(const title *t, const cb_node *n, int d)
            n->grid->axis[axis].extent == extent;
 }
 
-/* Whether a view only adds or drops axes of extent 1, and repeats elements. */
+/* Returns true if a view only adds or drops axes of extent 1, and repeats elements. */
 static bool is_plain_view(const title *t, const cb_node *n)
 {
     int previous = -1;
@@ -156,7 +156,7 @@ static void put_leaf(title *t, const cb_node *n)
 
 /* --- Nodes that show nothing --------------------------------------------------------------------------- */
 
-/* The node whose elements these are, by casts, copies, and views that only add or drop axes. */
+/* Returns the node with the same elements below casts, copies, and views that only add or drop axes. */
 static int behind(title *t, int node)
 {
     for (;;) {
@@ -172,7 +172,7 @@ static const cb_node *node_behind(title *t, int node) { return node_of(t, behind
 
 /* --- Functions that are made of several operations ------------------------------------------------------ */
 
-/* What a reduction is of, through the states that parts of it leave; -1: the node is no reduction. */
+/* Returns the input of a reduction, also through the states of its parts; -1 if the node is not a reduction. */
 static int reduced_by(title *t, int node)
 {
     const cb_node *n = node_of(t, node);
@@ -187,7 +187,7 @@ static bool is_reduction(title *t, int node, cb_reduction kind)
     return is_whole_reduction(n) && n->reduction == kind;
 }
 
-/* x of where(isnan(x), NUMBER, x), as functions that leave out NaN have it; -1: it is none. */
+/* Returns x of where(isnan(x), NUMBER, x), as in functions that skip NaN; -1 if the node has another form. */
 static int without_nan(title *t, int node)
 {
     const cb_node *n = node_behind(t, node);
@@ -197,7 +197,7 @@ static int without_nan(title *t, int node)
     return is_op(mask, CUBED_OP_ISNAN) && behind(t, mask->inputs[0]) == x ? x : -1;
 }
 
-/* Whether a node is the number of elements that a sum adds up. */
+/* Returns true if a node is the number of elements that a sum adds. */
 static bool is_count_of(title *t, int node, int sum)
 {
     const cb_node *n = node_behind(t, node), *s = node_of(t, sum);
@@ -210,7 +210,7 @@ static bool is_count_of(title *t, int node, int sum)
     return n->value.f64 == count;
 }
 
-/* Whether a node counts elements that are not NaN. */
+/* Returns true if a node counts elements that are not NaN. */
 static bool counts_present(title *t, int node)
 {
     const int sum = behind(t, node),
@@ -221,7 +221,7 @@ static bool counts_present(title *t, int node)
            is_op(node_behind(t, present->inputs[0]), CUBED_OP_ISNAN);
 }
 
-/* Whether a node is a sequence of numbers with one step: multiples of a position, from some number on. */
+/* Returns true if a node is a sequence with a constant step: multiples of a position, plus a number. */
 static bool is_sequence(title *t, int node)
 {
     const cb_node *n = node_behind(t, node);
@@ -234,13 +234,13 @@ static bool is_sequence(title *t, int node)
     return of >= 0 && ++t->visits < MOST_VISITS && is_sequence(t, of);
 }
 
-/* A function and what it is of. */
+/* A function and its operand. */
 typedef struct call {
-    const char *name; /* NULL: the node is no such function */
+    const char *name; /* NULL: the node is not such a function */
     int of;
 } call;
 
-/* mean and var, which divide, and their siblings without NaN. */
+/* mean and var, which divide, and their variants without NaN. */
 static call quotient_call(title *t, const cb_node *n)
 {
     const int top = behind(t, n->inputs[0]);
@@ -255,7 +255,7 @@ static call quotient_call(title *t, const cb_node *n)
     return (call){NULL, -1};
 }
 
-/* nanvar, nanmin and nanmax, which are NaN where too few elements are numbers. */
+/* nanvar, nanmin and nanmax, which are NaN if too few elements are numbers. */
 static call choice_call(title *t, const cb_node *n)
 {
     for (int i = 1; i < 3; i++) {
@@ -286,7 +286,7 @@ static call reduction_call(title *t, int node)
     return (call){cb_reduction_name(n->reduction), of};
 }
 
-/* The function of which the node is the result; no name if it is one operation. */
+/* Returns the function with the node as its result; no name for a single operation. */
 static call call_of(title *t, int node)
 {
     const cb_node *n = node_of(t, node);
@@ -336,7 +336,7 @@ static const struct {
 
 static void put_call(title *t, const char *name, const int *operands, int n)
 {
-    /* "map_blocks(f)" gets its operands into the parentheses that it has. */
+    /* "map_blocks(f)" gets its operands inside its parentheses. */
     const size_t length = strlen(name);
     const bool open = length > 0 && name[length - 1] == ')';
     cb_buf_put(t->text, name, open ? length - 1 : length);
@@ -349,7 +349,7 @@ static void put_call(title *t, const char *name, const int *operands, int n)
     cb_buf_puts(t->text, ")");
 }
 
-/* Operators of one rank are computed from left to right; comparisons do not follow one another. */
+/* Operators of one rank are computed from left to right; comparisons are not chained. */
 static void put_infix(title *t, const cb_node *n, size_t which, rank at_least)
 {
     const rank own = infix[which].rank;
@@ -368,7 +368,7 @@ static void put_op(title *t, const cb_node *n, rank at_least)
         put_infix(t, n, i, at_least);
         return;
     }
-    /* Positions and keys, of which random numbers are made, are nothing that anybody wrote. */
+    /* Positions and keys, the inputs of random numbers, do not appear in the user's program. */
     put_call(t, name, n->inputs, is_random(n->op) ? 0 : n->ninputs);
 }
 
@@ -391,8 +391,8 @@ static void put_block(title *t, const cb_node *n)
 {
     const cubed_block_fn *fn = NULL;
     void *ctx = NULL;
-    cubed_error ignored =
-        CUBED_ERROR_INIT; /* loaded plans may name functions that this process does not have */
+    /* loaded plans may name functions that this process does not have */
+    cubed_error ignored = CUBED_ERROR_INIT;
     const char *name = n->block->function;
     if (cb_context_find_block_fn(t->plan->ctx, name, &fn, &ctx, &ignored) == CUBED_OK)
         name = fn->title ? fn->title(n->block->params) : fn->name;
@@ -417,7 +417,7 @@ static void put_operation(title *t, int node, rank at_least)
         put_call(t, name, n->inputs, 1);
         break;
     }
-    /* The mask's counts, which are the third input, are the engine's own. */
+    /* The mask's counts, the third input, are internal. */
     case CB_NODE_COMPRESS: put_call(t, "compress", n->inputs, 2); break;
     default: put_call(t, cb_kinds[n->kind]->name, n->inputs, n->ninputs);
     }
@@ -445,7 +445,7 @@ static void put_node(title *t, int node, rank at_least)
 
 /* --- Titles ------------------------------------------------------------------------------------------- */
 
-/* What the node does with a stored array, if that is all: such nodes show nothing elsewhere. NULL: it does more. */
+/* Returns a word for a node that only moves a stored array; such nodes show nothing elsewhere. NULL if it does more. */
 static const char *only_moves(const title *t, int node)
 {
     const cb_node *n = node_of(t, node), *from = n;
@@ -479,7 +479,7 @@ static void put_title(title *t, int node)
         put_node(t, node, COMPARE);
 }
 
-/* The longest text that fits, by the number of operations one inside another that it shows. */
+/* Writes the longest title that fits, by the number of nested operations shown. */
 void cb_title_put(const cubed_plan *p, int node, cb_buf *text)
 {
     title t = {.plan = p, .ir = &p->ir, .text = text, .start = text->size};

@@ -1,4 +1,4 @@
-/* How programs read: how blocks of the domain meet chunks of a source. */
+/* How programs read: which chunks of a source the blocks of the domain need. */
 #include "exec/plan/traffic.h"
 
 #include "exec/plan/stage.h"
@@ -24,19 +24,18 @@ int64_t cb_blocks_most(const cb_blocks *b)
                                      : a->chunk * b->per);
 }
 
-/* Irregular axes, and those with a halo, of more blocks than this are estimated. */
+/* Counts for irregular axes, and those with a halo, are estimated above this number of blocks. */
 #define COUNTED_BLOCKS 65536
 
-/* How blocks meet the chunks of a source axis: the most chunks that one block touches (2 stands for more), how many
- * there are between the first and the last of all, the sum, the sum of their lengths as they are stored, and the sum
- * of the elements between the first and the last that each block needs. */
+/* The chunks of a source axis that blocks touch: maximum per block (2 stands for more), number between the first and the
+ * last of all, sum of the numbers per block, sum of their stored lengths, and sum of the elements between the first and the
+ * last that each block needs. */
 typedef struct cover {
     int64_t most, distinct;
     uint64_t total, stored, elements;
 } cover;
 
-/* Blocks that may have elements in [lo, hi): from *first to before *last. What is around blocks reaches over
- * their neighbours. */
+/* Sets the range *first to *last - 1 of blocks that may have elements in [lo, hi). Halos extend over adjacent blocks. */
 static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *first, int64_t *last)
 {
     *first = 0;
@@ -46,7 +45,7 @@ static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *f
     if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
 }
 
-/* Of the blocks within [lo, hi) of regular axes, in closed form. */
+/* The cover of the blocks within [lo, hi) of regular axes, in closed form. */
 static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset,
                            int64_t stride, const cb_axis *chunks)
 {
@@ -55,7 +54,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     lo = cb_max_i64(lo, 0);
     hi = cb_min_i64(hi, axis->extent);
     if (lo >= hi) return (cover){0, 0, 0, 0, 0};
-    /* What of the blocks is within, as chunks of an axis of their own. */
+    /* The parts of the blocks within, as chunks of a separate axis. */
     const int64_t block = cb_axis_find(axis, lo) / b->per;
     int64_t x0, end;
     block_range(b, block, &x0, &end);
@@ -70,14 +69,14 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
                .stored = cb_axis_touched_length(&within, 1, from, stride, chunks),
                .elements = (uint64_t)(magnitude * (hi - lo - n) + n)};
     c.most = c.total > (uint64_t)n ? 2 : 1;
-    /* Padding counts as it does where chunks are read as a whole. */
+    /* Padding counts as in reads of whole chunks. */
     if (a == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
     if (z == chunks->extent - 1)
         c.elements += (uint64_t)(cb_axis_lo(chunks, last) + cb_axis_last(chunks) - chunks->extent);
     return c;
 }
 
-/* Of the blocks within [lo, hi). */
+/* The cover of the blocks within [lo, hi). */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         const cb_axis *chunks)
 {
@@ -96,7 +95,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
         c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
         c.stored = cb_sat_mul(c.total, (size_t)chunks->chunk);
-        c.distinct = INT64_MAX; /* Nobody knows how many chunks are distinct. */
+        c.distinct = INT64_MAX; /* The number of distinct chunks is unknown. */
         c.elements = cb_sat_mul((size_t)n, (size_t)span);
         return c;
     }
@@ -118,7 +117,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         if (to == cb_axis_count(chunks) - 1)
             c.stored -= (uint64_t)(chunks->chunk - cb_axis_last(chunks));
         c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
-        /* Padding counts as it does where chunks are read as a whole. */
+        /* Padding counts as in reads of whole chunks. */
         if (chunks->starts) continue;
         if (cb_min_i64(a, z) == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
         if (cb_max_i64(a, z) == chunks->extent - 1)
@@ -129,10 +128,10 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     return c;
 }
 
-/* Blocks of a reshape that are looked at; where there are more, these stand for all. */
+/* Maximum number of examined blocks of a reshape; these stand for all blocks. */
 #define SAMPLED_BLOCKS 1024
 
-/* Chunks that all blocks read through a reshape. */
+/* Number of chunks that all blocks read through a reshape. */
 static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                                const cb_load *l)
 {
@@ -173,7 +172,7 @@ void cb_traffic_add(cb_stage *s, int node, uint64_t chunks, uint64_t bytes)
     s->bytes_read = cb_sat_add(s->bytes_read, bytes);
 }
 
-/* Whether what a block of these extents needs of a chunk lies there without gaps. */
+/* Returns true if the part of a chunk that a block of these extents needs is contiguous. */
 static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = p->ir.nodes[l->node].grid;
@@ -187,17 +186,17 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return true;
 }
 
-/* Bytes that a short run of a part costs as much time as. */
+/* Cost of a short run of a part, in bytes. */
 #define SHORT_RUN ((size_t)16 << 10)
 /* Maximum cost of the parts of a chunk, in reads of the whole chunk. */
 #define PARTS_COST 16
 
-/* How often a load reads a part of a chunk, in all tasks, and how many chunks it reads. */
+/* Number of reads of parts of chunks by a load, in all tasks, and number of chunks that it reads. */
 typedef struct visits {
     uint64_t reads, distinct;
 } visits;
 
-/* Whether parts of a chunk that has no room can be read, at a cost that is borne: `bytes` in runs of `run` bytes. */
+/* Returns true if parts of a chunk without room can be read at an acceptable cost: `bytes` in runs of `run` bytes. */
 static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                         const visits *v)
 {
@@ -213,7 +212,7 @@ static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, siz
     return false;
 }
 
-/* Whether a task has no room for the chunk, parts of which can be read, though that is slow. */
+/* Returns true if a task has no room for the chunk and must read parts of it, although that is slow. */
 static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                            const visits *v)
 {
@@ -229,8 +228,8 @@ static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, 
     return may_subread(p, l, bytes, run, v);
 }
 
-/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk has no
- * room; of an intermediate in one run. */
+/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk
+ * has no room. An intermediate must be read in one run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
                        const visits *v)
 {
@@ -249,7 +248,7 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run, v);
 }
 
-/* Sets the flags of a load, and adds what it reads in all tasks. */
+/* Sets the flags of a load, and adds its reads in all tasks. */
 static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {

@@ -5,18 +5,18 @@
 #include "base/error.h"
 #include "exec/plan/operator.h"
 
-/* Of a chunk that is wanted before the cursor has come to it, so many are looked at. */
+/* Maximum chunks that are searched for a chunk that the cursor has not reached. */
 #define SEARCHED 256
 
 /* One walk of the cursor. */
 typedef struct walk {
     cb_ahead *a;
     cb_task_count *count;
-    cb_fetch_batch batch; /* to ask; else a chunk is searched: */
+    cb_fetch_batch batch; /* chunks to request; otherwise a chunk is searched: */
     bool search, found;
     int node, left;
     int64_t chunk;
-    int64_t skip; /* chunks of the step that are behind the cursor */
+    int64_t skip; /* chunks of the step before the cursor */
 } walk;
 
 static void push(cb_ahead *a, int node, int64_t chunk)
@@ -27,7 +27,7 @@ static void push(cb_ahead *a, int node, int64_t chunk)
     a->seen[k].task = a->task;
 }
 
-/* Whether the cursor goes on behind the chunk. */
+/* Returns true if the cursor continues after the chunk. */
 static bool look(walk *w, int node, const int64_t *idx)
 {
     cb_ahead *a = w->a;
@@ -62,12 +62,12 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     do {
         const bool on = look(w, node, idx);
         w->a->at += on || w->found;
-        if (!on) return CUBED_E_CANCELLED; /* no error: the walk ends here */
+        if (!on) return CUBED_E_CANCELLED; /* not an error: the walk ends here */
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
 
-/* To where it stops, or to the end of the range, or of the task that is run. */
+/* Walks to where it stops, or to the end of the range, or of the running task. */
 static void go(walk *w)
 {
     cb_ahead *a = w->a;
@@ -99,7 +99,7 @@ static void ask(cb_ahead *a, cb_task_count *count)
     if (a->task == a->last && a->next) ask(a->next, count);
 }
 
-/* The chunk, and what was to come before it, are behind. */
+/* Removes the chunk and those before it. */
 static bool forget(cb_ahead *a, int node, int64_t chunk)
 {
     for (unsigned i = 0; i < a->n; i++) {

@@ -1,7 +1,7 @@
-/* Workers that make one task together, each with its arena.
+/* Workers that run one task together, each with its arena.
  *
- * They go through the task in step: between two meetings each does its part. What one of them wrote
- * before a meeting all see after it. */
+ * They run the task in step: between two meetings each worker does its part. All members see after a meeting what any
+ * member wrote before it. */
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 
@@ -13,16 +13,16 @@
 
 typedef struct cb_member {
     char *chunks;        /* its share of the task's chunks, in its arena */
-    cb_task_count count; /* What this member has moved in the task. */
-    size_t measured;     /* the most that its arena held */
+    cb_task_count count; /* data that this member has moved in the task */
+    size_t measured;     /* peak of its arena */
 } cb_member;
 
 typedef struct cb_coop {
-    unsigned size; /* 1 and more */
+    unsigned size; /* at least 1 */
     cb_member *members;
-    cb_box chunks;         /* The chunks of the task that are to be made. */
+    cb_box chunks;         /* chunks of the task to be computed */
     _Atomic int64_t next;  /* The first source chunk that no member has begun, */
-    _Atomic int64_t asked; /* and the first that none has asked for ahead. */
+    _Atomic int64_t asked; /* and the first that no member has prefetched. */
     cb_mutex lock;
     cb_cond met;
     unsigned here CB_GUARDED_BY(&lock);     /* members at the current meeting */
@@ -34,13 +34,13 @@ typedef struct cb_coop {
 /* `members` are borrowed. */
 CUBED_MUST_CHECK cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err);
 void cb_coop_destroy(cb_coop *t);
-/* A new task for `size` of them; before any of them begins. */
+/* Starts a new task for `size` members, before any of them begins. */
 void cb_coop_begin(cb_coop *t, unsigned size);
-/* Notes why one of them cannot go on. */
+/* Records an error of a member. */
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
-/* Waits for all of them; false, for all, if any has failed. */
+/* Waits for all members. Returns false to all of them if one has failed. */
 bool cb_coop_meet(cb_coop *t);
-/* After a meeting: the status of the first who failed, and its error. */
+/* After a meeting: returns the status of the first member that failed, and its error. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

@@ -1,8 +1,8 @@
-/* Evaluating a program over a box, branch by branch. */
+/* Evaluates a program over a box, branch by branch. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 
-/* A view over the box `all`, of the part of it. */
+/* Returns a view of a part of the box `all`. */
 static cb_view view_of_part(const cb_view *v, const cb_box *all, const cb_box *part)
 {
     cb_view out = *v;
@@ -15,8 +15,7 @@ static void extents_of(const cb_box *box, int64_t *extents)
     for (int d = 0; d < box->ndim; d++) extents[d] = box->hi[d] - box->lo[d];
 }
 
-/* The part of a branch that lies in the box; with `anywhere`, the largest part that any box of the same extents can
- * have. */
+/* Sets the part of a branch in the box; with `anywhere`, the largest part that any box of the same extents can have. */
 static bool part_of(const cb_branch *b, const cb_box *box, bool anywhere, cb_box *part)
 {
     *part = *box;
@@ -62,7 +61,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
     return CUBED_OK;
 }
 
-/* Copies what a bare load sees of the part, one chunk at a time. */
+/* Copies the elements that a bare load sees in the part, one chunk at a time. */
 static cubed_status gather(const cb_task *t, const cb_load *load, const cb_box *part,
                            const cb_view *to, cubed_error *err)
 {

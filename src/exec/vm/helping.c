@@ -4,11 +4,11 @@
 #include "base/lock.h"
 #include "exec/plan/operator.h"
 
-/* Shorter chunks are decoded in less time than it takes others to wake up. */
+/* Smaller chunks are decoded faster than other workers wake up. */
 #define LEAST_CHUNK ((size_t)256 << 10)
-/* Fewer of them are not worth a thread. */
+/* Fewer chunks are not worth a thread. */
 #define LEAST_CHUNKS 4
-/* How far ahead of a worker is looked. */
+/* Maximum distance of the search ahead of a worker. */
 #define STEPS_AHEAD  4
 #define CHUNKS_AHEAD 256
 
@@ -19,7 +19,7 @@ static bool decodes(const cubed_plan *p, int node)
            !cb_codec_chain_is_raw(&s->meta.codecs);
 }
 
-/* Operands that are read as they are, and what is copied as it is, do not come by loads (cb_load_chunk). */
+/* Operands that are read directly, and copies of unchanged data, do not use loads (cb_load_chunk). */
 static bool comes_by_loads(const cb_stage *s)
 {
     return s->op->visit && !s->call && !cb_stage_copied(s);
@@ -66,7 +66,7 @@ void cb_help_destroy(cb_help *h)
 
 /* --- Workers with a task ------------------------------------------------------------------------------ */
 
-/* What is there for a worker and lies before a step, or is being brought, is of no more use to it. */
+/* Withdraws chunks that are ready for a worker before a step, or being loaded for it: they are no longer useful to it. */
 static void withdraw(cb_helper *w, int64_t step)
 {
     for (unsigned i = 0; i < w->help->n; i++) {
@@ -158,7 +158,7 @@ cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena, cb_task_
     count->missing += o->count.missing;
     count->present += o->count.present;
     if (h->plan->reused[node]) {
-        want->reuse = true; /* also of what no other block will read */
+        want->reuse = true; /* also if no other block will read it */
         give_back(h, o);
         return CUBED_OK;
     }
@@ -170,18 +170,18 @@ cubed_status cb_help_take(cb_helper *w, cb_want *want, cb_arena *arena, cb_task_
 
 /* --- Workers without ---------------------------------------------------------------------------------- */
 
-/* Looks for a chunk that another worker will come to. */
+/* A search for a chunk that another worker will need. */
 typedef struct search {
     const cb_helper *of;
     int64_t step;
-    bool behind; /* the chunk that it is at has been passed */
+    bool behind; /* its current chunk has been passed */
     bool left;   /* one is left for the worker itself, which would wait otherwise */
     int looked;
     int node; /* found */
     int64_t chunk;
 } search;
 
-/* Whether to go on. */
+/* Returns true to continue. */
 static bool look(search *s, int node, int64_t chunk)
 {
     const cb_helper *w = s->of;
@@ -211,7 +211,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     do {
         if (s->looked++ == CHUNKS_AHEAD ||
             !look(s, node, cb_grid_ravel(h->plan->ir.nodes[node].grid, idx)))
-            return CUBED_E_CANCELLED; /* no error: the search ends here */
+            return CUBED_E_CANCELLED; /* not an error: the search ends here */
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
@@ -239,7 +239,7 @@ static bool is_idle(const cb_helper *w)
     return true;
 }
 
-/* Makes room in the arena for as many as it holds beside what decoding one takes. */
+/* Reserves room in the arena for as many chunks as fit in addition to the memory for decoding one. */
 static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside)
 {
     const size_t left = arena->cap.arena - arena->used;
@@ -254,7 +254,7 @@ static void make_room(cb_helper *w, cb_arena *arena, size_t bytes, size_t beside
     }
 }
 
-/* With memory for a chunk, unless it is kept elsewhere; NULL: there is none now. */
+/* Returns an offer with memory for a chunk, unless the chunk is cached; NULL if there is none now. */
 static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES(w->help->lock)
 {
     const bool kept = w->help->plan->reused[node];
@@ -271,7 +271,7 @@ static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES
     return NULL;
 }
 
-/* Without the lock. */
+/* Runs without the lock. */
 static bool bring(cb_help *h, cb_offer *o, cb_arena *arena)
 {
     const size_t mark = cb_arena_mark(arena);
@@ -280,7 +280,7 @@ static bool bring(cb_help *h, cb_offer *o, cb_arena *arena)
     const cb_want want = {.node = o->node, .idx = idx, .buffer = o->data};
     o->count = (cb_task_count){.bytes_read = 0};
     cb_grid_unravel(h->plan->ir.nodes[o->node].grid, o->chunk, idx);
-    /* Who wants it finds out by itself why it cannot be read. */
+    /* The worker that needs the chunk will get the error itself. */
     const bool there =
         h->plan->reused[o->node]
             ? cb_chunks_bring(h->chunks, o->node, idx, arena, &o->count)

@@ -1,11 +1,11 @@
-/* Bringing what a program reads next to it. */
+/* Loads the chunks that a program reads next. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/plan/operator.h"
 #include "exec/vm/helping.h"
 
-/* Whether other blocks will read the chunk. */
+/* Returns true if other blocks will read the chunk. */
 static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
 {
     bool cut = false;

@@ -1,4 +1,4 @@
-/* Loads that gather what they see of a box, chunk by chunk or through a reshape. */
+/* Loads that gather the elements of a box, chunk by chunk or through a reshape. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,11 +1,11 @@
-/* Loads through reshapes: chunk by chunk, the pieces of the new shape's box that lie in it. */
+/* Loads through reshapes: for each chunk, the pieces of the new shape's box in it. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/vm/vm.h"
 
 typedef struct pieces {
-    const cb_map *map; /* from the shape before to the array */
+    const cb_map *map; /* from the old shape to the array */
     cb_pinned pinned;
     char *base;
     size_t size;
@@ -47,7 +47,7 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
     do {
         cb_box part = from;
         cb_grid_box(g, idx, &elements);
-        /* The cover is of all between the first element and the last. */
+        /* The cover includes everything between the first and the last element. */
         if (!cb_map_preimage(n->map, &elements, &part) ||
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* The smallest box around the chunks of a task that are not there. */
+/* The smallest box around the missing chunks of a task. */
 typedef struct absent {
     const cb_task *t;
     const cb_box *all; /* chunks of the task */
@@ -50,7 +50,7 @@ cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error 
         a.box.hi[j] = chunks->lo[j];
     }
     CB_TRY(cb_stage_box_writes(t->plan, s, chunks, find_absent, &a, err));
-    /* An empty box: another attempt of the task has made all of them. */
+    /* The box is empty if another attempt of the task has written all chunks. */
     if (!cb_box_empty(&a.box)) *chunks = a.box;
     return CUBED_OK;
 }

@@ -1,10 +1,10 @@
-/* What an earlier run left of a task's chunks. */
+/* Chunks of a task that an earlier run has written. */
 #ifndef CB_EXEC_RESUME_H
 #define CB_EXEC_RESUME_H
 
 #include "exec/vm/vm.h"
 
-/* Narrows `chunks` to the smallest box around those that an earlier run has not made. */
+/* Narrows `chunks` to the smallest box around the missing ones. */
 CUBED_MUST_CHECK cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks,
                                                    cubed_error *err);
 

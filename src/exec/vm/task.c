@@ -22,8 +22,8 @@ cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
 }
 
 #ifndef NDEBUG
-/* Whether a task has taken what its frame says: no more, and no less but for what was only foreseen. Where an
- * earlier run has made some of it, or members of a cooperative task have shares of it, less is right. */
+/* Checks that a task used the memory of its frame: not more, and not less except for what was only foreseen. A task may use
+ * less if an earlier run has written some chunks, or if members of a cooperative task share them. */
 static cubed_status check_frame(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;

@@ -1,4 +1,4 @@
-/* Running a program that is open, vector by vector. */
+/* Runs an open program, vector by vector. */
 #include <string.h>
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx)
     }
 }
 
-/* Position p of the run as positions on the inner axes. */
+/* Converts position p of the run to positions on the inner axes. */
 static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
 {
     for (int d = vm->ndim - 1; d >= vm->inner; d--) {
@@ -46,7 +46,7 @@ static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
     }
 }
 
-/* The next row of the innermost axis; carries into the axes before it. */
+/* Moves to the next row of the innermost axis; carries into the axes before it. */
 static void next_row(const cb_vm *vm, int64_t *idx)
 {
     int d = vm->ndim - 1;
@@ -97,8 +97,8 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     }
 }
 
-/* The chunk of element x and its position there, how that grows with steps of `s` on axis `moving` (-1: none), and for
- * how many elements it does so: to the edge of the chunk. */
+/* Returns the chunk of element x and its position in it. *step: increment for steps of `s` on axis `moving` (-1: none).
+ * *length: number of elements for which it holds, up to the edge of the chunk. */
 static int64_t chunk_position(const cb_grid *g, const int64_t *x, int moving, int64_t s,
                               int64_t *step, int64_t *length)
 {
@@ -126,7 +126,7 @@ static void make_chunk_positions(cb_vm *vm, const vm_load *l, int64_t p, size_t 
     const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
     int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
     int last = vm->ndim - 1, moving = -1;
-    /* Strides of axes with one element may be anything. */
+    /* Strides of axes with one element are arbitrary. */
     for (int d = 0; d < m->ndim_out && last >= vm->inner; d++) {
         if (m->dim[d].axis == last && m->dim[d].stride != 0 && vm->extent[last] > 1) moving = d;
     }
@@ -167,8 +167,8 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
     }
 }
 
-/* How far ahead of a vector loads are brought towards the cache. In bench/memory_bench.c less and more were slower, and
- * so were whole vectors, and prefetching in shares between the operations. */
+/* Prefetch distance of loads ahead of a vector. In bench/memory_bench.c shorter and longer distances were slower, and so
+ * were whole vectors, and prefetching in shares between the operations. */
 static size_t ahead(const vm_load *l)
 {
     return (size_t)8 * CB_VECTOR + (size_t)CB_VECTOR / 2 * l->size;
@@ -204,16 +204,16 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
     }
 }
 
-/* Whether a result goes past the caches straight from the operation that makes it. */
+/* Returns true if a result bypasses the caches directly from the operation that computes it. */
 static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
 {
     return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
 }
 
-/* Bytes of its result after which an instruction that keeps pace with the memory stops to bring more of what comes next,
- * and how far behind the next vector that begins. The processor does not wait for so few lines, and the memory does not
- * rest while it computes: sums of bench/memory_bench.c reach 0.93 of the limit, and 0.79 where all of a vector's operands
- * are brought before it. */
+/* Bytes of its result after which an instruction that keeps pace with the memory stops to prefetch, and the distance of the
+ * prefetch behind the start of the next vector. The processor does not wait for so few lines, and the memory stays busy
+ * while it computes. Sums of bench/memory_bench.c reach 0.93 of the limit, and 0.79 if all operands of a vector are
+ * prefetched before it. */
 #define PACE       ((size_t)256)
 #define PACE_AHEAD 1536
 
@@ -233,8 +233,8 @@ static void execute_paced(const cb_vm *vm, const vm_instr *x, size_t n)
     }
 }
 
-/* `direct`: where the outputs of this vector are, or NULL to leave results in registers. `stream`: they are written past
- * the caches, or left in registers. */
+/* `direct`: outputs of this vector, or NULL to leave results in registers. `stream`: results are written past the caches,
+ * or left in registers. */
 static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
 {
     for (int i = 0; i < vm->ninstrs; i++) {
@@ -260,7 +260,7 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
     }
 }
 
-/* The next piece, to the room for it at `to` or, where none before it is `carried`, where it is kept. */
+/* Loads the next piece to `to`, or uses it in the cache if no earlier piece is `carried`. */
 static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
                                 cubed_error *err)
 {
@@ -294,8 +294,8 @@ static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char 
     return CUBED_OK;
 }
 
-/* Has bytes lo..hi-1 of the chunk in the buffer, which are one vector at most. What of them is there goes to the end of
- * the room before the piece, and the next piece behind it. */
+/* Loads bytes lo..hi-1 of the chunk into the buffer, at most one vector. Bytes that are there move to the end of the room
+ * before the piece, and the next piece follows them. */
 static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_t hi,
                                  cubed_error *err)
 {
@@ -362,7 +362,7 @@ int64_t cb_vm_longest(const cb_vm *vm)
     return vm->ninstrs > 0 ? vm->prog->vector : (int64_t)CB_LONGEST_VECTOR;
 }
 
-/* Puts a result that is in a register where it belongs. */
+/* Copies a result from a register to its output. */
 static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, int64_t p, size_t n,
                     const char *from)
 {
@@ -385,10 +385,10 @@ static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, 
     }
 }
 
-/* Most results that are written in place of a register; more go through registers. */
+/* Maximum results that are written directly instead of to a register; more go through registers. */
 enum { MAX_DIRECT = 16 };
 
-/* Elements of the first vector, so that the next one begins a line of the cache. */
+/* Elements of the first vector, so that the next one begins a cache line. */
 static size_t first_aligned(const char *to, size_t size)
 {
     const size_t off = (uintptr_t)to % CB_STREAM_LINE;

@@ -1,4 +1,4 @@
-/* Opening a program over a box: where each load's data is, and which run vectors walk. */
+/* Opens a program over a box: finds the data of each load, and the run that vectors follow. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ static void *load_register(const cb_vm *vm, int v)
     return vm->regs + (size_t)v * vm->prog->reg_size;
 }
 
-/* Whether what `o` has pinned is what `l` needs of chunk `idx`. */
+/* Returns true if the chunk that `o` has pinned is the one that `l` needs for chunk `idx`. */
 static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
 {
     if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;
@@ -24,13 +24,13 @@ static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, c
     return true;
 }
 
-/* A block that lies in one chunk is used where the chunk is. */
+/* A block within one chunk uses the chunk in place. */
 static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *image,
                                       const cb_box *cover, cubed_error *err)
 {
     const cb_task *t = vm->task;
     const cb_grid *g = t->plan->ir.nodes[l->load->node].grid;
-    /* Another load of this branch may have brought the same chunk. */
+    /* Another load of this branch may have loaded the same chunk. */
     for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
         if (!l->resident) continue;
@@ -45,7 +45,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     return CUBED_OK;
 }
 
-/* Nothing is brought before it is used. */
+/* Nothing is loaded before its use. */
 static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover)
 {
     const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
@@ -60,7 +60,7 @@ static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *
     l->piece.block.kept = NULL;
 }
 
-/* What is reshaped comes into a tile of the new shape, through which the box is seen. */
+/* A reshaped array is loaded into a tile of the new shape, through which the box is seen. */
 static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
                                   cubed_error *err)
 {
@@ -139,7 +139,7 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
-    /* Nothing else of it is read before it is set. */
+    /* Its other fields are not read before they are set. */
     l->resident = false;
     l->how = LOAD_DIRECT;
     for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
@@ -189,8 +189,8 @@ static bool has_strides(const vm_load *l)
     return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
 }
 
-/* The longest run over which everything is contiguous or uniform; runs shorter than a few cache
- * lines are not worth their overhead, then vectors go across them and are gathered. */
+/* The longest run over which everything is contiguous or uniform. Runs shorter than a few cache lines are not worth their
+ * overhead; vectors then cross them and are gathered. */
 static int choose_inner(const cb_vm *vm)
 {
     int inner = vm->ndim;
@@ -217,7 +217,7 @@ bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in)
     if (in->to != in->dtype || (in->dtype != CUBED_FLOAT64 && in->dtype != CUBED_FLOAT32))
         return false;
     if (in->kind == CB_INSTR_ELEM) return in->op == CUBED_OP_SQRT || in->op == CUBED_OP_DIVIDE;
-    /* Those that unpack integers have operands of several sizes. */
+    /* Superinstructions that unpack integers have operands of several sizes. */
     if (in->kind != CB_INSTR_SUPER || k->super[in->op].op[0] == CB_SUPER_CAST) return false;
     for (int i = 0; i < k->super[in->op].n; i++) {
         const int op = k->super[in->op].op[i];
@@ -250,7 +250,7 @@ static void resolve_instrs(cb_vm *vm)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             resolve_elem(k, in, x);
-        /* Places that the operation does not have repeat the first operand. */
+        /* Operands that the operation does not have repeat the first one. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
         x->size = cubed_dtype_size((cubed_dtype)in->to);
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
@@ -262,7 +262,7 @@ static void resolve_instrs(cb_vm *vm)
         if (b->results[r] >= b->nloads)
             vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
     }
-    /* What is read again is not written past the caches. */
+    /* Results that are read again are not written past the caches. */
     for (int i = 0; i < b->ninstrs; i++) {
         for (int a = 0; a < b->instrs[i].nargs; a++) {
             if (b->instrs[i].arg[a] >= b->nloads && vm->outs)
@@ -276,7 +276,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         int inner, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* The machine itself takes the place of the spare load. */
+    /* The machine itself is stored in the place of the extra load. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;

@@ -1,10 +1,10 @@
-/* What vm_open.c makes and vm.c runs; for those two only. */
+/* Declarations shared by vm_open.c and vm.c only. */
 #ifndef CB_EXEC_VM_STATE_H
 #define CB_EXEC_VM_STATE_H
 
 #include "exec/vm/vm.h"
 
-/* A value of an index node so many elements further along an axis; it wraps around. */
+/* Value of an index node `by` elements further along an axis; wraps. */
 static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
 {
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
@@ -14,9 +14,9 @@ static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int ax
 typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
     int64_t origin, row; /* element 0 of the box, and of the run */
-    int64_t lo, hi;      /* what of it is at `data` */
+    int64_t lo, hi;      /* range at `data` */
     const char *data;
-    cb_pinned_codec_block block; /* the last one, which may be kept elsewhere than in the buffer */
+    cb_pinned_codec_block block; /* the last block, which may be cached outside of the buffer */
 } vm_pieces;
 
 typedef struct vm_load {
@@ -39,7 +39,7 @@ typedef struct vm_load {
         LOAD_BLOCKS,
         LOAD_CONST
     } how;
-    void *chunk; /* STORED: buffer of one chunk or a part of it, or of a piece */
+    void *chunk; /* STORED: buffer of one chunk, a part of it, or a piece */
     bool resident;
     union {
         cb_pinned pinned;
@@ -55,7 +55,7 @@ typedef struct vm_instr {
     void *dst;
     size_t size; /* of an element of the result */
     uint16_t arg[3];
-    uint16_t value;  /* the number of its result */
+    uint16_t value;  /* number of its result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */
 } vm_instr;
 
@@ -68,15 +68,15 @@ struct cb_vm {
     int64_t run;
     const cb_view *outs;
     vm_load *loads;
-    int ninstrs; /* that are evaluated: products that are summed are none */
-    /* The first that keeps pace with the memory, where results stay in registers; NULL: there is none. */
+    int ninstrs; /* evaluated instructions, without products that a sum computes */
+    /* The first instruction that is as slow as the memory, if results stay in registers; otherwise NULL. */
     const vm_instr *paced;
     vm_instr *instrs;
     const void **value; /* by value number */
     char *regs;
 };
 
-/* Whether a buffer is one contiguous run over the axes from `inner`. */
+/* Returns true if a buffer is one contiguous run over the axes from `inner`. */
 static inline bool cb_vm_is_run(const cb_vm *vm, const int64_t *stride, size_t size, int inner)
 {
     int64_t s = (int64_t)size;
