@@ -1,12 +1,11 @@
-/* argmin and argmax: the least position at which the extreme value stands. NaN is the extreme where
- * there is one, as in NumPy. */
+/* argmin and argmax: the first position of the extreme value. NaN counts as the extreme, as in NumPy. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
-/* The position has the type in which values are compared: float64 counts no further. */
+/* The position has the type in which values are compared; float64 represents integers only up to here. */
 #define MAX_FLOAT_POSITIONS ((int64_t)1 << 53)
 
 static cubed_dtype compared_as(cubed_dtype dtype)
@@ -15,8 +14,8 @@ static cubed_dtype compared_as(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT ? CUBED_FLOAT64 : CUBED_INT64;
 }
 
-/* Complex numbers are in order by real parts, then by imaginary ones: the position is the first one of the extreme, or
- * of a NaN. */
+/* Complex numbers are ordered by real parts, then by imaginary parts. The position is the first one of the extreme, or of a
+ * NaN. */
 static cubed_status arg_complex(cb_reduction kind, cubed_array *x, const cubed_reduce_options *o,
                                 bool keepdims, cubed_array **out, cubed_error *err)
 {

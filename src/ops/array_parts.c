@@ -1,4 +1,4 @@
-/* Arrays of several places as one. */
+/* Concatenates the arrays of several places. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static cubed_status other_value(const char *url, const char *first_url, const ch
     return st;
 }
 
-/* What says how values are stored. */
+/* Checks the attributes that describe the encoding of values. */
 static cubed_status check_attributes(const cubed_array *first, const char *first_url,
                                      const cubed_array *x, const char *url, cubed_error *err)
 {
@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* Whether a part is as the first one is, but for its extent along `axis` (-1: in all). */
+/* Checks that a part equals the first one, except for its extent along `axis` (-1: in all properties). */
 static cubed_status check_part(const cubed_array *first, const char *first_url,
                                const cubed_array *x, const char *url, int axis, cubed_error *err)
 {
@@ -92,7 +92,7 @@ static cubed_status check_part(const cubed_array *first, const char *first_url,
     return check_attributes(first, first_url, x, url, err);
 }
 
-/* The axis of a dimension; -1 if there is none. */
+/* Returns the axis of a dimension; -1 if there is none. */
 static int axis_of(const cubed_array *x, const char *dim)
 {
     for (int d = 0; dim && d < x->node.grid->ndim; d++) {
@@ -101,7 +101,7 @@ static int axis_of(const cubed_array *x, const char *dim)
     return dim ? -1 : 0;
 }
 
-/* The first one's names, attributes and missing value. */
+/* Copies the first array's names, attributes and missing value. */
 static cubed_status as_first(cubed_array *first, cubed_array *x, cubed_array **out,
                              cubed_error *err)
 {

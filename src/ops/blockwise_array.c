@@ -74,7 +74,7 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
-/* Makes the operation's node in the zone, and checks it. */
+/* Creates the operation's node in the zone, and checks it. */
 static cubed_status make_node(cubed_context *ctx, cb_zone *zone, const cubed_block_operation *op,
                               const cb_gather *gathers, cb_blockwise *out, cubed_error *err)
 {

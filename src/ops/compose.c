@@ -1,4 +1,4 @@
-/* Views that are made of others: slices, new axes and concatenation. They move no data either. */
+/* Views composed of slices, new axes and concatenation. They do not move data. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void whole(const cubed_array *x, cubed_slice *slices)
         slices[d] = (cubed_slice){0, x->shape[d], 1, false};
 }
 
-/* The last `shift` elements of an axis come first. 0 <= shift < extent. */
+/* Moves the last `shift` elements of an axis to its start. 0 <= shift < extent. */
 static cubed_status roll_axis(cubed_array *x, int axis, int64_t shift, cubed_array **out,
                               cubed_error *err)
 {
@@ -44,7 +44,7 @@ cubed_status cubed_roll(cubed_array *x, const int64_t *shifts, const int *axes, 
         int a = axes[i] < 0 ? axes[i] + ndim : axes[i];
         cubed_array *rolled = NULL;
         uint32_t mask;
-        /* An axis may come twice, as in NumPy: shifts add up. */
+        /* An axis may be repeated, as in NumPy: shifts add up. */
         cubed_status st = cb_op_axes("roll", ndim, &axes[i], 1, &mask, err);
         if (st == CUBED_OK) {
             int64_t extent = cb_max_i64(1, x->shape[a]), shift = shifts[i] % extent;
@@ -85,7 +85,7 @@ out:
     return st;
 }
 
-/* `width` elements of the value beside x, along one axis. */
+/* Creates `width` elements with the value, to be put next to x along one axis. */
 static cubed_status padding(const cubed_array *x, int axis, int64_t width,
                             const cubed_scalar *value, cubed_array **out, cubed_error *err)
 {

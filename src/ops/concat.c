@@ -1,11 +1,11 @@
-/* Arrays one behind another along an axis. */
+/* Concatenates arrays along an axis. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Types and shapes of what is put together; `shape` is that of the result. */
+/* Checks types and shapes of concatenated arrays; `shape` is that of the result. */
 static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cubed_dtype *dtype,
                                 int64_t *shape, cubed_error *err)
 {
@@ -40,7 +40,7 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
     return cb_check_shape("concat", ndim, shape, *dtype, err);
 }
 
-/* Whether all have one type and one value that marks missing elements. */
+/* Returns true if all have the same type and missing value. */
 static bool have_equal_fills(cubed_array *const *args, int nargs)
 {
     cubed_scalar first, own;
@@ -66,7 +66,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     CB_TRY(check_parts(args, nargs, at, &dtype, shape, err));
     cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, dtype);
     cb_grid grid;
-    /* Padding and initial values have no names: the first array with a name gives it. */
+    /* Padding and initial values have no names: the first array with a name provides it. */
     const char *names[CUBED_MAX_NDIM] = {NULL};
     for (int d = 0; d < ndim; d++) {
         for (int i = 0; i < nargs && !names[d]; i++) names[d] = args[i]->node.dim_names[d];

@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* op(a, b), whose references are given up also when it fails, or when one of them is NULL because
- * its own making did. */
+/* Computes op(a, b). Drops the references of both, also after an error, or if one is NULL after an error. */
 static cubed_status consume(cubed_status st, cubed_op op, cubed_array *a, cubed_array *b,
                             cubed_array **out, cubed_error *err)
 {
@@ -100,7 +99,7 @@ cubed_status cubed_array_linspace(cubed_context *ctx, double start, double stop,
     int64_t steps = endpoint ? num - 1 : num;
     double step = steps > 0 ? (stop - start) / (double)steps : 0;
     if (!endpoint || num < 2) return ramp(ctx, start, step, num, chunk, out, err);
-    /* The end is met exactly, whatever rounding does on the way. */
+    /* The end is exact, independent of rounding. */
     cubed_array *args[3] = {NULL, NULL, NULL}, *k = NULL, *last = NULL;
     cubed_scalar end = {.i64 = num - 1};
     cubed_status st = CUBED_OK;
@@ -119,7 +118,7 @@ out:
     return st;
 }
 
-/* row + k and column of every element of a matrix, as arrays that broadcast against it. */
+/* Sets row + k and column of every element of a matrix, as arrays that broadcast with it. */
 static cubed_status positions(cubed_context *ctx, int64_t rows, int64_t columns, int64_t k,
                               cubed_array **row, cubed_array **column, cubed_error *err)
 {
@@ -173,7 +172,7 @@ cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out
     return st;
 }
 
-/* where(column <= row + k, x, 0), or the other way round. */
+/* where(column <= row + k, x, 0), or the opposite. */
 static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, int64_t k,
                              cubed_array **out, cubed_error *err)
 {

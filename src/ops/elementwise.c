@@ -1,4 +1,4 @@
-/* Elementwise operations and casts: on numbers, times or strings, as their operands are. */
+/* Elementwise operations and casts: chooses those of numbers, times or strings by the operands. */
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
@@ -29,7 +29,7 @@ cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, 
     return cb_op_cast(x, dtype, out, err);
 }
 
-/* Adding strings joins them: the result has room for both. */
+/* Adding strings concatenates them: the result has room for both. */
 static cubed_status joined_type(cubed_array *const *args, cubed_dtype *type, cubed_error *err)
 {
     const int64_t unit = cubed_dtype_family(*type) == CUBED_STRING ? 4 : 1;
@@ -38,7 +38,7 @@ static cubed_status joined_type(cubed_array *const *args, cubed_dtype *type, cub
     return cubed_dtype_fixed(cubed_dtype_family(*type), size / unit, type, err);
 }
 
-/* At least one operand, other than a condition, is a string. */
+/* Returns true if at least one operand, other than a condition, is a string. */
 static cubed_status on_texts(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                              cubed_error *err)
 {

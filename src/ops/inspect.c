@@ -1,4 +1,4 @@
-/* Looking into stores: see cubed/zarr.h. */
+/* Lists the contents of stores (cubed/zarr.h). */
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ typedef struct inspect {
     cubed_store *store;
     const cb_codecs *codecs;
     cb_zone *zone;
-    const char *path; /* that was asked for */
+    const char *path; /* the requested path */
     bool count;
     cubed_zarr_info_fn fn;
     void *ctx;
@@ -45,7 +45,7 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
     return st;
 }
 
-/* How many objects there are if none is missing. */
+/* Number of objects if none is missing. */
 static uint64_t count_objects(const cb_zarr_meta *m)
 {
     uint64_t n = 1;
@@ -60,8 +60,8 @@ static cubed_status count_stored(const inspect *w, cubed_zarr_info *info, cubed_
                     : CUBED_OK;
 }
 
-/* An array that cannot be computed with: what can be told of it all the same. `why` is all there is to tell of one that was
- * asked for and tells nothing else; beside others that is listed, too. */
+/* Reports what is known about an array that cannot be opened. If nothing is known, fails with `why` if this array was
+ * requested, otherwise lists it without details. */
 static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const cubed_error *why,
                                  cubed_error *err)
 {
@@ -193,7 +193,7 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, bool count, cu
     return st;
 }
 
-/* Members are told after the group, whose format is known last. */
+/* Members are reported after the group, whose format is known last. */
 typedef struct member_list {
     cb_zone *zone;
     cb_zarr_entry *list;
@@ -261,7 +261,7 @@ cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url, cubed_error 
     cubed_store *around;
     cubed_status st = open_place(ctx, url, false, &p, err);
     if (st == CUBED_OK) {
-        /* A directory goes with what is in it. */
+        /* A directory is listed with its contents. */
         st = cb_store_around(p.store, p.path, &around, name, sizeof name, NULL);
         if (st == CUBED_OK) {
             st = cb_store_clear(around, name, err);
@@ -284,7 +284,7 @@ cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool du
     return st;
 }
 
-/* Dimensions of one name in one group have one length. */
+/* Dimensions with the same name in one group must have the same length. */
 static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cubed_error *err)
 {
     size_t n, m, store;

@@ -1,4 +1,4 @@
-/* Functions on the blocks of the same number of several arrays. */
+/* Functions on blocks with the same number in several arrays. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    const cb_axis *own[CUBED_MAX_NDIM];    /* the chunks that all have so far */
+    const cb_axis *own[CUBED_MAX_NDIM];    /* chunks that all arrays have so far */
     cubed_chunk_list list[CUBED_MAX_NDIM]; /* of axes whose blocks have different lengths */
 } layout;
 
-/* Axes are counted from the last; those of one element are given to all blocks. */
+/* Axes are aligned from the last; axes with one element are passed to all blocks. */
 static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed_error *err)
 {
     for (int k = 0; k < x->node.grid->ndim; k++) {
@@ -36,7 +36,7 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
     return CUBED_OK;
 }
 
-/* Lists of the blocks along axes where they have different lengths. */
+/* Creates the lists of blocks along axes with different lengths. */
 static cubed_status list_blocks(cb_zone *zone, layout *l, cubed_error *err)
 {
     for (int d = 0; d < l->ndim; d++) {
@@ -63,7 +63,7 @@ static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layou
     return CUBED_OK;
 }
 
-/* What an input's description points to. */
+/* Data of an input's description. */
 typedef struct operand {
     int symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];

@@ -1,11 +1,11 @@
-/* Whose chunks a result of several arrays has. */
+/* Chooses the chunks of a result of several arrays. */
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* How much an array has to say about an axis. */
+/* Priority of an array for an axis. */
 typedef struct say {
-    bool real; /* something is read, or made chunk by chunk */
+    bool real; /* it is read, or computed chunk by chunk */
     int64_t size;
     uint8_t from;
 } say;
@@ -25,7 +25,7 @@ static bool says_more(const say *a, const say *b)
     return a->size != b->size ? a->size > b->size : a->from > b->from;
 }
 
-/* Axes of `loose` have chunks that nobody chose. */
+/* Axes of `loose` have no chosen chunks. */
 static void cut_loose(cb_grid *grid, uint32_t loose, int64_t item)
 {
     int64_t left = CB_OP_CHUNK_BYTES / item;

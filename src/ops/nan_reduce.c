@@ -1,6 +1,5 @@
-/* Reductions that pass over NaN: the plain ones over values in which NaN is neutral, and counts. The
- * reductions of one result share their pass over the input. Calculated in float64 or complex128, as the
- * plain ones. */
+/* Reductions that skip NaN: the plain ones over values with a neutral element in place of NaN, and counts. The reductions
+ * of one result share their pass over the input. They are computed in float64 or complex128, like the plain ones. */
 #include <math.h>
 
 #include "base/error.h"
@@ -15,7 +14,7 @@ static cubed_array *constant(cb_steps *s, cubed_dtype dtype, double value)
     return cb_step(s, cb_op_scalar(s->ctx, dtype, value, &out, s->err), &out);
 }
 
-/* Both parts of a complex number, or a real one. */
+/* Both parts of a complex number, or a real number. */
 static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
 {
     cubed_scalar v;
@@ -49,14 +48,14 @@ static cubed_array *sum_of(cb_steps *s, cubed_reduction which, cubed_array *x, c
     return cb_step_reduce(s, which, cb_step_op(s, CUBED_OP_WHERE, is_nan, neutral, x), o);
 }
 
-/* Numbers that are not NaN, as float64. */
+/* Number of elements that are not NaN, as float64. */
 static cubed_array *count_of(cb_steps *s, cubed_array *is_nan, const cubed_reduce_options *o)
 {
     cubed_array *present = cb_step_op(s, CUBED_OP_LOGICAL_NOT, is_nan, NULL, NULL);
     return cb_step_cast(s, cb_step_reduce(s, CUBED_REDUCE_SUM, present, o), CUBED_FLOAT64);
 }
 
-/* Squared deviations from the mean of all that are not NaN, summed. */
+/* Sum of squared deviations from the mean of all elements that are not NaN. */
 static cubed_array *squares_of(cb_steps *s, cubed_array *x, const cubed_reduce_options *o)
 {
     cubed_array *out = NULL;
@@ -95,7 +94,7 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
         return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);
     bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
-    /* Checks the axes and the type, and is all there is to do where nothing can be NaN. */
+    /* Also checks the axes and the type. It is the result if nothing can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));
     if (kind < CUBED_KIND_FLOAT) {

@@ -35,16 +35,17 @@ cubed_array *cb_number_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_number_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                               const cubed_reduce_options *options);
 
-/* Times as int64, whose least value means NaT: where x is NaT; x with NaT where the condition holds. */
+/* Times as int64, whose smallest value means NaT. cb_step_is_nat: true at NaT. cb_step_nat_where: x with NaT where the
+ * condition is true. */
 cubed_array *cb_step_is_nat(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_nat_where(cb_steps *s, cubed_array *condition, cubed_array *x);
-/* The quotient of two int64 arrays, rounded towards 0, as NumPy divides spans of time by integers. */
+/* The quotient of two int64 arrays, rounded towards 0, as NumPy divides time differences by integers. */
 cubed_array *cb_step_divided_time(cb_steps *s, cubed_array *x, cubed_array *n);
-/* The type that dates, or spans of time, are compared in (time.c); `name` is for messages. */
+/* The common type for comparing dates or time differences (time.c); `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_op_common_time(const char *name, const cubed_array *a,
                                                 const cubed_array *b, cubed_dtype *out,
                                                 cubed_error *err);
-/* The same of two types of one family. */
+/* Like cb_op_common_time, for two types of one family. */
 CUBED_MUST_CHECK cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype b,
                                                      cubed_dtype *out, cubed_error *err);
 

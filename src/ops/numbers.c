@@ -1,5 +1,5 @@
-/* Elementwise operations on numbers: promotion, broadcasting and one node. Those on times and on strings are made of
- * them (time.c, texts.c). */
+/* Elementwise operations on numbers: promotion, broadcasting and one node. Operations on times and strings consist of these
+ * (time.c, texts.c). */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
 
-/* Where there is no cast from one type to the other, the type in between; else `to`. */
+/* Returns the intermediate type if there is no cast between the types, otherwise `to`. */
 static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
 {
     if (cb_kernel_has_cast(from, to)) return to;
@@ -17,7 +17,7 @@ static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
     if (cubed_dtype_kind(to) == CUBED_KIND_TIME) to = CUBED_INT64;
     if (cb_kernel_has_cast(from, to)) return to;
     if (is_half(from)) return CUBED_FLOAT32;
-    if (is_half(to)) return CUBED_FLOAT64; /* rounds integers beyond those that halves tell apart */
+    if (is_half(to)) return CUBED_FLOAT64; /* rounds integers beyond the precision of halves */
     return CUBED_INT64;
 }
 
@@ -56,9 +56,8 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
     return st;
 }
 
-/* x**k in `type` for one number k that has an operation of its own, which rounds once and costs less:
- * 2, 1, -1 and, of real numbers, 0.5 (as NumPy's operator: of -inf it is nan). *out is NULL for
- * others. */
+/* x**k in `type` for exponents with a special operation, which rounds once and costs less: 2, 1, -1 and, for real numbers,
+ * 0.5 (as in NumPy's operator, nan for -inf). *out is NULL for others. */
 static cubed_status simple_power(cubed_array *x, const cubed_array *k, cubed_dtype type,
                                  cubed_array **out, cubed_error *err)
 {
@@ -131,7 +130,7 @@ bool cb_op_is_comparison(cubed_op op)
     return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
 }
 
-/* The comparison that says of (y, x) what this one says of (x, y). */
+/* Returns the comparison of (y, x) that is equivalent to this one of (x, y). */
 static cubed_op mirrored(cubed_op op)
 {
     switch (op) {
@@ -143,7 +142,7 @@ static cubed_op mirrored(cubed_op op)
     }
 }
 
-/* Whether numbers of these types are compared as float64 by promotion, which takes different ones for equal. */
+/* Returns true if promotion would compare these types as float64, in which different numbers may be equal. */
 static bool compares_inexactly(cubed_op op, cubed_array *const *args)
 {
     cubed_dtype a = args[0]->node.dtype, b = args[1]->node.dtype;
@@ -152,7 +151,7 @@ static bool compares_inexactly(cubed_op op, cubed_array *const *args)
             (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
 }
 
-/* A signed integer against uint64: less where it is negative, otherwise compared as uint64. */
+/* Compares a signed integer with uint64: smaller if negative, otherwise compared as uint64. */
 static cubed_status compare_with_uint64(cubed_op op, cubed_array *const *args, cubed_array **out,
                                         cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Random arrays: a kernel over the positions of the elements, and then what scales it. */
+/* Random arrays: a kernel over the positions of the elements, followed by scaling. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -42,7 +42,7 @@ static cubed_status draw_seeded(const drawing *of, cubed_array **out, cubed_erro
     return draw(of->ctx, of->op, &n, &word, 1, out, err);
 }
 
-/* *x = op(constant, *x); its old reference is given up. */
+/* *x = op(constant, *x); drops the old reference. */
 static cubed_status apply(cubed_op op, cubed_dtype dtype, const cubed_scalar *constant,
                           cubed_array **x, cubed_error *err)
 {
@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* loc + scale * x, in place of x. */
+/* Replaces x by loc + scale * x. */
 static cubed_status stretch(double loc, double scale, cubed_array **x, cubed_error *err)
 {
     cubed_scalar a = {.f64 = loc}, b = {.f64 = scale};
@@ -138,7 +138,7 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
     if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
         return cb_fail(err, CUBED_E_ARG, "integers: there is none from low to last");
     CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &grid, err));
-    /* Modulo 2**64, where sums of int64 wrap as those of uint64 do: the cast undoes it. */
+    /* Modulo 2**64, where sums of int64 wrap like those of uint64: the cast reverses it. */
     uint64_t words[2] = {(uint64_t)seed, b.u64 - a.u64 + 1};
     cubed_array *x = NULL;
     CB_TRY(draw(ctx, CUBED_OP_RANDOM_INTEGERS, &n, words, 2, &x, err));

@@ -1,10 +1,10 @@
-/* Other chunks: copies, which are stored only where that is decided. */
+/* Rechunking: copies; the planner decides which are stored. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Along an axis: lists are kept one by one. */
+/* Per axis, because lists have an entry for each chunk. */
 #define MAX_CHUNKS ((int64_t)1 << 20)
 
 static cubed_status add_copy(cubed_array *x, const cb_grid *grid, cubed_array **out,

@@ -1,4 +1,4 @@
-/* Reductions of numbers, times or strings. */
+/* Reductions: chooses those of numbers, times or strings. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"

@@ -1,13 +1,12 @@
-/* Reductions of numbers in terms of the kernel's reductions: a mean is a sum and a division, a variance the sum of
- * squared deviations and a division. States of floats are float64, so float32 loses nothing on the
- * way. */
+/* Reductions of numbers, composed of the kernel's reductions: a mean is a sum and a division, a variance the sum of squared
+ * deviations and a division. States of floats are float64, so float32 loses no precision. */
 
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"
 #include "plan/reduction.h"
 
-/* The type in which the reduction runs. */
+/* The type of the reduction's state. */
 static cubed_dtype state_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
@@ -106,7 +105,7 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced)
     return cb_count(n, extents, &count) ? INT64_MAX : count;
 }
 
-/* x = x op value, dropping the old x. */
+/* x = x op value; drops the old x. */
 static cubed_status apply(cubed_op op, cubed_array **x, double value, cubed_error *err)
 {
     cubed_array *scalar, *result;
@@ -127,7 +126,7 @@ static cubed_status replace(cubed_array **x, cubed_array *by)
     return CUBED_OK;
 }
 
-/* What turns the reduction's state into the result. */
+/* Converts the reduction's state to the result. */
 static cubed_status finish(cubed_reduction reduction, cubed_array **x, int64_t count,
                            double correction, cubed_error *err)
 {

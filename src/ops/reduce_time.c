@@ -1,10 +1,10 @@
-/* Reductions of dates and of differences of times: those of the int64 that they are, where the least one, NaT,
- * stands for what NaN is of floats. */
+/* Reductions of dates and time differences: reductions of their int64. The smallest number, NaT, corresponds to NaN of
+ * floats. */
 #include "base/error.h"
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* NaT is the least of all: the smallest is NaT where one is, the largest where all are. */
+/* NaT is the smallest number. So the minimum is NaT if there is one; the maximum is NaT if all elements are. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, bool skip_nan,
                             const cubed_reduce_options *o)
 {

@@ -1,5 +1,5 @@
-/* Writing into a part of an array that exists. The part is widened to whole chunks with elements that are not written: a
- * chunk that is covered in part is merged with the stored one when it is put (zarr/write.c). */
+/* Writes into a part of an existing array. The part is extended to whole chunks with elements that are not written. A
+ * partly covered chunk is merged with the stored one when it is put (zarr/write.c). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct box {
     int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
 } box;
 
-/* Where x goes, and the chunks around it. */
+/* Sets the part that x is written to, and the chunks around it. */
 static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, const int64_t *start,
                                box *part, box *chunks, cubed_error *err)
 {
@@ -41,8 +41,8 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
     return CUBED_OK;
 }
 
-/* Elements that are not written, from lo to hi - 1 of an axis: of the axes in front of it for whole chunks, of those behind
- * it next to the part. */
+/* Elements that are not written, from lo to hi - 1 of an axis. They cover whole chunks along earlier axes, and only the
+ * part along later axes. */
 static cubed_status filler(const cubed_array *like, int axis, int64_t lo, int64_t hi,
                            const box *part, const box *chunks, cubed_array **out, cubed_error *err)
 {
@@ -63,7 +63,7 @@ out:
     return st;
 }
 
-/* *x, which is replaced, with elements in front of it and behind it along an axis. */
+/* Replaces *x by x with elements before and after it along an axis. */
 static cubed_status widen(cubed_array **x, int axis, const box *part, const box *chunks,
                           cubed_error *err)
 {

@@ -1,6 +1,6 @@
-/* reshape and repeat. Axes of extent 1 come and go as views. Any other reshape is a node that loads
- * go through (plan/reshape.h); here its chunks are chosen, group by group of its axes, so that each
- * is made of few chunks of the input. */
+/* reshape and repeat. Views add and drop axes of extent 1. Any other reshape is a node that loads see through
+ * (plan/reshape.h). Its chunks are chosen here, for each group of axes, so that each chunk consists of few chunks of the
+ * input. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,8 +27,7 @@ static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char 
     return cb_graph_add(x->ctx, &n, &in, out, err);
 }
 
-/* Elements of one chunk of `chunk` elements of a group's last axes: whole axes from the last on, then
- * part of one. */
+/* Sets chunks of `elements` elements for a group's last axes: whole axes from the last on, then part of one. */
 static void fill_chunks(int n, const int64_t *extent, int64_t elements, int64_t *chunk)
 {
     for (int d = n - 1; d >= 0; d--) {
@@ -37,15 +36,15 @@ static void fill_chunks(int n, const int64_t *extent, int64_t elements, int64_t 
     }
 }
 
-/* Extents of arrays without elements may have any product. */
+/* Extents of empty arrays may have any product. */
 static int64_t sticky_product(int64_t a, int64_t b)
 {
     int64_t product;
     return cb_mul_i64(a, b, &product) ? INT64_MAX : product;
 }
 
-/* How far the chunks of a group's axes reach in C order: to the end of the first axis along which a
- * chunk has more than one element, with all that is behind it. */
+/* Extent of a chunk of a group's axes in C order: to the end of the first axis along which it has more than one element,
+ * including all later axes. */
 static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
 {
     int64_t after = 1, most = 1;
@@ -63,7 +62,7 @@ static int64_t chunk_bytes(const cb_grid *g, cubed_dtype dtype)
     return sticky_product((int64_t)cubed_dtype_size(dtype), cb_grid_max_chunk(g));
 }
 
-/* The chunks of the result, from those of x: `chunk` has them. */
+/* Chooses the chunks of the result from `chunk`, those of x. */
 static void choose_grid(const cubed_array *x, const cb_reshape *r, const int64_t *chunk,
                         cb_grid *grid)
 {
@@ -80,7 +79,7 @@ static void choose_grid(const cubed_array *x, const cb_reshape *r, const int64_t
     }
 }
 
-/* Chunks of x, no larger than they are, which are intervals in C order. */
+/* Sets chunks of x, no larger than now, which are intervals in C order. */
 static void interval_chunks(const cubed_array *x, const cb_reshape *r, int64_t *chunk)
 {
     for (int g = 0; g < r->ngroups; g++) {
@@ -101,8 +100,8 @@ static void keep_names(const cubed_array *x, const cb_reshape *r, const char **n
     }
 }
 
-/* Chunks of a group that reach further than they have elements are put together to whole rows; where
- * that takes too much memory, x is stored in other chunks before. */
+/* Chunks of a group that are not contiguous are merged to whole rows. If that needs too much memory, x is rechunked
+ * first. */
 static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,
                             cubed_error *err)
 {
@@ -126,7 +125,7 @@ static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cube
     return st;
 }
 
-/* Whether the shapes differ in axes of extent 1 only; then those of x seen from the result. */
+/* Returns true if the shapes differ only in axes of extent 1. Then sets the map from the result to x. */
 static bool as_view(const cubed_array *x, int ndim, const int64_t *shape, cb_map *map,
                     cb_grid *grid, const char **names)
 {
@@ -148,7 +147,7 @@ static bool as_view(const cubed_array *x, int ndim, const int64_t *shape, cb_map
     return j == ndim;
 }
 
-/* Puts what an extent of -1 stands for into `shape`. */
+/* Replaces an extent of -1 in `shape`. */
 static cubed_status resolve(const cubed_array *x, int ndim, int64_t *shape, cubed_error *err)
 {
     int64_t count = 1, known = 1;
@@ -194,7 +193,7 @@ cubed_status cubed_reshape(cubed_array *x, int ndim, const int64_t *shape, cubed
     return general(x, ndim, to, out, err);
 }
 
-/* x with an axis of extent n behind `axis`, which merges with it. */
+/* Inserts an axis of extent n after `axis` and merges both. */
 static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array **out,
                                 cubed_error *err)
 {
@@ -211,7 +210,7 @@ static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array
     if (cb_mul_i64(shape[axis], n, &shape[axis]))
         return cb_fail(err, CUBED_E_ARG, "repeat: the result has more than 2**63 elements");
     CB_TRY(cb_check_shape("repeat", ndim, shape, x->node.dtype, err));
-    /* Chunks of as many elements of x as it has to a chunk, if that is not too much. */
+    /* Chunks with as many elements of x as x has per chunk, if that is not too large. */
     int64_t bytes =
         chunk_bytes(&grid, x->node.dtype) / cb_max_i64(1, cb_min_i64(chunk, x->shape[axis]));
     int64_t most = cb_max_i64(chunk, CB_OP_CHUNK_BYTES / cb_max_i64(1, bytes));

@@ -4,7 +4,7 @@
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* The standard's: small integers become int64 or uint64, floats stay. */
+/* The standard's result type: small integers become int64 or uint64, floats stay. */
 static cubed_dtype scan_type(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {
@@ -15,7 +15,7 @@ static cubed_dtype scan_type(cubed_dtype dtype)
     }
 }
 
-/* The start of the total in front of the others. */
+/* Puts the initial total before the others. */
 static cubed_status prepend(cubed_reduction reduction, int axis, cubed_array *x, cubed_array **out,
                             cubed_error *err)
 {
@@ -61,7 +61,7 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     if (axis < 0) axis += x->node.grid->ndim;
     if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
         return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
-    /* Every value of half precision is one of float32, every time an int64. */
+    /* float32 represents every half, and int64 every time. */
     const cubed_dtype type =
         cubed_dtype_kind(from) == CUBED_KIND_TIME ? CUBED_INT64 : CUBED_FLOAT32;
     cubed_array *wide;
@@ -71,7 +71,7 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     return st;
 }
 
-/* Running sums of spans of time: NaT from the first one on. */
+/* Running sums of time differences: NaT from the first NaT on. */
 static cubed_status running_time(cubed_array *x, int axis, bool include_initial, cubed_array **out,
                                  cubed_error *err)
 {
@@ -126,7 +126,7 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
     cubed_status st = add_scan(scan_of(reduction), x, axis, type, &scan, err);
     if (st != CUBED_OK) return st;
     if (extreme) {
-        st = cb_op_cast(scan, from, out, err); /* which has every value */
+        st = cb_op_cast(scan, from, out, err); /* from has every value */
         cubed_array_unref(scan);
         return st;
     }

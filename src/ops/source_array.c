@@ -86,7 +86,7 @@ void cubed_array_yield_chunks(cubed_array *x)
     memset(x->chunks_from, CB_CHUNKS_NONE, sizeof x->chunks_from);
 }
 
-/* An array without inputs, in chunks that nobody minds if the caller named none. */
+/* Creates an array without inputs. Its chunks are automatic if the caller gave none. */
 static cubed_status add_source(cubed_context *ctx, const cb_node *n, const int64_t *chunks,
                                cubed_array **out, cubed_error *err)
 {

@@ -4,27 +4,27 @@
 
 #include "ops/number_steps.h"
 
-/* Operands that are not there are NULL. */
+/* Unused operands are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 cubed_array *cb_step_reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
 cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
-/* Whether these are a signed integer type and uint64, which no integer type holds both. */
+/* Returns true for a signed integer type and uint64, which have no common integer type. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
-/* Of such types: which elements of x, of one, are beyond the other one (uint64, or int64 for all signed ones). */
+/* For such types: true for elements of x beyond the range of the other type (uint64, or int64 for all signed types). */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                             const cubed_reduce_options *options);
-/* Elements start, start + step, ... along an axis; NULL of NULL. */
+/* Elements start, start + step, ... along an axis; NULL for NULL. */
 cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
                           int64_t step);
 cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis);
-/* A 0-d zero of any type: an empty string of text, the epoch of dates. */
+/* Creates a 0-d zero of any type: an empty string, or the epoch of dates. */
 CUBED_MUST_CHECK cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
-/* A number in the type that Python's floats have beside an array: float64 beside integers, bools and times, else its
- * own; NULL of NULL. */
+/* A number in the type of a Python float in an operation with an array: float64 for integers, bools and times, otherwise
+ * the array's type. NULL for NULL. */
 cubed_array *cb_step_number(cb_steps *s, const cubed_array *beside, double value);
 
 #endif

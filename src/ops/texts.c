@@ -1,4 +1,4 @@
-/* Operations on texts of fixed length: functions on blocks, as they have no registers. */
+/* Operations on fixed-length strings: functions on blocks, because the register machine has no strings. */
 #include <string.h>
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs, cubed_
     return by_elements(&replace, in, nargs, dtype, names, out, err);
 }
 
-/* Strings that are not empty are true. */
+/* Nonempty strings are true. */
 static cubed_status is_not_empty(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     const uint32_t zero = 0; /* one character of either family */
@@ -98,7 +98,7 @@ out:
 
 /* --- Extremes -------------------------------------------------------------------------------------- */
 
-/* Bytes of a block of what is left of blocks, at least; along axes that stay these have the array's chunks. */
+/* Minimum bytes of a block of intermediate results; along kept axes they have the array's chunks. */
 #define MOST_MERGED_BYTES ((int64_t)1 << 20)
 
 typedef struct extreme {
@@ -107,8 +107,8 @@ typedef struct extreme {
     uint32_t reduced;
 } extreme;
 
-/* The extremes of blocks of `chunks`: of each one, or one after another of all along the axes. What comes in, and
- * what is made in its place, are texts and positions (NULL: none yet). */
+/* Reduces blocks of `chunks` to their extremes: each block separately, or all blocks along the axes in order. x has strings
+ * and positions (NULL: none yet) and is replaced by the results. */
 static void reduce_blocks(cb_steps *s, const extreme *e, bool all, const int64_t *chunks,
                           cubed_array *x[2])
 {
@@ -141,7 +141,7 @@ static void reduce_blocks(cb_steps *s, const extreme *e, bool all, const int64_t
     x[1] = e->positions ? cb_step(s, s->st, &y[1]) : NULL;
 }
 
-/* Each block for itself, and then what is left of them. */
+/* Reduces each block, and then the results. */
 static cubed_array *extreme_of(cb_steps *s, const extreme *e, cubed_array *x)
 {
     const int ndim = x->node.grid->ndim;
@@ -168,7 +168,7 @@ static cubed_array *extreme_of(cb_steps *s, const extreme *e, cubed_array *x)
     return parts[e->positions];
 }
 
-/* Over the axes `reduced`, which then are there, or not. */
+/* Reduces over the axes `reduced`, which are kept with extent 1 or dropped. */
 static cubed_status reduce_text(const char *name, extreme *e, cubed_array *x, bool keepdims,
                                 cubed_array **out, cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* Arithmetic of dates and of differences of times, by NumPy's rules: that of the int64 that they are, in the unit that
- * both have in common, where the least one, NaT, stands for what NaN is of floats. */
+/* Arithmetic of dates and time differences by NumPy's rules: that of their int64, in the operands' common unit. The
+ * smallest number, NaT, corresponds to NaN of floats. */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static period period_of(cubed_dtype dtype)
 
 static bool is_calendar(cubed_unit unit) { return unit == CUBED_UNIT_Y || unit == CUBED_UNIT_M; }
 
-/* How many of the finer unit one of the other is: of both in the calendar, or neither. 0: more than NumPy has. */
+/* Number of `fine` units in one `coarse` unit, for two calendar units or two others. 0: above NumPy's limit. */
 static int64_t units_in(cubed_unit coarse, cubed_unit fine)
 {
     static const int64_t in_next[CUBED_UNIT_COUNT] = {
@@ -52,8 +52,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* The longest period that both are whole numbers of. Months have none in common with days but of dates, which begin on
- * a day: `a_is_date`, `b_is_date`. */
+/* Sets the longest period that divides both. Months and days have a common period only for dates, which begin on a day:
+ * `a_is_date`, `b_is_date`. */
 static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_date, period *out,
                                   const char **wrong)
 {
@@ -66,7 +66,7 @@ static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_
             *wrong = "months and days have no common unit";
             return CUBED_E_TYPE;
         }
-        /* NumPy takes years and months for weeks here, as little as these are in them. */
+        /* NumPy treats years and months as weeks here, although that is wrong. */
         a.unit = is_calendar(a.unit) ? CUBED_UNIT_W : a.unit;
         b.unit = is_calendar(b.unit) ? CUBED_UNIT_W : b.unit;
     }
@@ -80,22 +80,22 @@ static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_
     return CUBED_OK;
 }
 
-/* Days from 1970-01-01 to the first one of a month, which are counted from 1970-01. Years begin in March here, so that
- * the day that some have more is their last one, and are counted from March of the year 0. */
+/* Days from 1970-01-01 to the first day of a month, counted in months from 1970-01. Here years begin in March of the year
+ * 0, so that a leap day is the last day of a year. */
 static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
 {
     const cubed_op add = CUBED_OP_ADD, times = CUBED_OP_MULTIPLY, by = CUBED_OP_FLOOR_DIVIDE;
     cubed_array *from = cb_number_op(s, add, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
     cubed_array *year = cb_number_op(s, by, from, cb_step_whole(s, 12), NULL);
     cubed_array *in_year = cb_number_op(s, CUBED_OP_REMAINDER, from, cb_step_whole(s, 12), NULL);
-    /* 31 30 31 30 31 days, and again. */
+    /* 31 30 31 30 31 days, repeated. */
     cubed_array *day = cb_number_op(s, times, in_year, cb_step_whole(s, 153), NULL);
     day = cb_number_op(s, add, day, cb_step_whole(s, 2), NULL);
     day = cb_number_op(s, by, day, cb_step_whole(s, 5), NULL);
     day =
         cb_number_op(s, add, day, cb_number_op(s, times, year, cb_step_whole(s, 365), NULL), NULL);
     static const struct {
-        int64_t years, leap; /* one day more, or less, in so many years */
+        int64_t years, leap; /* one day more, or less, every so many years */
     } rules[] = {{4, 1}, {100, -1}, {400, 1}};
     for (int i = 0; i < 3; i++) {
         cubed_array *n = cb_number_op(s, by, year, cb_step_whole(s, rules[i].years), NULL);
@@ -104,14 +104,14 @@ static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
     return cb_number_op(s, CUBED_OP_SUBTRACT, day, cb_step_whole(s, 719468), NULL);
 }
 
-/* x less the part of it that `n` is in it, whose place `at` is. */
+/* The remainder x - at * n, where `at` is the quotient of x and n. */
 static cubed_array *rest_of(cb_steps *s, cubed_array *x, cubed_array *at, int64_t n)
 {
     return cb_number_op(s, CUBED_OP_SUBTRACT, x,
                         cb_number_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
 }
 
-/* The inverse: the months that days are in. Days are counted in 400 years first, of which all are alike. */
+/* The inverse: months of days. Days are first divided into periods of 400 years, which are all alike. */
 static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_FLOOR_DIVIDE;
@@ -141,12 +141,12 @@ static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
     return cb_number_op(s, CUBED_OP_SUBTRACT, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
 }
 
-/* A number of units of one kind in one of another: n / of, without common divisors. */
+/* Number of units of one kind in one unit of another: n / of, without common divisors. */
 typedef struct ratio {
     int64_t n, of;
 } ratio;
 
-/* By n / of; false: more than int64 holds, or n or `of` is 0. */
+/* Multiplies by n / of. Returns false if int64 overflows, or n or `of` is 0. */
 static bool multiply_ratio(ratio *r, int64_t n, int64_t of)
 {
     if (!n || !of) return false;
@@ -154,13 +154,13 @@ static bool multiply_ratio(ratio *r, int64_t n, int64_t of)
     return !cb_mul_i64(r->n / a, n / b, &r->n) && !cb_mul_i64(r->of / b, of / a, &r->of);
 }
 
-/* Of both in the calendar, or of neither. */
+/* For two calendar units, or two others. */
 static bool multiply_units(ratio *r, cubed_unit from, cubed_unit to)
 {
     return multiply_ratio(r, units_in(from, to), units_in(to, from));
 }
 
-/* Spans of months are as long as they are in the mean of 400 years. */
+/* A month is the mean of 400 years. */
 static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
 {
     if (is_calendar(from) == is_calendar(to)) return multiply_units(r, from, to);
@@ -171,7 +171,7 @@ static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
            multiply_units(r, CUBED_UNIT_M, to);
 }
 
-/* Downwards. */
+/* Rounds down. */
 static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
 {
     if (r.n != 1) x = cb_number_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, r.n), NULL);
@@ -179,8 +179,8 @@ static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
     return x;
 }
 
-/* int64 in units of `from` as such in those of `to`; NaT stay. NULL where s failed; CUBED_E_UNSUPPORTED where one unit is
- * too many of the other. */
+/* Converts int64 in units of `from` to units of `to`; NaT stays. NULL after an error. CUBED_E_UNSUPPORTED if the ratio of
+ * the units overflows. */
 static cubed_array *in_period(cb_steps *s, cubed_array *x, bool is_date, period from, period to)
 {
     cubed_array *y = x;
@@ -240,7 +240,7 @@ static char letter_of(cubed_dtype dtype)
     }
 }
 
-/* What an operation takes, each pair behind a blank, and gives: 'D' or 't', 'i' or 'f', or 'b' of comparisons. */
+/* Operands of an operation, each pair after a blank, and the result: 'D' or 't', 'i' or 'f', or 'b' for comparisons. */
 static const struct rule {
     cubed_op op;
     const char *operands;
@@ -271,7 +271,7 @@ static const struct rule {
 
 static const char comparable[] = " DD tt tb ti bt it";
 
-/* What becomes of these operands; 0: the operation is not defined for them. */
+/* The result for these operands; 0 if the operation is not defined for them. */
 static char result_of(cubed_op op, const char *letters)
 {
     char pair[4] = " ";
@@ -319,14 +319,14 @@ cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype
 
 /* --- Operations ------------------------------------------------------------------------------------------ */
 
-/* int64 of a time, in this period; numbers as they are. */
+/* Returns int64 of a time in this period; numbers stay unchanged. */
 static cubed_array *number_of(cb_steps *s, cubed_array *x, period p)
 {
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_TIME) return x;
     return in_period(s, cb_number_cast(s, x, CUBED_INT64), is_date(x), period_of(x->node.dtype), p);
 }
 
-/* Where one of them is NaT, in the unit that it has. */
+/* Returns true where an operand is NaT in its own unit. */
 static cubed_array *missing_of(cb_steps *s, cubed_array *const *args, int nargs)
 {
     cubed_array *missing = NULL;
@@ -355,7 +355,7 @@ static bool divides(cubed_op op)
     return op == CUBED_OP_DIVIDE || op == CUBED_OP_FLOOR_DIVIDE || op == CUBED_OP_REMAINDER;
 }
 
-/* A time as int64, of numbers x and y; `missing`: where an operand is. */
+/* Computes a time as int64 from numbers x and y; `missing`: true where an operand is NaT. */
 static cubed_array *time_of(cb_steps *s, cubed_op op, cubed_array *x, cubed_array *y,
                             cubed_array *missing)
 {
@@ -401,8 +401,7 @@ static cubed_array *binary(cb_steps *s, cubed_op op, char result, cubed_array *c
 cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                         cubed_error *err)
 {
-    cubed_array *const *of =
-        op == CUBED_OP_WHERE ? args + 1 : args; /* the condition is none of them */
+    cubed_array *const *of = op == CUBED_OP_WHERE ? args + 1 : args; /* without the condition */
     const int n = op == CUBED_OP_WHERE ? 2 : nargs;
     char letters[3] = {0}, result = 0;
     period p, q;
@@ -414,7 +413,7 @@ cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_
     const bool is_second = strchr("Dt", letters[0]) == NULL;
     p = q = period_of(of[is_second]->node.dtype);
     if (n == 2 && !is_second && strchr("Dt", letters[1])) q = period_of(of[1]->node.dtype);
-    /* Spans of months are no spans of days, also beside dates. */
+    /* Months cannot be converted to days, not even with dates. */
     const cubed_status st = common_period(p, letters[0] == 'D', q, letters[1] == 'D', &p, &wrong);
     if (wrong) return refuse(op, of, n, wrong, st, err);
     if (result == 'D' || result == 't')

@@ -41,7 +41,7 @@ cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n, uint
     return CUBED_OK;
 }
 
-/* Irregular chunks of a slice: `zone` has the lists, and is made for the first. */
+/* Slices an irregular axis; *zone, created on first use, has the lists. */
 static cubed_status irregular_axis(cubed_context *ctx, cb_zone **zone, const cb_axis *a,
                                    int64_t offset, int64_t stride, int64_t extent, cb_axis *out,
                                    cubed_error *err)
@@ -50,7 +50,7 @@ static cubed_status irregular_axis(cubed_context *ctx, cb_zone **zone, const cb_
     return cb_axis_slice(*zone, a, offset, stride, extent, out, err);
 }
 
-/* Chunks of `extent` elements that start at `offset` of a source axis and go on by `stride`. */
+/* Chunks of `extent` elements that start at `offset` of a source axis, `stride` apart. */
 static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64_t extent)
 {
     if (extent == 0) return cb_axis_regular(0, a->chunk);
@@ -60,7 +60,7 @@ static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64
     cb_axis v = {.extent = extent,
                  .first = cb_ceil_div(left, step),
                  .chunk = cb_max_i64(1, a->chunk / step)};
-    /* With a step that does not divide the chunk, boundaries drift: equal chunks do as well. */
+    /* If the step does not divide the chunk, boundaries drift, so regular chunks are as good. */
     if (v.first > v.chunk || a->chunk % step != 0) v.first = v.chunk;
     return v;
 }
@@ -71,7 +71,7 @@ cubed_status cubed_slice_resolve(const int64_t *start, const int64_t *stop, cons
     int64_t s = step ? *step : 1;
     if (s == 0) return cb_fail(err, CUBED_E_ARG, "slice: the step is 0");
     if (s < -INT64_MAX) s = -INT64_MAX;
-    /* As CPython's PySlice_AdjustIndices documents it. */
+    /* As documented for CPython's PySlice_AdjustIndices. */
     int64_t lowest = s < 0 ? -1 : 0, highest = s < 0 ? extent - 1 : extent;
     int64_t a = s < 0 ? highest : lowest, b = s < 0 ? lowest : highest;
     if (start) {
