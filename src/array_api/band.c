@@ -1,8 +1,9 @@
-/* Singular values and eigenvalues of matrices that no task holds, by way of a band matrix, which a task does hold.
- * Reflectors of panels of columns, and of rows, leave a block on its diagonal and the one right of it (Grosser and
- * Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999); each takes two passes over what
- * is left of the matrix. That are its first rows and columns: they stay in the blocks in which they are stored. So
- * panels are the last columns and rows, both in reverse order. */
+/* Singular values and eigenvalues of matrices that do not fit in a task, by reduction to a band matrix, which does.
+ *
+ * Reflectors of panels of columns, and of rows, leave a block on the diagonal and the block to its right (Grosser and Lang,
+ * "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each takes two passes over the rest of the
+ * matrix. The rest consists of the first rows and columns, which stay in their stored blocks. So panels are the last
+ * columns and rows, both in reverse order. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -13,21 +14,21 @@
 #include "context/context.h"
 #include "exec/plan/limits.h"
 
-/* Wider bands take longer in the one task that has them; narrower ones are not a sixteenth of the matrix, so that there
- * are few panels. */
+/* Wider bands take longer in their single task. A band is at least a sixteenth of the matrix, so that there are few
+ * panels. */
 #define WIDEST      512
 #define NARROWEST   16
 #define PART        16
 #define MOST_PANELS 128
 /* Blocks of the matrix. */
 #define LARGEST_BLOCK 1024
-/* Of the plan, for each panel: measured. */
+/* Memory of the plan per panel: measured. */
 #define PANEL_BYTES ((uint64_t)300 << 10)
 
 typedef struct band {
     cb_steps s;
     cb_panels p; /* `step` and `rows`: of blocks */
-    int64_t b;   /* how wide it is */
+    int64_t b;   /* width of the band */
     cb_zone *zone;
 } band;
 
@@ -70,7 +71,7 @@ static operand whole_result(int64_t rows, int64_t columns)
     return result_of(rows, columns, rows, WHOLE, columns, WHOLE);
 }
 
-/* Operands with the axes of batches in front, whose symbols are behind the others. */
+/* Operands with batch axes first, whose symbols follow the others. */
 typedef struct axes {
     int64_t shape[CUBED_MAX_NDIM], blocks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
@@ -91,7 +92,7 @@ static void spread(const band *w, const operand *o, int batch_symbol, axes *to)
     }
 }
 
-/* `symbols`: how many of ROW, COLUMN, SUMMED there are. */
+/* `symbols`: number of symbols of ROW, COLUMN, SUMMED in use. */
 static cubed_array *call(band *w, const char *function, int symbols, const operand *in, int nin,
                          const operand *out, int nout, cubed_array **outs)
 {
@@ -164,7 +165,7 @@ static cubed_array *part(band *w, cubed_array *x, int64_t row, int64_t rows, int
 
 static cubed_array *adjoint(band *w, cubed_array *x) { return cb_step_adjoint(&w->s, x); }
 
-/* Rows, or rows and columns, from the last one on. */
+/* Reverses rows, or rows and columns. */
 static cubed_array *reversed(band *w, cubed_array *x, int naxes)
 {
     cubed_array *y = NULL;
@@ -184,7 +185,7 @@ static cubed_array *below(band *w, cubed_array *a, cubed_array *b)
 
 /* --- Panels ------------------------------------------------------------------------------------------------- */
 
-/* Q = 1 - V T V^H, whose adjoint makes R of a panel. Rows of V and V T are in the matrix's order. */
+/* Q = 1 - V T V^H, whose adjoint transforms a panel to R. Rows of V and V T are in the matrix's order. */
 typedef struct reflectors {
     cubed_array *v, *vt, *r;
 } reflectors;
@@ -200,7 +201,7 @@ static reflectors reflect(band *w, cubed_array *panel)
     return (reflectors){reversed(w, made[0], 1), reversed(w, made[1], 1), made[2]};
 }
 
-/* Rows of the band: a block on the diagonal, the one right of it (NULL: there is none), and zeros. */
+/* Rows of the band: a block on the diagonal, the block to its right (NULL: none), and zeros. */
 static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
 {
     if (w->s.st != CUBED_OK) return NULL;
@@ -210,8 +211,8 @@ static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
     return cb_panels_concat(&w->s, list, 3, true);
 }
 
-/* The last columns of a (m x n, m >= n) become R, what this makes of the last rows a lower triangle; *left: the rows
- * and columns before them. */
+/* Reduces the last columns of a (m x n, m >= n) to R, and the last rows then to a lower triangle; *left: the rows and
+ * columns before them. */
 static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;
@@ -231,7 +232,7 @@ static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
     return rows(w, q.r, adjoint(w, p.r));
 }
 
-/* The same of a Hermitian matrix, by the same reflectors from both sides. */
+/* Like `reduce`, for a Hermitian matrix, by the same reflectors from both sides. */
 static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;
@@ -253,8 +254,7 @@ static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left
 
 /* --- How wide ------------------------------------------------------------------------------------------------ */
 
-/* What a task holds that makes one call: operands, results, scratch, and the largest chunk that comes, decoded and
- * encoded. */
+/* Memory of a task with one call: operands, results, scratch memory, and the largest chunk, decoded and encoded. */
 static cubed_status call_bytes(const band *w, const char *function, cubed_block_call *call,
                                int64_t chunk, uint64_t *most, cubed_error *err)
 {
@@ -282,7 +282,7 @@ static cubed_status call_bytes(const band *w, const char *function, cubed_block_
     return CUBED_OK;
 }
 
-/* The most that a task holds of an m x n matrix. */
+/* Maximum memory of a task for an m x n matrix. */
 static cubed_status task_bytes(const band *w, int64_t m, int64_t n, uint64_t *out, cubed_error *err)
 {
     const int64_t b = w->b, step = w->p.step, chunk = cb_max_i64(step * step, m * b);
@@ -315,7 +315,7 @@ static cubed_status task_bytes(const band *w, int64_t m, int64_t n, uint64_t *ou
     return CUBED_OK;
 }
 
-/* The widest band, and then the largest blocks, that a task holds; *fits: whether there are some. */
+/* Chooses the widest band, then the largest blocks, that fit in a task; *fits: whether there are any. */
 static cubed_status choose(band *w, int64_t m, int64_t n, uint64_t task_mem, bool *fits,
                            cubed_error *err)
 {
@@ -336,7 +336,7 @@ static cubed_status choose(band *w, int64_t m, int64_t n, uint64_t task_mem, boo
 
 /* --- All of them --------------------------------------------------------------------------------------------- */
 
-/* The matrix of which the lower triangle, and the diagonal's real part, are x's. */
+/* Returns the Hermitian matrix with x's lower triangle and the real part of its diagonal. */
 static cubed_array *both_triangles(band *w, cubed_array *x)
 {
     cubed_array *low = NULL, *diagonal = NULL, *upper = NULL;

@@ -1,4 +1,4 @@
-/* Steps on elements that no instruction does: finding out whether values are what they have to be, and texts. */
+/* Steps on elements without instructions: checks of values, and strings. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* A function of inputs of one shape. */
+/* Calls a function on inputs of one shape. */
 static cubed_array *by_elements(cb_steps *s, const char *function, const void *params,
                                 size_t params_size, cubed_array *const *x, int n)
 {

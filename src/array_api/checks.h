@@ -1,15 +1,15 @@
-/* Steps of long expressions that a run fails in where values are not what they have to be, and texts. */
+/* Steps of expressions in which a run fails if values are invalid, and steps on strings. */
 #ifndef CB_API_CHECKS_H
 #define CB_API_CHECKS_H
 
 #include "ops/steps.h"
 
-/* x, stored, where all elements of `holds`, of its shape, are true; a run fails with CUBED_E_ARG and the text,
- * of less than 200 characters, otherwise. */
+/* Returns x, stored. The run fails with CUBED_E_ARG and the text (less than 200 characters) unless all elements of `holds`,
+ * of x's shape, are true. */
 cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text);
-/* Positions along an axis from its start, stored: a run fails with CUBED_E_INDEX if one is not in it. */
+/* Converts positions along an axis to nonnegative ones, stored. The run fails with CUBED_E_INDEX if one is out of range. */
 cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent);
-/* Texts x, those of `value` where the mask is true; all have x's shape. */
+/* Strings x, replaced by those of `value` where the mask is true. All have x's shape. */
 cubed_array *cb_step_replaced_texts(cb_steps *s, cubed_array *x, cubed_array *mask,
                                     cubed_array *value);
 

@@ -1,4 +1,4 @@
-/* Numbers that are nearly equal, and numbers in the place of those that are none. */
+/* Numbers that are nearly equal, and replacing NaN by numbers. */
 #include <float.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* Where |a - b| is not more than a tolerance, which has no meaning where b is infinite. */
+/* True where |a - b| is at most a tolerance, which is meaningless where b is infinite. */
 static cubed_array *near(cb_steps *s, cubed_array *a, cubed_array *b, const cubed_close_options *o)
 {
     cubed_array *off = cb_step_op(s, CUBED_OP_SUBTRACT, a, b, NULL);

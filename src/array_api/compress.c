@@ -1,11 +1,11 @@
-/* Picking elements by masks. */
+/* Selects elements by masks. */
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
 
-/* Of masks whose chunks are smaller, a task counts so many elements. */
+/* If the chunks of a mask are smaller, a task counts this many elements. */
 #define COUNTED ((int64_t)1 << 12)
-/* A result of few chunks is cut into so many, for as many tasks, unless they were shorter than this. */
+/* A result of few chunks is divided into this many for more tasks, unless they would be shorter than SHORT_CHUNK. */
 #define LEAST_TASKS 8
 #define SHORT_CHUNK 4096
 

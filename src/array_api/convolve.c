@@ -1,4 +1,4 @@
-/* Products of a vector with another one that slides over it. */
+/* Convolution and correlation: products of a vector with a sliding one. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static cubed_array *op(const slide *c, cubed_op which, cubed_array *a, cubed_arr
     return a && b ? cb_step_op(c->s, which, a, b, NULL) : NULL;
 }
 
-/* Whether all elements are known to be finite: those of integers, and of vectors in memory. */
+/* Returns true if all elements are known to be finite: integers, and vectors in memory. */
 static bool is_finite(const cubed_array *x)
 {
     const cb_node *n = &x->node;
@@ -81,7 +81,7 @@ static cubed_array *padded(const slide *c, cubed_array *x, int64_t before, int64
     return cb_step(c->s, cubed_pad(x, &before, &after, &zero, &y, c->s->err), &y);
 }
 
-/* Sums of windows of part of x with padding, without products of padding: 0 times an infinity is NaN. */
+/* Sums of windows of a part of x with padding, without products of padding: 0 times infinity is NaN. */
 static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, int64_t after)
 {
     cb_steps *s = c->s;
@@ -92,7 +92,7 @@ static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, i
     cubed_array *place = NULL;
     cubed_array *x = padded(c, cb_step_part(s, c->x, 0, start, own, 1), before, after);
     if (s->st != CUBED_OK) return NULL;
-    if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1); /* there is no window */
+    if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1); /* there are no windows */
     place = cb_step(s, cubed_array_index(s->ctx, 1, &extent, &extent, 0, &place, s->err), &place);
     cubed_array *is_real =
         op(c, CUBED_OP_LOGICAL_AND, op(c, CUBED_OP_GREATER_EQUAL, place, cb_step_whole(s, before)),
@@ -138,7 +138,7 @@ static void set_padding(slide *c, cubed_convolve_mode mode)
                                              : 0;
 }
 
-/* A vector; a number is one of one element. */
+/* A vector; a number becomes a vector of one element. */
 static cubed_array *vector(const slide *c, const char *which, cubed_array *x)
 {
     const int64_t one = 1;

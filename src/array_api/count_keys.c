@@ -1,12 +1,12 @@
-/* Quantiles by counting: passes over elements that no task can hold together. */
+/* Quantiles by counting: passes over elements that do not fit in a task together. */
 #include "array_api/lines.h"
 #include "base/checked.h"
 #include "base/error.h"
 
-/* Counts of so many bits at once at most: 512 KiB for each key that is wanted. */
+/* Maximum bits counted at once: 512 KiB for each wanted key. */
 #define MOST_BITS  16
 #define LEAST_BITS 4
-/* A pass over few lines is made in so many pieces, for as many tasks, whose counts are added. */
+/* A pass over few lines is divided into this many pieces for more tasks, whose counts are added. */
 #define PIECES 8
 
 typedef struct counting {
@@ -14,10 +14,10 @@ typedef struct counting {
     const cb_quantile_params *p;
     size_t params_size;
     uint64_t memory;
-    int64_t wanted; /* keys for each line */
+    int64_t wanted; /* keys per line */
     int key_bits, passes;
     int nkept;
-    /* Of counts and states: the axes that are not reduced, and room for two more. */
+    /* For counts and states: the axes that are not reduced, and room for two more. */
     int64_t shape[CUBED_MAX_NDIM + 2], chunks[CUBED_MAX_NDIM + 2];
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;
@@ -31,7 +31,7 @@ static size_t count_bytes(const counting *c, int bits)
     return bytes;
 }
 
-/* As few passes as memory for the counts allows; their digits are about equally long. */
+/* The smallest number of passes for which the counts fit in memory; their digits have about equal lengths. */
 static int count_passes(const counting *c)
 {
     int bits = MOST_BITS;
@@ -59,13 +59,14 @@ static void set_last(counting *c, int axis, int64_t extent)
     c->chunks[c->nkept + axis] = cb_max_i64(1, extent);
 }
 
-/* Counts in x, which is all or a piece of the elements. */
+/* Counts in x, which has all elements or a piece of them. */
 static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
                                 int bits, cubed_array **out, cubed_error *err)
 {
     const cb_count_params params = {c->l->first, c->l->n, shift, bits};
     int symbols[CUBED_MAX_NDIM];
-    for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d; /* also reduced: contracted */
+    /* reduced axes as well: contracted */
+    for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d;
     set_last(c, 0, state ? c->wanted : 1);
     set_last(c, 1, ((int64_t)1 << bits) + 1);
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {state, c->symbols, NULL}};
@@ -81,7 +82,8 @@ static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state,
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* The reduced axis with most chunks; how many pieces it is cut into, whose counts fit a task together. */
+/* Returns the number of pieces whose counts fit in a task together, and sets the reduced axis with most chunks, which is
+ * divided. */
 static int64_t choose_pieces(const counting *c, int bits, int *axis)
 {
     int64_t fit = (int64_t)(c->memory / cb_max_size(1, count_bytes(c, bits)));
@@ -142,7 +144,7 @@ static cubed_status count_all(counting *c, cubed_array *state, int shift, int bi
     return st;
 }
 
-/* One more digit. */
+/* Refines the state by one more digit. */
 static cubed_status refine(counting *c, cubed_array *state, int shift, int bits, cubed_array **out,
                            cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* What is made of differences of neighbours: gradients, integrals, angles without jumps. */
+/* Functions of differences of adjacent elements: gradients, integrals, angles without jumps. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
     return cb_step_op(s, op, a, b, NULL);
 }
 
-/* A number by an array. */
+/* A number times an array. */
 static cubed_array *times(cb_steps *s, double number, cubed_array *x)
 {
     return op(s, CUBED_OP_MULTIPLY, cb_step_number(s, x, number), x);
@@ -25,7 +25,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_diff(x, axis, 1, &y, s->err), &y);
 }
 
-/* A vector along an axis of arrays of so many dimensions. */
+/* Reshapes a vector to lie along an axis of arrays with ndim dimensions. */
 static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -36,7 +36,7 @@ static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 
 /* --- Differences between other elements --------------------------------------------------------------------- */
 
-/* More elements, in one dimension and x's type. */
+/* Converts additional elements to one dimension and x's type. */
 static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cubed_array *y,
                          cubed_array **out)
 {
@@ -71,7 +71,7 @@ cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin, cubed_array *t
 
 /* --- Integrals ---------------------------------------------------------------------------------------------- */
 
-/* Distances of points along the axis, as they broadcast with y's. */
+/* Distances of points along the axis, which broadcast with y's. */
 static cubed_array *distances(cb_steps *s, const cubed_array *y, cubed_array *x, int axis)
 {
     const int ndim = y->node.grid->ndim, own = x->node.grid->ndim;
@@ -114,7 +114,7 @@ static cubed_array *part(const line *l, int64_t start, int64_t n)
     return cb_step_part(l->s, l->f, l->axis, start, n, 1);
 }
 
-/* The weighted sum of three neighbours, from `start` on and n times; number `minus` is subtracted. */
+/* Weighted sum of three adjacent elements, n times from `start` on; term number `minus` is subtracted. */
 static cubed_array *weighed(const line *l, int64_t start, cubed_array *const w[3], int minus,
                             int64_t n)
 {
@@ -150,7 +150,7 @@ static cubed_array *even(const line *l, cubed_array *h, int edge_order)
     return cb_step_concat(l->s, parts, 3, l->axis);
 }
 
-/* The distance of coordinates in memory that are even, in *distance. */
+/* Returns true if coordinates in memory are evenly spaced, and sets *distance. */
 static bool are_even(const cubed_array *x, double *distance)
 {
     const cb_node *node = &x->node;
@@ -171,7 +171,7 @@ static bool are_even(const cubed_array *x, double *distance)
         if (i == 0) continue;
         double d = is_whole ? (double)(int64_t)((uint64_t)here.i64 - (uint64_t)before.i64)
                             : here.f64 - before.f64;
-        if (kind == CUBED_KIND_FLOAT) { /* as it is in the coordinates' type */
+        if (kind == CUBED_KIND_FLOAT) { /* as in the coordinates' type */
             cubed_scalar rounded = cb_scalar_from_double(dtype, d), wide;
             cb_scalar_cast(dtype, &rounded, CUBED_FLOAT64, &wide);
             d = wide.f64;
@@ -182,7 +182,7 @@ static bool are_even(const cubed_array *x, double *distance)
     return x->shape[0] > 1;
 }
 
-/* Of differences of dates or spans. */
+/* Type of differences of dates or time differences. */
 static cubed_dtype span_type(cb_steps *s, cubed_dtype dtype)
 {
     cubed_unit unit;
@@ -194,7 +194,7 @@ static cubed_dtype span_type(cb_steps *s, cubed_dtype dtype)
     return span;
 }
 
-/* The distance of even coordinates, which differences are divided by: of dates it has a unit. */
+/* The distance of even coordinates by which differences are divided: for dates it has a unit. */
 static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed_array *x,
                                   double distance)
 {
@@ -204,8 +204,8 @@ static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed
     return cb_step_scalar(s, span_type(s, x->node.dtype), &v);
 }
 
-/* Distances of coordinates along the axis, in a type that they do not wrap in. Those of spans of time are numbers, as
- * NumPy's. */
+/* Distances of coordinates along the axis, in a type that does not wrap. For time differences they are numbers, as in
+ * NumPy. */
 static cubed_array *spacings(const line *l, cubed_array *x)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -217,8 +217,8 @@ static cubed_array *spacings(const line *l, cubed_array *x)
     return lined(l->s, d, l->f->node.grid->ndim, l->axis);
 }
 
-/* What the derivative of the parabola through three neighbours, with distances a and b, at the one number `at` weighs
- * them with: as `weighed` takes it. */
+/* Sets the weights of three adjacent elements, with distances a and b, for the derivative of the parabola through them at
+ * element number `at`, as `weighed` expects them. */
 static void parabola(cb_steps *s, cubed_array *a, cubed_array *b, int at, cubed_array *w[3])
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_DIVIDE, mul = CUBED_OP_MULTIPLY;
@@ -247,7 +247,7 @@ static cubed_array *uneven(const line *l, cubed_array *x, int edge_order)
     const int64_t n = l->f->shape[l->axis];
     cubed_array *d = spacings(l, x), *w[3], *parts[3];
     if (!d) return NULL;
-    for (int i = 0; i < 3; i++) { /* the first one, those in the middle, the last one */
+    for (int i = 0; i < 3; i++) { /* the first element, those in the middle, the last one */
         const int64_t first = i == 2 ? n - 1 - edge_order : 0, many = i == 1 ? n - 2 : 1;
         cubed_array *h = cb_step_part(l->s, d, 0, first, many, 1);
         if (i != 1 && edge_order == 1) {
@@ -326,7 +326,7 @@ static cubed_array *number_like(cb_steps *s, const cubed_array *x, double value)
     return cb_step_scalar(s, x->node.dtype, &v);
 }
 
-/* Steps from one element to the next, of which whole periods are taken. `whole`: in integers. */
+/* Steps between adjacent elements, reduced by whole periods. `whole`: in integers. */
 static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
                            cubed_array *period, double turn, bool whole)
 {
@@ -335,7 +335,7 @@ static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
     cubed_array *y = op(s, CUBED_OP_REMAINDER, op(s, CUBED_OP_ADD, step, h), period);
     y = op(s, CUBED_OP_SUBTRACT, y, h);
     if (whole && half * 2 != turn) return y;
-    /* Half a period is as far in both directions: the step's own stays. */
+    /* Half a period is equally far in both directions: the step's own sign is kept. */
     cubed_array *ahead = op(s, CUBED_OP_EQUAL, y, number_like(s, period, -half));
     ahead = op(s, CUBED_OP_LOGICAL_AND, ahead,
                op(s, CUBED_OP_GREATER, step, number_like(s, period, 0)));

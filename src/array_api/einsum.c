@@ -1,4 +1,4 @@
-/* Einstein summation: subscripts, in which order operands are multiplied, and by which products. */
+/* Einstein summation: subscripts, the order of products, and the kinds of products. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* Indices are numbers: those of letters, in the order in which results without "->" have them, then those of axes that
- * "..." stands for. */
+/* Indices are numbers: of letters, in the order of results without "->", then of axes that "..." stands for. */
 enum { LETTERS = 52, INDICES = LETTERS + CUBED_MAX_NDIM };
 
 typedef struct indices {
@@ -27,7 +26,7 @@ typedef struct summation {
     cb_steps steps;
     const char *text; /* for messages */
     int n;
-    part part[CUBED_EINSUM_MAX_OPERANDS]; /* what is left; results of steps are last */
+    part part[CUBED_EINSUM_MAX_OPERANDS]; /* remaining parts; results of steps are last */
     int nresult;
     uint8_t result[CUBED_MAX_NDIM];
 } summation;
@@ -68,7 +67,7 @@ static char name_of(uint8_t index)
     return '.';
 }
 
-/* Text between commas, without blanks: letters, and where among them the dots are. */
+/* A string between commas, without blanks: letters, and the position of dots among them. */
 typedef struct term {
     char text[3 * CUBED_MAX_NDIM];
     size_t length;
@@ -116,7 +115,7 @@ static cubed_status too_many_axes(const summation *s, cubed_error *err)
                    CUBED_MAX_NDIM);
 }
 
-/* Axes that the dots of a term stand for are the last of those of the longest dots. */
+/* Axes of the dots of a term are the last axes of the longest dots. */
 static void expand(const term *t, int ndots, int longest, uint8_t *index)
 {
     int n = 0;
@@ -152,7 +151,7 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
     return CUBED_OK;
 }
 
-/* Without "->": axes of dots, then letters that come once, in order. */
+/* Without "->": axes of dots, then letters that occur once, in order. */
 static cubed_status imply_result(summation *s, const int *times, int longest, cubed_error *err)
 {
     s->nresult = 0;
@@ -176,7 +175,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
     if (nterms != noperands)
         return cb_fail(err, CUBED_E_ARG, "einsum '%s': %d terms for %d operands", s->text, nterms,
                        noperands);
-    /* Twice: how many axes the longest dots stand for says which axes those of the others are. */
+    /* Two passes: the number of axes of the longest dots determines the axes of the others. */
     for (int pass = 0; pass < 2; pass++) {
         at = s->text;
         for (int i = 0; i < noperands; i++, at++) {
@@ -205,7 +204,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
 
 /* --- Steps ------------------------------------------------------------------------------------------ */
 
-/* Diagonals of indices that come twice. */
+/* Takes diagonals of repeated indices. */
 static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
 {
     for (int i = 0; i < p->n; i++) {
@@ -230,7 +229,7 @@ static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
             if (!x) return s->steps.st;
             p->x = cb_step(&s->steps, cubed_diagonal(x, 0, &y, err), &y);
             if (!p->x) return s->steps.st;
-            i = -1; /* from the start: axes have moved */
+            i = -1; /* from the start, because axes have moved */
             break;
         }
     }
@@ -271,7 +270,7 @@ static cubed_status check_extents(summation *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Sums over indices that are not wanted. */
+/* Sums over unwanted indices. */
 static part summed(cb_steps *s, part p, const indices *wanted)
 {
     int gone[CUBED_MAX_NDIM];
@@ -299,7 +298,7 @@ typedef struct product {
         right[CUBED_MAX_NDIM]; /* batch, rows, summed; batch, summed, columns */
 } product;
 
-/* How many axes a product has before it is summed. */
+/* Number of axes of a product before summation. */
 static int axes_of(const part *p, const part *q)
 {
     int n = p->n;
@@ -351,7 +350,7 @@ static cubed_array *with_axes(cb_steps *s, cubed_array *x, int first, int n)
     return x;
 }
 
-/* Nothing is summed: products of elements. */
+/* Without a sum: products of elements. */
 static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x, cubed_array *y)
 {
     x = with_axes(s, x, m->batch + m->rows, m->columns);
@@ -361,7 +360,7 @@ static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x,
                       y, NULL);
 }
 
-/* Behind `batch` axes, the first n of the others as one axis and the rest as another one. */
+/* After `batch` axes, merges the first n of the other axes to one axis and the rest to another. */
 static cubed_array *merged(cb_steps *s, cubed_array *x, int batch, int n)
 {
     int64_t shape[CUBED_MAX_NDIM + 2];
@@ -411,7 +410,7 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     return cb_step_reshaped(s, z, n, shape);
 }
 
-/* The product of two, summed over indices of both that are not in the rest. */
+/* The product of two parts, summed over indices of both that do not occur in the rest. */
 static part multiply(cb_steps *s, part p, part q, const indices *rest)
 {
     part out = {.n = 0};
@@ -443,7 +442,7 @@ static double count_of(const part *p)
     return n;
 }
 
-/* What the product of two has more elements than they, and how many products of elements it takes. */
+/* Sets the number of elements of a product in excess of its operands, and its number of multiplications. */
 static void cost_of(const part *parts, int n, int i, int j, const indices *wanted, bool *apart,
                     double *more, double *work)
 {
@@ -467,7 +466,7 @@ static void cost_of(const part *parts, int n, int i, int j, const indices *wante
     *more = size - count_of(&parts[i]) - count_of(&parts[j]);
 }
 
-/* Two that share an index, if any do, whose product has the fewest elements more than they. */
+/* Chooses the pair, if possible with a common index, whose product has the smallest excess of elements. */
 static void best_pair(const part *parts, int n, const indices *wanted, int *first, int *second)
 {
     bool apart = true;
@@ -489,7 +488,7 @@ static void best_pair(const part *parts, int n, const indices *wanted, int *firs
     }
 }
 
-/* The product of parts, summed over indices that are not wanted. They are used up. */
+/* The product of parts, summed over unwanted indices. Consumes the parts. */
 static part contract(cb_steps *s, part *parts, int n, const indices *wanted, bool in_order)
 {
     while (n > 1 && s->st == CUBED_OK) {
@@ -508,7 +507,7 @@ static part contract(cb_steps *s, part *parts, int n, const indices *wanted, boo
     return s->st == CUBED_OK ? summed(s, parts[0], wanted) : parts[0];
 }
 
-/* One step of the path: bit k for the parts that it takes. */
+/* One step of the path: bit k for each part that it takes. */
 static cubed_status take_step(summation *s, uint64_t which, bool in_order, cubed_error *err)
 {
     part taken[CUBED_EINSUM_MAX_OPERANDS];
@@ -538,7 +537,7 @@ static cubed_status multiply_all(summation *s, const cubed_einsum_options *o, cu
     return CUBED_OK;
 }
 
-/* Half precision is not computed with. */
+/* Half precision is not used for computations. */
 static cubed_status set_type(summation *s, const cubed_dtype *wanted, cubed_dtype *dtype,
                              cubed_error *err)
 {

@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 
-/* Axes are transformed in one pass as long as a block does not get larger than this: one that is whole along
- * many axes cannot be cut where memory is short. */
+/* Axes are transformed in one pass as long as a block does not exceed this: a block that is whole along many axes cannot be
+ * divided if memory is short. */
 #define TOGETHER_BYTES ((int64_t)8 << 20)
 
-/* The type that x is transformed in: complex transforms take real numbers, too. */
+/* The type in which x is transformed: complex transforms accept real numbers. */
 static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, int naxes, cubed_dtype *out,
                                 cubed_error *err)
 {
@@ -24,7 +24,7 @@ static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, int naxes,
     return CUBED_OK;
 }
 
-/* Makes an axis of x as long as it takes. */
+/* Truncates or pads an axis of x to an extent. */
 static cubed_status resize(cubed_array *x, int axis, int64_t extent, cubed_array **out,
                            cubed_error *err)
 {
@@ -66,7 +66,7 @@ static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t m
 
 static int last_of(uint32_t mask) { return 31 - __builtin_clz(mask); }
 
-/* *x is replaced. `axis` is one of the mask, and the one of real numbers if there is one. */
+/* Replaces *x. `axis` is in the mask; it is the axis of real numbers if there is one. */
 static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
                             int axis, cb_fft_kind kind, cubed_error *err)
 {
@@ -87,7 +87,7 @@ static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mas
     return CUBED_OK;
 }
 
-/* Real numbers are among the first or the last ones. *x is replaced. */
+/* Real numbers come first or last. Replaces *x. */
 static cubed_status all_passes(const cb_transform *t, cubed_array **x, uint32_t mask,
                                const int64_t *n, int real_axis, cubed_error *err)
 {
@@ -185,7 +185,7 @@ cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
     return apply(&t, x, NULL, all, ndim, out, err);
 }
 
-/* Without knowing what tasks may use. */
+/* Transforms if the memory of tasks is unknown. */
 static cubed_status along_axes(cubed_transform transform, cubed_array *x, const int64_t *s,
                                const int *axes, int naxes, cubed_fft_norm norm, cubed_array **out,
                                cubed_error *err)

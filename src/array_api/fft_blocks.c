@@ -1,4 +1,4 @@
-/* Fourier transforms of whole lines: one call for each block, and steps that transforms of longer lines consist of. */
+/* Fourier transforms of whole lines: one call per block, and steps for transforms of longer lines. */
 #include "array_api/fft.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* --- What a task holds ------------------------------------------------------------------------------- */
 
-/* A task holds a block, what becomes of it, that encoded, lines in scratch, and chunks that it reads. */
+/* A task holds a block, its result, the encoded result, lines in scratch memory, and chunks that it reads. */
 #define BLOCKS_OF_A_TASK 8
 
 bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
@@ -21,7 +21,7 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
     size_t chunk = cubed_dtype_size(x->node.dtype);
     for (int d = 0; d < x->node.grid->ndim; d++)
         chunk = cb_sat_mul(chunk, (size_t)cb_max_i64(1, x->chunks[d]));
-    /* A chunk of x may be there encoded, too; what encodes the result has room for what cannot be. */
+    /* A chunk of x may also be in memory encoded; the encoder has room for incompressible data. */
     return 7 * line / 2 + 2 * cb_min_size(chunk, line) + cb_fft_line_bytes(n) <= t->task_mem;
 }
 

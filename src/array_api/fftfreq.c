@@ -1,10 +1,10 @@
-/* Frequencies of Fourier transforms, and where they are. */
+/* Frequencies of Fourier transforms, and their order. */
 #include <inttypes.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* Whole numbers from `first` to `last` over n d. */
+/* Integers from `first` to `last`, divided by n d. */
 static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t first, int64_t last,
                                 int64_t n, double d, cubed_dtype dtype, cubed_array **out,
                                 cubed_error *err)
@@ -47,8 +47,7 @@ cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype
     return frequencies("rfftfreq", ctx, 0, n / 2, n, d, dtype, out, err);
 }
 
-/* Halves of axes change places; where they differ the first one is the longer one, or the shorter one of
- * the inverse. */
+/* Swaps the halves of axes. If they differ, the first one is the longer one, or the shorter one for the inverse. */
 static cubed_status swap_halves(const char *name, cubed_array *x, const int *axes, int naxes,
                                 bool inverse, cubed_array **out, cubed_error *err)
 {

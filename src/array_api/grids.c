@@ -1,4 +1,4 @@
-/* Positions on grids, and numbers in steps between those of arrays. */
+/* Positions on grids, and numbers in steps between the elements of arrays. */
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -16,7 +16,7 @@ static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
     return n == 1 ? x : cb_step_reshaped(s, x, n, shape);
 }
 
-/* The same, by new axes, which keep a view of stored chunks. */
+/* Like put_along, by new axes, which keep a view of stored chunks. */
 static cubed_array *widen_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     for (int k = 0; k < n && x; k++) {
@@ -246,7 +246,7 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
 
 /* --- Numbers between arrays --------------------------------------------------------------------------- */
 
-/* Numbers between two arrays: positions along a new first axis, and their number less one. */
+/* Numbers between two arrays: positions along a new first axis, and the number of positions minus one. */
 typedef struct between {
     cubed_array *at; /* float64, with an axis of one element for each axis of the arrays */
     double steps;
@@ -270,7 +270,7 @@ static cubed_array *scaled_step(cb_steps *s, const between *p, cubed_array *low,
     return cb_step_op(s, CUBED_OP_ADD, low, by, NULL);
 }
 
-/* The numbers with `stop` as the last one, in their type, along the axis that is asked for. */
+/* The numbers with `stop` as the last one, in their type, along the requested axis. */
 static cubed_status finish(cb_steps *s, const between *p, cubed_array *made, cubed_array *stop,
                            const cubed_spaced_options *o, cubed_array **out)
 {

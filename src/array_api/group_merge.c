@@ -1,4 +1,4 @@
-/* States of two parts of a grouped axis, merged elementwise. */
+/* Merges the states of two parts of a grouped axis elementwise. */
 #include "array_api/group_states.h"
 #include "base/error.h"
 
@@ -41,7 +41,7 @@ static void merge_squares(cb_steps *s, const cb_group_states *a, const cb_group_
     out->plane[2] = n;
 }
 
-/* Whether b's value wins over a's, both being there. */
+/* True where b's value wins over a's, if both exist. */
 static cubed_array *wins(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
                          const cb_group_states *b)
 {

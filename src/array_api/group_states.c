@@ -1,5 +1,5 @@
-/* States of reductions by group: one operation on blocks, or several over parts of a grouped axis where
- * there are too few tasks. */
+/* States of reductions by group: one operation on blocks, or several over parts of a grouped axis if there are too few
+ * tasks. */
 #include "array_api/group_states.h"
 
 #include <math.h>
@@ -9,9 +9,8 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Parts are made where fewer tasks would work, but not so many that their states are more than a fraction
- * of what is read. Both follow from shapes, chunks and types: the order of additions does not depend on who
- * runs the plan. */
+/* Parts are used if there would be fewer tasks, but limited so that their states are a fraction of the input. Both depend
+ * only on shapes, chunks and types, so the order of additions does not depend on workers. */
 #define LEAST_TASKS    16
 #define STATE_FRACTION 8
 
@@ -47,7 +46,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
         int64_t chunk = g->chunks[d],
                 parts = (int64_t)ceil(times < (double)chunk ? times : (double)chunk);
         if (is_grouped(g, d) || parts < 2) continue;
-        /* Blocks that lie across chunks would read both. */
+        /* Blocks that cross chunks would read both. */
         while (cb_axis_count(&g->x->node.grid->axis[d]) > 1 &&
                chunk % cb_ceil_div(chunk, parts) != 0)
             parts++;
@@ -109,7 +108,7 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
     for (int k = 0; k < planes; k++) out->plane[k] = cb_step(s, st, &outs[k]);
 }
 
-/* How many parts, and of which axis. */
+/* The number of parts, and the axis that is divided. */
 static int64_t choose_parts(const cb_grouping *g, int *cut)
 {
     const cubed_array *x = g->x;

@@ -5,28 +5,27 @@
 #include "kernel/group.h"
 #include "ops/steps.h"
 
-/* What is reduced: grouped axes are naxes from `axis` on, codes are int64. */
+/* A reduction by group: grouped axes are naxes axes from `axis` on, codes are int64. */
 typedef struct cb_grouping {
     cubed_array *x, *codes;
     int axis, naxes;
     int64_t ngroups;
     cb_group_kind kind;
     cb_group_variant variant;
-    bool time;                      /* x is of times, as int64 */
+    bool time;                      /* x has times as int64 */
     int64_t chunks[CUBED_MAX_NDIM]; /* extents of x's blocks */
 } cb_grouping;
 
-/* Blocks are x's chunks, but shorter across the grouped axes where states would have more bytes than
- * these. */
+/* Sets blocks to x's chunks, but shorter across the grouped axes if states would exceed `most` bytes. */
 void cb_group_set_blocks(cb_grouping *g, uint64_t most);
 
 typedef struct cb_group_states {
     cubed_array *plane[CB_GROUP_MAX_PLANES];
 } cb_group_states;
 
-/* The states of all elements, made of those of parts. */
+/* Computes the states of all elements from those of parts. */
 void cb_group_reduce(cb_steps *s, const cb_grouping *g, cb_group_states *out);
-/* Those of two parts become those of both. */
+/* Merges the states of two parts. */
 void cb_group_merge(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
                     const cb_group_states *b, cb_group_states *out);
 

@@ -1,4 +1,4 @@
-/* Reductions by group: which states they are made of, and what becomes of them. */
+/* Reductions by group: their states, and results from the states. */
 #include "cubed/groupby.h"
 
 #include <inttypes.h>
@@ -87,7 +87,7 @@ cubed_status cubed_group_result_dtype(cubed_group_reduction r, cubed_dtype dtype
     return CUBED_OK;
 }
 
-/* x in a type that there are kernels for. */
+/* Casts x to a type with kernels. */
 static cubed_array *prepared(cb_steps *s, cubed_array *x, cubed_group_reduction r)
 {
     cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -114,7 +114,7 @@ static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
     return cb_step_broadcast(s, x, kept, shape);
 }
 
-/* How many elements there are of each group, as float64 with x's other axes of extent 1. */
+/* Number of elements of each group, as float64 with x's other axes of extent 1. */
 static cubed_array *count_codes(cb_steps *s, const cb_grouping *g)
 {
     cb_grouping of_codes = {.x = g->codes,
@@ -190,12 +190,12 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
     int64_t least = cb_max_i64(o->min_count, reductions[r].min_count);
     if (r == CUBED_GROUP_VAR || r == CUBED_GROUP_STD)
         least = cb_max_i64(least, (int64_t)floor(o->correction) + 1);
-    bool by_codes = !skip; /* what is counted: all elements, missing ones included */
+    bool by_codes = !skip; /* counts all elements, including missing ones */
     if (o->fill_absent && least == 0) {
         by_codes = true;
         least = 1;
     }
-    /* Extremes over nothing but NaN are missing without a count, which is what they are filled with. */
+    /* Extremes of only NaN are missing without a count: NaN is also the fill value. */
     bool counted = least > 0 && !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MIN) &&
                    !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MAX);
     g->variant = skip ? counted && !by_codes ? CB_GROUP_SKIP_COUNT : CB_GROUP_SKIP : CB_GROUP_ALL;
@@ -268,7 +268,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
     return CUBED_OK;
 }
 
-/* Where there is nothing to be read. */
+/* The result if there are no elements. */
 static cubed_array *all_empty(cb_steps *s, const cb_grouping *g, cubed_group_reduction r,
                               cubed_dtype dtype, const cubed_group_options *o)
 {

@@ -1,11 +1,11 @@
-/* Histograms, and how often whole numbers are there. */
+/* Histograms, and counts of integers. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
 
-/* An array is counted in so many pieces along its first axis, for as many tasks, and their counts added. */
+/* An array is counted in this many pieces along its first axis for more tasks, and their counts are added. */
 #define PIECES 8
 
 typedef struct histogram {
@@ -86,7 +86,7 @@ static cubed_status count_all(const histogram *h, cubed_array **out, cubed_error
     return st;
 }
 
-/* Elements and weights in the function's types. */
+/* Counts elements and weights in the function's types. */
 static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *weights,
                                   cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
@@ -109,7 +109,7 @@ out:
     return st;
 }
 
-/* What keeps all digits of a sum of such numbers, where there is something. */
+/* Type that keeps all digits of a sum of such numbers, if there is one. */
 static cubed_dtype sum_dtype(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

@@ -1,4 +1,4 @@
-/* Picking elements by arrays of positions. */
+/* Selects elements by arrays of positions. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -21,8 +21,8 @@ static bool has_elements(int ndim, const int64_t *shape)
     return some;
 }
 
-/* Replaces positions by themselves, checked in a stage of their own. A result without elements has no tasks that could
- * find the positions that an axis lacks. */
+/* Replaces positions by a copy that a separate stage checks. An empty result has no tasks that could detect positions out
+ * of range. */
 static cubed_status check_apart(cubed_array **positions, int axis, int64_t extent, cubed_error *err)
 {
     cb_steps s = {.ctx = (*positions)->ctx, .err = err};
@@ -33,7 +33,7 @@ static cubed_status check_apart(cubed_array **positions, int axis, int64_t exten
     return CUBED_OK;
 }
 
-/* What is taken from x: the result has x's axes, but another length along one of them. */
+/* A take from x: the result has x's axes, with another length along one of them. */
 typedef struct taking {
     const char *function;
     int axis;
@@ -62,7 +62,7 @@ static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions
     if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
         CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {
-        from[d] = d == axis ? ndim : d; /* its blocks come one after another */
+        from[d] = d == axis ? ndim : d; /* its blocks are visited one after another */
         int64_t extent = cb_max_i64(1, x->shape[d]);
         blocks[d] = cb_min_i64(extent, d == axis ? x->chunks[d] : chunks[d]);
         if (along) at[d] = cb_min_i64(chunks[d], cb_max_i64(1, positions->shape[d]));
@@ -86,9 +86,10 @@ out:
     return st;
 }
 
-/* Blocks of the result, of at most CB_API_BLOCK_BYTES. `chunks` has x's chunks, and all of the axis; what of it is too long
- * for a block is cut. Each block reads x along the whole axis, so its blocks are as long as possible. The other axes go
- * before that, as long as the axis has x's chunks: a dimension that is whole in x's chunks stays so. */
+/* Sets blocks of the result, of at most CB_API_BLOCK_BYTES. `chunks` has x's chunks, and the whole extent of the axis;
+ * blocks along it are shortened if necessary. Each block reads x along the whole axis, so its blocks are as long as
+ * possible. The other axes have priority as long as the axis has x's chunks: a dimension that is whole in x's chunks stays
+ * whole. */
 static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, int64_t *chunks)
 {
     int64_t left = CB_API_BLOCK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
@@ -110,7 +111,7 @@ static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, 
  * the same for a while. Each such run is a view, so that all fuses and only chunks with wanted elements are
  * read. */
 
-/* More runs are not worth their nodes and branches, nor many of few elements. */
+/* More runs are not worth their nodes and branches, nor are many short runs. */
 enum { MOST_RUNS = 256, FEW_RUNS = 16, LONG_RUN = 4 };
 
 typedef struct run {
@@ -124,7 +125,7 @@ static int64_t position(const cb_node *n, int64_t i)
     return at;
 }
 
-/* How many runs there are; 0: too many, or none, or positions that are not known or not in the axis. */
+/* Returns the number of runs. 0: too many or none, or positions that are unknown or out of range. */
 static int find_runs(const cubed_array *positions, int64_t extent, run runs[MOST_RUNS])
 {
     const cb_node *node = &positions->node;
@@ -138,7 +139,7 @@ static int find_runs(const cubed_array *positions, int64_t extent, run runs[MOST
         *r = (run){at < 0 ? at + extent : at, 0, 1};
         for (i++; i < n; i++, r->n++) {
             at = position(node, i);
-            /* Where it wraps around a run ends; so it is in the axis if its ends are. */
+            /* A run ends where positions wrap, so the run is in range if its ends are. */
             if ((at < 0) != (last < 0) || at < -extent || at >= extent) break;
             if (r->n == 1)
                 r->step = at - last;
@@ -170,7 +171,7 @@ static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array
     return st;
 }
 
-/* Whether elements of x are computed wherever they are read. */
+/* Returns true if elements of x are computed wherever they are read. */
 static bool is_virtual(const cubed_array *x)
 {
     while (x->node.kind == CB_NODE_VIEW) x = x->in[0];
@@ -178,7 +179,7 @@ static bool is_virtual(const cubed_array *x)
            !cb_node_is(&x->node, CB_KIND_CONSTANT);
 }
 
-/* x to read many times: stored if it would be computed every time. */
+/* x for repeated reads: stored if it would be recomputed each time. */
 static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     if (!is_virtual(x)) {
@@ -190,7 +191,7 @@ static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
-/* Replaces the chunks along an axis by regular ones. They are those in which the values are made: nothing is copied. */
+/* Replaces the chunks along an axis by regular ones. The values are computed in them: nothing is copied. */
 static cubed_status set_chunks(cubed_array **x, int axis, int64_t chunk, cubed_error *err)
 {
     cb_grid grid = cb_grid_copy((*x)->node.grid);
@@ -215,7 +216,7 @@ static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, 
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
     CB_GO(cubed_concat(views, n, axis, &joined, err));
-    /* Chunks as short as the runs would be tiny. One run without gaps is a slice or a flip, and has its chunks. */
+    /* Chunks as short as the runs would be tiny. A single run without gaps is a slice or a flip, and has its chunks. */
     if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
         CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
     *out = joined;
@@ -241,7 +242,7 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
     for (int d = 0; d < ndim; d++) {
         symbols[d] = d;
         shape[d] = d == axis ? positions->shape[0] : x->shape[d];
-        /* Every block of positions reads all of x: let them be few. */
+        /* Every block of positions reads all of x, so there should be few. */
         chunks[d] = d == axis ? cb_max_i64(1, shape[d]) : x->chunks[d];
     }
     int n = find_runs(positions, x->shape[axis], runs);

@@ -1,4 +1,4 @@
-/* Values between given points, on straight lines. */
+/* Linear interpolation between given points. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -32,7 +32,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_diff(x, 0, 1, &y, s->err), &y);
 }
 
-/* Elements of a vector at positions, in the shape that these had before they were `flat`. */
+/* Elements of a vector at positions, in the shape of the positions before they were flattened. */
 static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *flat, const cubed_array *like)
 {
     cubed_array *y = NULL;
@@ -45,7 +45,7 @@ typedef struct points {
     cubed_array *x, *y;
 } points;
 
-/* Of points within a period, in order, the last one is in front of the first one, too, and the first one behind it. */
+/* Sorts points within a period, and adds the last one before the first and the first one after the last. */
 static points around(cb_steps *s, points p, double period)
 {
     cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];
@@ -66,7 +66,7 @@ static points around(cb_steps *s, points p, double period)
     return p;
 }
 
-/* Between the first point and the last one. */
+/* Interpolates between the first and the last point. */
 static cubed_array *between(cb_steps *s, cubed_array *at, points p)
 {
     const int64_t n = p.x->shape[0];
@@ -80,12 +80,12 @@ static cubed_array *between(cb_steps *s, cubed_array *at, points p)
     cubed_array *way = op(s, CUBED_OP_SUBTRACT, at, taken(s, p.x, flat, at));
     cubed_array *base = taken(s, p.y, flat, at), *slope = taken(s, slopes, flat, at);
     cubed_array *y = op(s, CUBED_OP_ADD, op(s, CUBED_OP_MULTIPLY, slope, way), base);
-    /* Also where the slope is infinite, or none. */
+    /* Also where the slope is infinite or NaN. */
     y = choose(s, op(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
     return choose(s, op(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)), element(s, p.y, n - 1), y);
 }
 
-/* The only value there is, in the shape of `at`. */
+/* The only value, in the shape of `at`. */
 static cubed_array *everywhere(cb_steps *s, const cubed_array *at, cubed_array *y)
 {
     cubed_array *zeros = NULL;

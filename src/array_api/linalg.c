@@ -6,12 +6,12 @@
 
 /* --- Products of blocks --------------------------------------------------------------------------- */
 
-/* Rows and columns of a block of the result, at most, and what is summed at a time: so that operands'
- * blocks are about as large. */
+/* Minimum summed extent of a block. It also limits rows and columns of a block of the result, so that operands' blocks have
+ * about the same size. */
 #define MIN_SUMMED 256
 
-/* Extents of axes first..first+n-1 whose product is at most `most`: whole axes from the last one, then
- * so many whole chunks as fit. Returns the product. */
+/* Sets extents of axes first..first+n-1 whose product is at most `most`: whole axes from the last one, then as many whole
+ * chunks as fit. Returns the product. */
 static int64_t group(const cubed_array *x, int first, int n, int64_t most, int64_t *chunks)
 {
     int64_t left = cb_max_i64(1, most), product = 1;
@@ -30,8 +30,7 @@ typedef struct product {
     int64_t chunk[3 * CUBED_MAX_NDIM]; /* by symbol: batch, rows, summed, columns */
 } product;
 
-/* Blocks that are nearly square, of the result first: larger ones mean fewer times that operands are
- * read. */
+/* Chooses nearly square blocks, first for the result: with larger blocks operands are read less often. */
 static void choose_blocks(product *p)
 {
     int64_t size = (int64_t)cubed_dtype_size(p->a->node.dtype);
@@ -54,7 +53,7 @@ static void choose_blocks(product *p)
     }
 }
 
-/* Symbols first..first+n-1 for the axes from *d, with their blocks. */
+/* Sets symbols first..first+n-1 for the axes from *d, with their blocks. */
 static void put_axes(const product *p, const cubed_array *x, int first, int n, int *d, int *symbols,
                      int64_t *chunks)
 {
@@ -103,7 +102,7 @@ static cubed_status multiply(product *p, cubed_array **out, cubed_error *err)
 
 /* --- Sums of products ----------------------------------------------------------------------------- */
 
-/* The common type of both, to compute with. */
+/* The common type for computations. */
 static cubed_status common_type(const char *name, const cubed_array *x1, const cubed_array *x2,
                                 cubed_dtype *out, cubed_error *err)
 {
@@ -115,7 +114,7 @@ static cubed_status common_type(const char *name, const cubed_array *x1, const c
     return CUBED_OK;
 }
 
-/* Products of broadcast elements summed over some axes: nothing but the sums is stored. */
+/* Products of broadcast elements summed over some axes: only the sums are stored. */
 static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *axes, int naxes,
                                  cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
@@ -134,7 +133,7 @@ static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *ax
     return st;
 }
 
-/* Both in the common type; references that the caller drops. */
+/* Casts both to the common type; the caller drops the references. */
 static cubed_status cast_both(const char *name, cubed_array *x1, cubed_array *x2, cubed_array **a,
                               cubed_array **b, cubed_error *err)
 {
@@ -179,7 +178,7 @@ cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis, cubed_arra
     return st;
 }
 
-/* x with `n` axes of extent 1 at position `at`. */
+/* Inserts `n` axes of extent 1 at position `at`. */
 static cubed_status widen(cubed_array **x, int at, int n, cubed_error *err)
 {
     for (int i = 0; i < n; i++) {
@@ -215,7 +214,7 @@ static cubed_status matrices(cubed_array *x1, cubed_array *x2, cubed_array **out
     return st;
 }
 
-/* One operand is a vector: what is read once is summed where it is read. */
+/* One operand is a vector: the matrix is read once, so it is summed where it is read. */
 static cubed_status with_vector(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err)
 {
@@ -239,7 +238,7 @@ cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, c
     return n1 == 1 || n2 == 1 ? with_vector(x1, x2, out, err) : matrices(x1, x2, out, err);
 }
 
-/* Puts the axes in `mask` behind (in front of) the others, in the order of `axes`. */
+/* Moves the axes in `mask` behind (before) the others, in the order of `axes`. */
 static cubed_status gather_axes(cubed_array **x, uint32_t mask, const int *axes, int n, bool behind,
                                 cubed_error *err)
 {
@@ -262,7 +261,7 @@ static cubed_status contract(product *p, cubed_array **out, cubed_error *err)
     int axes[CUBED_MAX_NDIM];
     for (int i = 0; i < p->summed; i++) axes[i] = p->rows + i;
     if (p->columns > 0) CB_TRY(widen(&p->a, p->summed, p->columns, err));
-    if (p->summed == 0) { /* a sum over nothing but one product */
+    if (p->summed == 0) { /* the sum has only one product */
         cubed_array *args[2] = {p->a, p->b};
         return cubed_elementwise(p->a->node.dtype == CUBED_BOOL ? CUBED_OP_LOGICAL_AND
                                                                 : CUBED_OP_MULTIPLY,

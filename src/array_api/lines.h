@@ -1,12 +1,11 @@
-/* Quantiles: shared by the two ways to find them. */
+/* Declarations shared by the two algorithms for quantiles. */
 #ifndef CB_API_LINES_H
 #define CB_API_LINES_H
 
 #include "array_api/api_pkg.h"
 #include "block/block_quantile.h"
 
-/* An array whose axes `first` to `first + n - 1` are reduced, and which axis of the caller's array each
- * one is. */
+/* An array whose axes `first` to `first + n - 1` are reduced, and the axis of the caller's array for each of its axes. */
 typedef struct cb_lines {
     cubed_array *x; /* a reference */
     int first, n;
@@ -18,9 +17,9 @@ static inline bool cb_lines_reduces(const cb_lines *l, int d)
     return d >= l->first && d < l->first + l->n;
 }
 
-/* The keys that the quantiles lie between, found by counting in passes over x (block/key_counts.c): a
- * state, whose axes are those of x that are not reduced, in x's chunks, and one of numbers. A task's counts
- * take about a quarter of `memory`, if that is enough for 8 bits at a time. */
+/* Finds the keys around the quantiles by counting in passes over x (block/key_counts.c). *state has the axes of x that are
+ * not reduced, in x's chunks, and one of numbers. A task's counts use about a quarter of `memory`, if that is enough for 8
+ * bits at a time. */
 CUBED_MUST_CHECK cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p,
                                                 size_t params_size, uint64_t memory,
                                                 cubed_array **state, cubed_error *err);

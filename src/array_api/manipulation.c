@@ -1,4 +1,4 @@
-/* Arranging elements, and differences of neighbours: combinations of views. */
+/* Rearranges elements, and differences of adjacent elements: combinations of views. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -34,7 +34,7 @@ static cubed_status cut_to_nothing(cubed_array *x, int axis, cubed_array **out, 
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* One axis, `times` times: x is broadcast along a new axis in front of it, and the two are merged. */
+/* Tiles one axis `times` times: x is broadcast along a new axis before it, and the two are merged. */
 static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_array **out,
                               cubed_error *err)
 {
@@ -59,7 +59,7 @@ static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_arr
     return st;
 }
 
-/* So often an axis is joined to itself, which is a view and leaves the chunks as they are. */
+/* Maximum repetitions by concatenation, which is a view and keeps the chunks. */
 enum { JOINED = 16 };
 
 cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed_array **out,
@@ -99,7 +99,7 @@ cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed
     return st;
 }
 
-/* One difference: x without its first element along the axis less x without its last. */
+/* One difference: x without its first element along the axis minus x without its last. */
 static cubed_status diff_once(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
@@ -129,7 +129,8 @@ cubed_status cubed_diff(cubed_array *x, int axis, int64_t n, cubed_array **out, 
     for (int64_t i = 0; i < n; i++) {
         cubed_array *before = now;
         cubed_status st = diff_once(before, axis, &now, err);
-        bool last = st == CUBED_OK && now->shape[axis] == 0; /* nothing differs from nothing */
+        /* differences of an empty axis are empty */
+        bool last = st == CUBED_OK && now->shape[axis] == 0;
         cubed_array_unref(before);
         CB_TRY(st);
         if (last) break;

@@ -1,4 +1,5 @@
-/* Elementwise functions that are a few operations: angles, powers of 2, extremes that skip NaN, parts of complex numbers. */
+/* Elementwise functions composed of a few operations: angles, powers of 2, extremes that skip NaN, parts of complex
+ * numbers. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -15,7 +16,7 @@ static cubed_array *as_floats(cb_steps *s, cubed_array *x)
     return kind_of(x) < CUBED_KIND_FLOAT ? cb_step_cast(s, x, CUBED_FLOAT64) : x;
 }
 
-/* x times a number, in the type that Python's floats have beside x. */
+/* x times a number, in the type of a Python float in an operation with x. */
 static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
 {
     return x ? cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_number(s, x, by), NULL) : NULL;

@@ -97,7 +97,7 @@ cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
 
 /* --- solve ------------------------------------------------------------------------------------------- */
 
-/* Axes of extent 1 in front, up to ndim dimensions; x is replaced. */
+/* Adds leading axes of extent 1 up to ndim dimensions; replaces x. */
 static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 {
     while ((*x)->node.grid->ndim < ndim) {

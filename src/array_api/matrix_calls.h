@@ -28,14 +28,14 @@ CUBED_MUST_CHECK cubed_status cb_matrix_dtype(const char *name, cubed_dtype x, c
 /* x in that type. CUBED_E_LINALG if x has fewer than two axes, or `square` and its matrices are not square. */
 CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square,
                                                 cubed_array **out, cubed_error *err);
-/* Calls the function with as many whole matrices as make a block. */
+/* Calls the function on blocks, each with as many whole matrices as fit. */
 CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_array *x,
                                               cubed_array **outs, cubed_error *err);
 /* Like cb_matrix_apply; outs[i] is NULL for a result that the caller does not want. */
 CUBED_MUST_CHECK cubed_status cb_matrix_apply_to(const cb_matrix_job *j, cubed_array *x,
                                                  cubed_array **const *outs, cubed_error *err);
-/* Whether a task of `task_mem` bytes holds one matrix of x (and of b, unless it is NULL), the results for it, and the
- * chunks that it is read from; true if task_mem is 0, which means unknown. */
+/* Returns true in *out if a task of `task_mem` bytes can hold one matrix of x (and of b, unless it is NULL), its results,
+ * and the chunks that it is read from; also if task_mem is 0, which means unknown. */
 CUBED_MUST_CHECK cubed_status cb_matrix_fits(const cb_matrix_job *j, const cubed_array *x,
                                              const cubed_array *b, uint64_t task_mem, bool *out,
                                              cubed_error *err);

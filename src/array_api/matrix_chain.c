@@ -1,4 +1,4 @@
-/* The product of several matrices, in the order that takes the fewest multiplications. */
+/* The product of several matrices, in the order with the fewest multiplications. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ops/steps.h"
 
-/* The products of matrices i to j: how many multiplications they take, and the last one of the left factor. */
+/* The product of matrices i to j: its number of multiplications, and the last matrix of the left factor. */
 typedef struct best {
     double cost;
     int split;
@@ -22,7 +22,7 @@ typedef struct chain {
 static int64_t rows_of(const chain *c, int i) { return c->x[i]->shape[0]; }
 static int64_t columns_of(const chain *c, int i) { return c->x[i]->shape[1]; }
 
-/* A vector in front is a row, one at the end a column. */
+/* A first vector is a row, a last vector a column. */
 static cubed_status take(chain *c, cubed_array *const *arrays)
 {
     for (int i = 0; i < c->n && c->s.st == CUBED_OK; i++) {
@@ -45,7 +45,7 @@ static cubed_status take(chain *c, cubed_array *const *arrays)
     return c->s.st;
 }
 
-/* Of longer and longer parts (Cormen et al., Introduction to Algorithms, "Matrix-chain multiplication"). */
+/* Extends parts step by step (Cormen et al., Introduction to Algorithms, "Matrix-chain multiplication"). */
 static void choose(chain *c)
 {
     const size_t n = (size_t)c->n;
@@ -65,7 +65,7 @@ static void choose(chain *c)
     }
 }
 
-/* As deep as there are matrices. */
+/* The recursion depth is at most the number of matrices. */
 static cubed_array *product(chain *c, int i, int j)
 {
     if (i == j) return c->x[i];
@@ -75,7 +75,7 @@ static cubed_array *product(chain *c, int i, int j)
     return cb_step(&c->s, cubed_matmul(left, right, &y, c->s.err), &y);
 }
 
-/* Without the axes that vectors were given. */
+/* Removes the axes that were added to vectors. */
 static cubed_array *narrowed(chain *c, cubed_array *x, cubed_array *const *arrays)
 {
     cubed_array *y = NULL;

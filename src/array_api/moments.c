@@ -1,4 +1,4 @@
-/* Means of powers of distances from the mean, and what is made of them. */
+/* Central moments, and statistics from them. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -83,7 +83,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     cubed_array *y = NULL;
     cb_sample m;
     if (!cb_sample_take(&m, &s, "moment", x, options)) return cb_steps_end(&s, NULL, out);
-    if (order == 0 || (order == 1 && !center)) /* 1 and 0, but for NaN */
+    if (order == 0 || (order == 1 && !center)) /* 1 and 0, except NaN */
         y = cb_step_op(&s, CUBED_OP_WHERE, cb_sample_op(&s, CUBED_OP_EQUAL, m.mean, m.mean),
                        cb_step_number(&s, m.mean, order == 0), m.mean);
     else
@@ -91,7 +91,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     return cb_steps_end(&s, cb_sample_end(&m, y), out);
 }
 
-/* NaN where the variance is no more than rounding. */
+/* NaN where the variance does not exceed rounding errors. */
 static cubed_array *unless_flat(cb_sample *m, cubed_array *y)
 {
     cubed_array *least =
@@ -110,7 +110,7 @@ static cubed_array *skewness(cb_sample *m, bool bias)
     return unless_flat(m, y);
 }
 
-/* 3 of a normal distribution. */
+/* 3 for a normal distribution. */
 static cubed_array *kurtosis(cb_sample *m, bool fisher, bool bias)
 {
     const double n = m->n;
@@ -171,7 +171,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     cubed_array *y = cb_sample_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
                                   sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
     y = cb_step_op(s, CUBED_OP_WHERE, cb_sample_by(s, CUBED_OP_EQUAL, y, 0),
-                   cb_step_number(s, y, 1), y); /* as SciPy has it */
+                   cb_step_number(s, y, 1), y); /* as in SciPy */
     y = cb_sample_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));
     cubed_array *root = y ? cb_step_op(s, CUBED_OP_SQUARE, y, NULL, NULL) : NULL;
     root = cb_sample_by(s, CUBED_OP_ADD, root, 1);
@@ -181,7 +181,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     return cb_sample_by(s, CUBED_OP_MULTIPLY, y, 1 / sqrt(0.5 * log(w2)));
 }
 
-/* Anscombe's and Glynn's of the kurtosis: float64. */
+/* Anscombe's and Glynn's transformation of the kurtosis: float64. */
 static cubed_array *kurtosis_statistic(cb_sample *m)
 {
     cb_steps *s = m->s;

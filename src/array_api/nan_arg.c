@@ -1,4 +1,4 @@
-/* Positions of extreme values among those that are not NaN. */
+/* Positions of extreme values among elements that are not NaN. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -6,7 +6,7 @@
 
 static const char none_there[] = "All-NaN slice encountered";
 
-/* The first element that equals the extreme of those that are not NaN, which equal nothing. */
+/* The first element that equals the extreme of elements that are not NaN; NaN equals nothing. */
 static cubed_status nan_arg_complex(bool largest, cubed_array *x, const int *axis, bool keepdims,
                                     cubed_array **out, cubed_error *err)
 {

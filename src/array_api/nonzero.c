@@ -1,4 +1,4 @@
-/* Coordinates of elements that are not 0. */
+/* Coordinates of nonzero elements. */
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
@@ -51,7 +51,7 @@ cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out, cubed_erro
     return st;
 }
 
-/* at / stride % extent; all of it for an extent of 0. */
+/* at / stride % extent; without the remainder for an extent of 0. */
 static cubed_status one_coordinate(cubed_array *at, int64_t stride, int64_t extent,
                                    cubed_array **out, cubed_error *err)
 {
@@ -83,13 +83,13 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
 {
     int64_t stride = 1;
     for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
-        /* Of the first axis nothing is left above the extent. */
+        /* The first axis needs no remainder. */
         cubed_status st = one_coordinate(at, stride, d ? x->shape[d] : 0, &outs[d], err);
         if (st != CUBED_OK) {
             for (d++; d < x->node.grid->ndim; d++) cubed_array_unref(outs[d]);
             return st;
         }
-        /* Wraps around where an axis has no elements, and others have many. */
+        /* Wraps if an axis is empty and others are long. */
         stride = (int64_t)((uint64_t)stride * (uint64_t)cb_max_i64(1, x->shape[d]));
     }
     return CUBED_OK;

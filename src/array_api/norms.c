@@ -1,4 +1,4 @@
-/* Linear algebra that is made of other functions: norms, condition numbers, ranks, pseudo-inverses, powers, diagonals. */
+/* Linear algebra composed of other functions: norms, condition numbers, ranks, pseudo-inverses, powers, diagonals. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static cubed_array *singular_values(cb_steps *s, cubed_array *x, uint64_t task_m
 
 /* --- Norms of vectors -------------------------------------------------------------------------------- */
 
-/* |x| in double precision, where squares of single precision neither overflow nor lose digits. */
+/* x| in double precision, where squares of single precision neither overflow nor lose digits. */
 static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
 {
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -64,7 +64,7 @@ static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
     return op(s, CUBED_OP_ABS, x, NULL);
 }
 
-/* In single precision again, if x is. */
+/* Casts back to single precision if x has it. */
 static cubed_array *as_precise_as(cb_steps *s, const cubed_array *x, cubed_array *y)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -103,7 +103,7 @@ cubed_status cubed_vector_norm(cubed_array *x, double ord, const int *axes, int 
 
 /* --- Norms of matrices ------------------------------------------------------------------------------- */
 
-/* From sums along one axis the largest or least one. */
+/* The largest or smallest of sums along one axis. */
 static cubed_array *sums_norm(cb_steps *s, cubed_array *x, int axis, cubed_reduction of_sums)
 {
     cubed_array *y = reduced(s, CUBED_REDUCE_SUM, magnitudes(s, "matrix_norm", x), axis, true);
@@ -124,7 +124,7 @@ static cubed_array *frobenius_norm(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, &y, s->err), &y);
 }
 
-/* Axes stay. */
+/* Keeps the axes. */
 static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_norm_ord ord,
                                      uint64_t task_mem)
 {
@@ -189,7 +189,7 @@ cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matr
     return cb_fail(err, CUBED_E_ARG, "ord is %g, %s", number, expected);
 }
 
-/* Of matrices in any two axes. */
+/* Norms of matrices in any two axes. */
 static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm_ord ord,
                             bool keepdims, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
@@ -228,7 +228,7 @@ cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint6
 
 /* --- Condition numbers ------------------------------------------------------------------------------- */
 
-/* The largest singular value over the smallest one, or the reverse; infinite where all are 0, as NumPy has it. */
+/* The largest singular value divided by the smallest, or the reverse; infinite where all are 0, as in NumPy. */
 static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t task_mem)
 {
     cubed_array *values = singular_values(s, x, task_mem), *end[2] = {NULL, NULL};
@@ -269,8 +269,8 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
 
 /* --- Ranks and pseudo-inverses ----------------------------------------------------------------------- */
 
-/* Which singular values, along the last axis, count as such: more than rtol (NULL: the number of rows or columns of x,
- * whichever is larger, times the values' epsilon) times the largest one. */
+/* True for singular values, along the last axis, that count as nonzero: more than rtol times the largest one. rtol NULL:
+ * the larger of x's rows and columns times the values' epsilon. */
 static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *values,
                                 cubed_array *rtol)
 {
@@ -283,7 +283,7 @@ static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *
     return op(s, CUBED_OP_GREATER, values, limit);
 }
 
-/* Zeros in x's place: it has no elements. */
+/* Zeros in place of x, which is empty. */
 static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, const int64_t *shape,
                           cubed_array **out, cubed_error *err)
 {
@@ -303,7 +303,7 @@ cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_
     return cb_steps_end(&s, count, out);
 }
 
-/* Of empty matrices, transposed. */
+/* The inverse of empty matrices: their transpose. */
 static cubed_array *empty_inverse(cb_steps *s, const cubed_array *x, cubed_dtype dtype)
 {
     const int ndim = x->node.grid->ndim;
@@ -367,7 +367,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
 
 /* --- Diagonals --------------------------------------------------------------------------------------- */
 
-/* The square whose main diagonal is the one that is wanted. */
+/* The square whose main diagonal is the requested one. */
 static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, cubed_array **out,
                               cubed_error *err)
 {
@@ -384,15 +384,15 @@ static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, 
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* Whether chunks begin where an axis does, or there is one. */
+/* Returns true if the axis begins with a whole chunk, or has one chunk. */
 static bool begins_with_chunk(const cb_axis *a)
 {
     return a->starts ? a->n == 1 : a->first == a->chunk || a->extent <= a->first;
 }
 
-/* How the square's diagonal is cut, so that of its chunks only those are read through which it goes: as the axis
- * that has the longer chunks, or as the one whose chunks begin where it does. Blocks may be long where chunks are
- * flat: then they are as long as whole numbers of the other axis's chunks make CB_API_BLOCK_BYTES. */
+/* Block length of the square's diagonal, such that only chunks on the diagonal are read: from the axis with the longer
+ * chunks, or from the one that begins with a whole chunk. If chunks are flat, blocks may be long: then CB_API_BLOCK_BYTES
+ * limits them, in multiples of the other axis's chunks. */
 static int64_t diagonal_block(const cubed_array *square)
 {
     const int ndim = square->node.grid->ndim;
@@ -462,7 +462,7 @@ cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
     return cb_steps_end(&s, op(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
-/* x1[i] x2[k], elements of vectors along an axis, which stays. */
+/* x1[i] x2[k], elements of vectors along an axis, which is kept. */
 static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
                                int axis)
 {

@@ -29,7 +29,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* Reduced axes that are not next to each other go behind the others. */
+/* Moves reduced axes that are not adjacent behind the others. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, n = 0;
@@ -51,7 +51,7 @@ static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, 
     return cubed_permute_dims(x, out->axis, &out->x, err);
 }
 
-/* Axes of a result: for each quantile (`count` of them, or -1: of one, without an axis), of what is not
+/* Axes of a result: one for quantiles (`count` of them; -1: a single quantile without an axis), then those that are not
  * reduced. */
 typedef struct result {
     int ndim;
@@ -81,7 +81,7 @@ static void set_result(const cubed_array *x, uint32_t reduced, int count, bool k
     }
 }
 
-/* How many bytes of x one result is made of, at most SIZE_MAX. */
+/* Bytes of x per result, at most SIZE_MAX. */
 static size_t line_bytes(const cb_lines *l)
 {
     size_t bytes = cubed_dtype_size(l->x->node.dtype);
@@ -172,7 +172,7 @@ cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
         *p = (cb_quantile_params){.method = (int32_t)wanted->o.method,
                                   .skip_nan = wanted->o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
-                                  .wide = wanted->in_front, /* as NumPy has it */
+                                  .wide = wanted->in_front, /* as in NumPy */
                                   .count = wanted->n};
         memcpy(p + 1, wanted->q, bytes);
         st = cb_quantile_check(p, size, err);

@@ -1,20 +1,20 @@
-/* Quantiles of numbers, of which those of times consist. */
+/* Quantiles of numbers, which quantiles of times are composed of. */
 #ifndef CB_API_NUMBER_QUANTILES_H
 #define CB_API_NUMBER_QUANTILES_H
 
 #include "array_api/api_pkg.h"
 #include "cubed/array_api.h"
 
-/* The quantiles that a caller wants of an array. */
+/* The requested quantiles of an array. */
 typedef struct cb_quantiles {
     const double *q;
     int n;
-    bool in_front; /* the result has an axis for the quantiles, the first one; else n is 1 */
+    bool in_front; /* the result has a leading axis for the quantiles; otherwise n is 1 */
     cubed_quantile_options o;
-    uint32_t reduced; /* the axes of `o`, as bits */
+    uint32_t reduced; /* mask of the axes of `o` */
 } cb_quantiles;
 
-/* The name of a method, as in cubed/quantiles.def. */
+/* Name of a method, as in cubed/quantiles.def. */
 const char *cb_api_quantile_method_name(cubed_quantile_method method);
 
 CUBED_MUST_CHECK cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,

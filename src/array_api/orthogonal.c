@@ -1,9 +1,9 @@
 /* QR and singular value decompositions of matrices, which are the last two axes.
  *
- * A matrix that a task holds is decomposed by one call. A matrix with many more rows than columns is decomposed in
- * blocks of rows: Q and R of each block, then of all R one below the other, whose Q completes those of the blocks
- * (Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR", 2012). Panels of columns
- * (panel_factors.c) serve the rest. */
+ * A matrix that fits in a task is decomposed by one call. A matrix with many more rows than columns is decomposed in blocks
+ * of rows: Q and R of each block, then of all R below each other, whose Q completes those of the blocks (Demmel, Grigori,
+ * Hoemmen and Langou, "Communication-optimal parallel and sequential QR", 2012). Other matrices are decomposed in panels of
+ * columns (panel_factors.c). */
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_calls.h"
 #include "array_api/matrix_steps.h"
@@ -12,10 +12,10 @@
 
 /* --- Tall matrices ----------------------------------------------------------------------------------- */
 
-/* Of blocks of rows, unless there are so many columns that as few rows as a block may have take more. */
+/* Size of blocks of rows, unless the minimum number of rows is larger. */
 #define ROWS_BYTES ((int64_t)8 << 20)
 
-/* As few rows of a block as leave R with half of x's rows at most. */
+/* Minimum rows per block such that all R together have at most half of x's rows. */
 static int64_t fewest_rows(const cubed_array *x)
 {
     int64_t m = x->shape[x->node.grid->ndim - 2], n = x->shape[x->node.grid->ndim - 1];
@@ -28,7 +28,7 @@ static bool is_tall(const cubed_array *x)
     return n > 0 && n <= m / 4;
 }
 
-/* What a task holds that factors a block of so many rows, which may be computed from a tile of as many. */
+/* Memory of a task that factors a block of `rows` rows, which may be computed from a tile of the same size. */
 static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *bytes,
                                 cubed_error *err)
 {
@@ -46,7 +46,7 @@ static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *by
     return CUBED_OK;
 }
 
-/* Rows of a block of x, which is tall: as many as fit, and at least the fewest. */
+/* Rows of a block of x, which is tall: as many as fit, and at least the minimum. */
 static cubed_status rows_of_block(const cubed_array *x, uint64_t task_mem, int64_t *out,
                                   cubed_error *err)
 {
@@ -74,7 +74,7 @@ static cubed_status tall_fits(const cubed_array *x, uint64_t task_mem, bool *out
     return CUBED_OK;
 }
 
-/* Extents, blocks and symbols of the matrices behind x's other axes. */
+/* Extents, blocks and symbols of the matrices after x's other axes. */
 typedef struct operand {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
 } operand;
@@ -100,7 +100,7 @@ static void set_symbols(const cubed_array *x, int *symbols)
     for (int d = 0; d < ndim; d++) symbols[d] = d < ndim - 1 ? d : -1;
 }
 
-/* Q of each block, and all R one below the other. */
+/* Q of each block, and all R below each other. */
 static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **outs,
                                   cubed_error *err)
 {
@@ -116,7 +116,7 @@ static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **ou
     return cubed_blockwise(x->ctx, &operation, outs, err);
 }
 
-/* Blocks of q times those of `by`, which has one of n x n for each. */
+/* Multiplies blocks of q by those of `by`, which has one of n x n for each. */
 static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t rows,
                                     cubed_array **out, cubed_error *err)
 {
@@ -147,8 +147,8 @@ static cubed_status tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, 
     CB_TRY(rows_of_block(x, task_mem, &rows, err));
     CB_TRY(tall_fits(x, task_mem, &fits, err));
     CB_TRY(factor_blocks(x, rows, blocks, err));
-    /* What does not fit as it is, is refused when it is planned: by what these blocks need, not by another way
-     * for all R. */
+    /* If it does not fit, the plan is refused with the needs of these blocks, not with those of another algorithm for all
+     * R. */
     cubed_status st = cubed_qr(blocks[1], false, fits ? task_mem : 0, q ? &of_all : NULL, r, err);
     if (st == CUBED_OK && q) {
         st = multiply_blocks(blocks[0], of_all, rows, q, err);
@@ -217,7 +217,7 @@ static cubed_status tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u,
     return st;
 }
 
-/* x's adjoint in its place. */
+/* Replaces x by its adjoint. */
 static cubed_status adjoin(cubed_array **x, cubed_error *err)
 {
     cubed_array *conj = NULL, *adjoint = NULL;
@@ -230,7 +230,7 @@ static cubed_status adjoin(cubed_array **x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Of a wide matrix, by its adjoint `tall`: what is on the right there is on the left here. */
+/* For a wide matrix, by its adjoint `tall`: right and left vectors are exchanged. */
 static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array **u, cubed_array **s,
                              cubed_array **vh, cubed_error *err)
 {
@@ -244,7 +244,7 @@ static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array *
     return st;
 }
 
-/* a or its adjoint, whichever is tall; NULL if neither is. */
+/* Returns a or its adjoint, whichever is tall; NULL if neither is. */
 static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
 {
     *tall = cubed_array_ref(a);

@@ -1,4 +1,4 @@
-/* Elements around an array: NumPy's modes, out of views of it and of what is reduced along an axis. */
+/* Padding with NumPy's modes, from views of the array and of reductions along an axis. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,17 +25,17 @@ bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode)
     return false;
 }
 
-/* One axis, and what comes around it. */
+/* One axis, and its padding. */
 typedef struct padding {
     const cubed_pad_options *o;
     int axis;
     int64_t width[2];
 } padding;
 
-/* So many periods of a line are joined; more of them are a tiling. Parts of two more are at the ends. */
+/* Maximum periods of a line that are concatenated; more are tiled. Parts of two more are at the ends. */
 enum { MOST_PERIODS = 8, MOST_PARTS = 2 * (MOST_PERIODS + 2) };
 
-/* Up to MOST_PARTS parts one behind the other; those that are NULL or have no elements are left out. */
+/* Concatenates up to MOST_PARTS parts, without those that are NULL or empty. */
 static cubed_array *joined(cb_steps *s, const padding *p, cubed_array *const *parts, int n)
 {
     cubed_array *some[MOST_PARTS];
@@ -46,7 +46,7 @@ static cubed_array *joined(cb_steps *s, const padding *p, cubed_array *const *pa
     return cb_step_concat(s, some, nsome, p->axis);
 }
 
-/* n times the only element along the axis; NULL if that is never. */
+/* Repeats the only element along the axis n times; NULL for 0 times. */
 static cubed_array *spread(cb_steps *s, const padding *p, cubed_array *x, int64_t n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -83,11 +83,11 @@ static cubed_array *edge(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* A line through all elements is periodic. */
+/* A periodic line through all elements. */
 static cubed_array *periodic(cb_steps *s, const padding *p, cubed_array *x)
 {
     const int64_t n = x->shape[p->axis], start = -p->width[0], stop = n + p->width[1];
-    /* One period from the first element on. Where it is mirrored about elements these are not repeated. */
+    /* One period from the first element on. Reflections about elements do not repeat these. */
     const int64_t skipped = p->o->mode == CUBED_PAD_REFLECT;
     const int64_t back = p->o->mode == CUBED_PAD_WRAP ? 0 : n - 2 * skipped, length = n + back;
     cubed_array *period[2] = {x, NULL}, *parts[MOST_PARTS];
@@ -160,7 +160,7 @@ static cubed_array *statistics(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* From an end value, which is reached, to the edge, which is not repeated. */
+/* From an end value, included, to the edge, which is not repeated. */
 static cubed_array *ramp(cb_steps *s, const padding *p, cubed_array *x, int side)
 {
     const int64_t n = x->shape[p->axis], count = p->width[side];
@@ -199,7 +199,7 @@ static cubed_array *ramps(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* Whether the mode is defined for x's type, and for its extent along the axis. */
+/* Checks that the mode is defined for x's type and for its extent along the axis. */
 static cubed_status check(const padding *p, const cubed_array *x, cubed_error *err)
 {
     const cubed_pad_mode mode = p->o->mode;

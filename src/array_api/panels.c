@@ -10,8 +10,7 @@
 
 /* --- How wide -------------------------------------------------------------------------------------------- */
 
-/* Blocks are about this large where panels are eight times that; smaller ones than these are not worth a
- * call. */
+/* Blocks have about this size if panels are eight times as large. Blocks below LEAST_BYTES are not worth a call. */
 #define BLOCK_BYTES ((int64_t)1 << 20)
 #define LEAST_BYTES ((int64_t)4 << 10)
 /* Bookkeeping of a task. */
@@ -25,7 +24,7 @@ static int64_t rows_of_block(int64_t n, int64_t step, int64_t item)
     return cb_ceil_div(rows, step) * step;
 }
 
-/* The panel, a block, what a block is gathered from, and scratch. */
+/* The panel, a block, the chunks of a block, and scratch memory. */
 static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void *fn_ctx,
                               uint64_t *need, cubed_error *err)
 {
@@ -52,8 +51,8 @@ static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void
     return CUBED_OK;
 }
 
-/* Beside tasks there is the plan (cb_plan_metadata): each panel is a stage or two, which reads the panels left of
- * it piece by piece. Measured: 30 to 130 KB a panel, 0.5 to 2.5 KB a pair of them. */
+/* Memory of the plan in addition to tasks (cb_plan_metadata): each panel is one or two stages, which read the panels to its
+ * left piece by piece. Measured: 30 to 130 KB per panel, 0.5 to 2.5 KB per pair of panels. */
 static uint64_t plan_bytes(int64_t panels)
 {
     const uint64_t n = (uint64_t)panels;
@@ -64,7 +63,7 @@ static uint64_t plan_bytes(int64_t panels)
 
 /* Plans were measured to be smaller by up to this factor. */
 #define PLAN_MARGIN 5
-/* Of a matrix whose panels do not fit: the plan is refused, and few panels are planned fast. */
+/* For a matrix whose panels do not fit: the plan is refused, and few panels are planned fast. */
 #define FEW_PANELS 64
 
 static void set_step(cb_panels *p, int64_t step, int64_t item)
@@ -88,13 +87,13 @@ cubed_status cb_panels_choose(cb_panels *p, const char *function, uint64_t task_
             (unsigned long long)task_mem);
     CB_TRY(cb_context_find_block_fn(p->s->ctx, function, &fn, &fn_ctx, err));
     for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
-        /* Panels of about the same width: the last one is not much narrower. */
+        /* Panels of about equal width: the last one is not much narrower. */
         const int64_t panels = cb_ceil_div(p->n, step);
         set_step(p, cb_ceil_div(p->n, panels), item);
         CB_TRY(task_need(p, fn, fn_ctx, &need, err));
         const uint64_t all = cb_sat_add(need, plan_bytes(panels));
         if (all <= task_mem) return CUBED_OK;
-        /* The estimate of the plan is a high one: that it is too large is for the plan to say, which knows. */
+        /* The estimate of the plan is high, so the plan itself decides whether it is too large. */
         if (need <= task_mem && all < least && all / PLAN_MARGIN <= task_mem) {
             least = all;
             best = p->step;
@@ -173,7 +172,7 @@ cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns)
         &y);
 }
 
-/* Three pieces below one another, as wide as blocks. */
+/* Three pieces below each other, as wide as blocks. */
 static cubed_array *column(const cb_panels *p, cubed_array *a, cubed_array *b, cubed_array *c,
                            int64_t width)
 {

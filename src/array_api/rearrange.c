@@ -1,4 +1,4 @@
-/* Arrays taken apart, put together and resized: combinations of views. */
+/* Splits, joins and resizes arrays: combinations of views. */
 #include <stdlib.h>
 
 #include "array_api/api_pkg.h"
@@ -10,14 +10,14 @@
 
 /* --- Apart -------------------------------------------------------------------------------------------- */
 
-/* The place in an axis that a bound of Python's slices is. */
+/* Returns the position in an axis for a bound of a Python slice. */
 static int64_t clamp_bound(int64_t bound, int64_t extent)
 {
     if (bound < 0) bound = bound < -extent ? 0 : bound + extent;
     return cb_min_i64(bound, extent);
 }
 
-/* Gives up the arrays that were made before a failure. */
+/* Drops the arrays that were created before an error. */
 static cubed_status release(cubed_array **out, int64_t n, cubed_status st)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out, cubed_e
     return cb_steps_end(&s, y, out);
 }
 
-/* Axes of one element in front of those of x, until there are ndim. */
+/* Adds leading axes of one element to x, up to ndim axes. */
 static cubed_array *widen(cb_steps *s, cubed_array *x, int ndim)
 {
     while (x && x->node.grid->ndim < ndim) {
@@ -168,7 +168,7 @@ cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape, cubed_
 
 /* --- Elements removed and inserted --------------------------------------------------------------------- */
 
-/* A position, and the number of its argument, which is that of its values. */
+/* A position, and the number of its argument, which selects its values. */
 typedef struct place {
     int64_t at, number;
 } place;
@@ -180,7 +180,7 @@ static int compare_places(const void *left, const void *right)
     return a->number < b->number ? -1 : 1;
 }
 
-/* Parts of arrays that are joined along an axis. */
+/* Parts of arrays to be concatenated along an axis. */
 typedef struct joint {
     cb_steps *s;
     cubed_array **parts;

@@ -1,10 +1,10 @@
-/* Elements as often as an array says. */
+/* Repeats elements by an array of counts. */
 #include "ops/steps.h"
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* x, in one dimension for no axis, and how often each position along the axis comes: int64. */
+/* x, flattened if there is no axis, and the count of each position along the axis: int64. */
 typedef struct repetition {
     cubed_array *x, *times;
     int axis;
@@ -16,7 +16,7 @@ static void drop(repetition *r)
     cubed_array_unref(r->times);
 }
 
-/* r is to be dropped in any case. */
+/* r must be dropped in any case. */
 static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axis, repetition *r,
                             cubed_error *err)
 {
@@ -72,7 +72,7 @@ static cubed_status cut_to_nothing(const repetition *r, cubed_array **out, cubed
     return cubed_slice_array(r->x, slices, out, err);
 }
 
-/* Place k of the result has the first element up to which more than k elements come. */
+/* Position k of the result has the first element for which the counts up to it exceed k. */
 static cubed_status spread(const repetition *r, int64_t total, cubed_array **out, cubed_error *err)
 {
     cubed_array *ends = NULL, *places = NULL, *at = NULL;

@@ -30,7 +30,7 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
         if (seen >> axis & 1)
             return cb_fail(err, CUBED_E_ARG, "rolling: axis %d comes twice", axis);
         seen |= 1u << axis;
-        /* What is farther away than the axis is long is nothing. */
+        /* Distances beyond the axis have no elements. */
         const int64_t most = cb_max_i64(0, x->shape[axis] - 1);
         p->before[axis] = cb_min_i64(windows[i].before, most);
         p->after[axis] = cb_min_i64(windows[i].after, most);
@@ -38,8 +38,8 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
     return CUBED_OK;
 }
 
-/* Chunks, or several of them along axes where they are shorter than windows, so that no element comes with more than a
- * few blocks, as long as the block stays small. */
+/* Blocks are chunks, or several of them along axes with chunks shorter than windows. So no element is in more than a few
+ * blocks, as long as blocks stay small. */
 static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
                        int64_t chunks[CUBED_MAX_NDIM])
 {
@@ -56,7 +56,7 @@ static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
     }
 }
 
-/* Of float32 or float64. */
+/* For float32 or float64. */
 static cubed_status reduce(cubed_array *x, const cb_rolling_params *p, cubed_array **out,
                            cubed_error *err)
 {

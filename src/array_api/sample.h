@@ -1,4 +1,4 @@
-/* Samples along some axes, which statistics are made of. */
+/* Samples along some axes, for statistics. */
 #ifndef CB_API_SAMPLE_H
 #define CB_API_SAMPLE_H
 
@@ -8,22 +8,23 @@
 typedef struct cb_sample {
     cb_steps *s;
     cubed_array *x;         /* floats */
-    cubed_reduce_options o; /* the axes, which stay: keepdims */
-    bool keepdims;          /* as it was asked for */
+    cubed_reduce_options o; /* the axes, which are kept: keepdims */
+    bool keepdims;          /* as requested by the caller */
     double n;               /* elements of each sample */
     cubed_array *mean;
-    cubed_array *variance; /* once it was wanted (moments.c) */
+    cubed_array *variance; /* set on first use (moments.c) */
 } cb_sample;
 
-/* False if x is none of real numbers, or has no such axes: the steps have failed then. `name` is for messages. */
+/* Returns false, with an error in the steps, if x does not have real numbers or has no such axes. `name` is for
+ * messages. */
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options);
-/* With the axes, which cb_sample_end drops where that is wanted; NULL of NULL. */
+/* Results keep the axes; cb_sample_end drops them if requested. NULL for NULL. */
 cubed_array *cb_sample_mean(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_sum(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x);
 
-/* Operations of two arrays, and of an array and a number, which takes its type; NULL of NULL. */
+/* Operations of two arrays, and of an array and a number, which gets the array's type; NULL for NULL. */
 cubed_array *cb_sample_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
 

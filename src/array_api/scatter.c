@@ -1,9 +1,8 @@
-/* Arrays of positions for several axes at once: as NumPy has x[i, j] and x[i, j] = value, of whole other axes; and
- * x[slices] = value.
+/* Arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; other axes are taken as a whole.
+ * Also x[slices] = value.
  *
- * Axes that have positions are moved next to each other and merged, and positions along them become one. Where
- * values are put every element looks for itself among the sorted positions, so that nothing is written but by
- * the task whose element it is. */
+ * Axes with positions are moved next to each other and merged, and their positions become one array. For assignments every
+ * element searches for itself among the sorted positions, so only the task of an element writes it. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -11,7 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 
-/* Which axes have positions, and the shape that their arrays broadcast to. */
+/* Axes with positions, and the broadcast shape of their arrays. */
 typedef struct picked {
     const char *name;
     cubed_array *const *at; /* by axis of x; NULL: the whole axis */
@@ -79,15 +78,15 @@ static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array 
     return cb_step(s, cb_graph_add(s->ctx, &n, &y, &same, s->err), &same);
 }
 
-/* Positions along the merged axes, in one dimension. What is picked from one axis alone needs no `wrap`. */
+/* Positions along the merged axes, in one dimension. A take from a single axis needs no `wrap`. */
 static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
 {
     int64_t flat = -1;
     cubed_array *total = NULL;
     for (int d = 0; d < p->nshape; d++) {
         if (p->shape[d] > 0) continue;
-        const cubed_scalar zero = {.i64 =
-                                       0}; /* nobody reads positions that are broadcast to none */
+        /* positions that broadcast to an empty shape are not read */
+        const cubed_scalar zero = {.i64 = 0};
         flat = 0;
         return cb_step(s,
                        cubed_array_full(s->ctx, CUBED_INT64, 1, &flat, NULL, &zero, &total, s->err),
@@ -108,7 +107,7 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
     return cb_step_reshaped(s, cb_step_broadcast(s, total, p->nshape, p->shape), 1, &flat);
 }
 
-/* x with the axes that have positions merged, at `place`; what it was before is in `order` and `before`. */
+/* x with the axes of positions merged, at `place`. `order` and `before` describe the original axes. */
 static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int place, int *order,
                            int64_t *before)
 {
@@ -130,7 +129,7 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int pla
     return cb_step_reshaped(s, cb_step_permuted(s, x, order), made, shape);
 }
 
-/* Values are cast, but for times to times of their unit, and texts to texts of their kind, alone. */
+/* Values are cast, except times, which need the same unit, and strings, which need the same kind. */
 static cubed_status check_type(const char *name, const cubed_array *x, const cubed_array *value,
                                cubed_error *err)
 {
@@ -178,7 +177,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     if (kind == CUBED_KIND_TEXT) {
         y = cb_step_replaced_texts(s, x, mask, value);
     } else {
-        /* Half precision is selected in single, times as the integers that they are. */
+        /* Half precision is selected in single precision, times as int64. */
         const cubed_dtype work = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         y = cb_step_op(s, CUBED_OP_WHERE, mask, cb_step_cast(s, value, work),
                        cb_step_cast(s, x, work));
@@ -217,7 +216,7 @@ static cubed_status check_value(const char *name, const cubed_array *value, int 
     return CUBED_OK;
 }
 
-/* `value`, which broadcasts to what cubed_gather gives, with one row for each position in front. */
+/* `value`, broadcast to the shape of cubed_gather's result, with one row per position. */
 static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, const int64_t *rest)
 {
     int64_t full[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
@@ -238,7 +237,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
     return cb_step_reshaped(s, cb_step_permuted(s, value, order), 1 + nrest, shape);
 }
 
-/* x, whose rows with a position are replaced, by the value of the last of equal ones. */
+/* x with rows at positions replaced; of equal positions the last value counts. */
 static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
 {
     cubed_array *order = NULL, *rows = NULL, *behind = NULL, *wide = NULL;
@@ -261,7 +260,7 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     return replaced(s, x, wide, fresh);
 }
 
-/* x, which has no elements, and whose tasks run after those that check positions, which has elements. */
+/* x, which is empty, with tasks that run after those that check positions. */
 static cubed_array *after_checks(cb_steps *s, cubed_array *x, cubed_array *positions)
 {
     cubed_array *none = cb_step_part(s, positions, 0, 0, 0, 1);
@@ -293,7 +292,7 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     if (count > 0) y = some ? rows_replaced(&s, y, at, rows) : after_checks(&s, y, at);
     for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
     y = cb_step_permuted(&s, cb_step_reshaped(&s, y, p.ndim, before), back);
-    /* Reshapes have chunks of their own. */
+    /* Reshapes choose their own chunks. */
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }
 
@@ -317,7 +316,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     if (ones) total = cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, ones, &all, &total, err), &total);
     cubed_array *fits =
         cb_step_op(&s, CUBED_OP_EQUAL, total, cb_step_whole(&s, values->shape[0]), NULL);
-    /* Where there is nothing to put x is what has to be asked for. */
+    /* If there are no values, the check is attached to x. */
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
     if (y)
@@ -337,7 +336,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
 
 /* --- Parts by slices ------------------------------------------------------------------------------- */
 
-/* v, of r.len elements along the axis, with these at their places among `extent`; what is between them is anything. */
+/* v, of r.len elements along the axis, at their places among `extent`; elements between them are arbitrary. */
 static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r, int64_t extent)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -364,7 +363,7 @@ static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r,
     return cb_step_concat(s, parts, n, axis);
 }
 
-/* Which positions along the axis lie in the range. */
+/* True for positions along the axis in the range. */
 static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cubed_slice r)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -388,7 +387,7 @@ static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cube
     return cb_step_op(s, CUBED_OP_LOGICAL_AND, mask, phase, NULL);
 }
 
-/* `value` with the axes that it has in x; those that it lacks, or that slices drop, have extent 1. */
+/* Aligns `value` with x's axes; axes that it lacks, or that slices drop, have extent 1. */
 static cubed_array *in_axes_of(cb_steps *s, const cubed_array *x, const cubed_slice *slices,
                                const cubed_array *part, cubed_array *value)
 {

@@ -28,8 +28,7 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
     return cubed_blockwise(sorted->ctx, &operation, out, err);
 }
 
-/* Of integers among integers of the other sign and 64 bits: what is beyond their type goes in front of all of
- * them, or behind them. */
+/* Searches 64-bit integers of the other signedness: values out of range go before or after all elements. */
 static cubed_status search_integers(cubed_array *sorted, cubed_array *values, bool right,
                                     cubed_array **out, cubed_error *err)
 {
@@ -68,7 +67,7 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
         CB_GO(search_integers(sorter ? sorted : x1, x2, right, out, err));
         goto out;
     }
-    if (times) { /* NaT is behind all others */
+    if (times) { /* NaT is after all others */
         CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));
         CB_GO(cubed_astype(x2, type, &b, err));
         CB_GO(cb_op_ordered_time(a, true, &first, err));

@@ -1,4 +1,4 @@
-/* Sets of elements: groups of equal ones, which are beside each other when they are in order. */
+/* Sets of elements: groups of equal elements, which are adjacent after sorting. */
 #include "array_api/sets.h"
 #include "array_api/api_pkg.h"
 #include "base/error.h"
@@ -83,7 +83,7 @@ cubed_array *cb_step_first(cb_steps *s, cubed_array *sorted, bool equal_nan)
     return cb_step(s, find_first(sorted, equal_nan, &y, s->err), &y);
 }
 
-/* The elements in one dimension, in order, and which are the first of their groups. */
+/* The flattened elements, sorted, and which are the first of their groups. */
 typedef struct groups {
     cubed_array *flat, *sorted, *first, *offsets;
     cubed_array *order; /* NULL: not wanted */
@@ -107,8 +107,8 @@ static cubed_status sort_values(cubed_array *x, uint64_t task_mem, cubed_array *
     return cubed_sort_with(x, 0, &o, out, err);
 }
 
-/* Elements and their places from one sort; offsets are counted in chunks of the elements alone, whatever else
- * is wanted. g is to be dropped in any case. */
+/* Sorts elements and their positions together. Offsets are counted in chunks of the elements, whatever else is requested. g
+ * must be dropped in any case. */
 static cubed_status make_groups(cubed_array *x, bool order, const cubed_unique_options *o,
                                 groups *g, cubed_error *err)
 {
@@ -137,7 +137,7 @@ cubed_status cubed_unique_offsets(cubed_array *x, const cubed_unique_options *op
     return st;
 }
 
-/* From where each group begins to where the next one does. */
+/* Differences between the starts of adjacent groups. */
 static cubed_status count_each(const groups *g, cubed_array **out, cubed_error *err)
 {
     const cubed_scalar n = {.i64 = g->flat->shape[0]};
@@ -159,8 +159,8 @@ out:
     return st;
 }
 
-/* The number of each element's group, in the shape of x: running sums of what is in order, which are sorted by
- * where the elements were. */
+/* The number of each element's group, in the shape of x: running sums over the sorted elements, sorted back by the
+ * elements' positions. */
 static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array **out,
                                   cubed_error *err)
 {
@@ -209,7 +209,7 @@ out:
 
 /* --- Membership --------------------------------------------------------------------------------------- */
 
-/* x is cut as it is chunked, and so are the members: each block of x meets all blocks of those. */
+/* x and the members are divided by their chunks: each block of x is compared with all blocks of the members. */
 static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_isin_params *params,
                                  cubed_array **out, cubed_error *err)
 {
@@ -232,7 +232,7 @@ static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_is
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* x in the type that both are compared in, and in one dimension if `flat`; texts are compared as they are. */
+/* Casts x to the type of comparisons, and flattens it if `flat`; strings are compared unchanged. */
 static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
 {
@@ -245,8 +245,7 @@ static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type,
     return st;
 }
 
-/* Of integers that no integer type holds both, what is beyond the one gets the highest bit in it, and so has what is
- * beyond the other. */
+/* If integers have no common integer type, values beyond the other type's range get the highest bit, on both sides. */
 static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2, cubed_dtype *type,
                                     bool *positive, cubed_error *err)
 {
@@ -263,7 +262,7 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
                    cubed_dtype_name(a), cubed_dtype_name(b));
 }
 
-/* Times as the int64 that they are in a unit of both; NaT is among none. */
+/* Compares times as int64 in a common unit; NaT is not a member of any set. */
 static cubed_status find_times(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
                                cubed_error *err)
 {
@@ -291,7 +290,7 @@ cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, cubed_arr
     CB_TRY(comparable_type(x1, x2, &type, &positive, err));
     for (int d = 0; d < x2->node.grid->ndim; d++) empty = empty || x2->shape[d] == 0;
     if (empty) return cubed_array_full(x1->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
-    /* Each axis of both has a number of its own. */
+    /* The axes of both have different numbers. */
     const bool flat = ndim == CUBED_MAX_NDIM;
     const bool flat_members = ndim + x2->node.grid->ndim > CUBED_MAX_NDIM;
     const cb_isin_params params = {invert, positive};

@@ -1,9 +1,9 @@
-/* Sorting lines that no task holds: parts of them are sorted, then some runs at a time are merged, part by
- * part of the result, until one is left. Each pass reads and writes everything once, and a little more.
+/* Sorts lines that do not fit in a task. Parts of them are sorted. Then a number of runs are merged at a time, part by part
+ * of the result, until one run is left. Each pass reads and writes everything once, and a little more.
  *
- * Which ranges of the runs a part of the result is in is found in samples of the runs, which are made with
- * them: from few samples of all down to those that are nearest (block/merge_bounds.c). Parts are cut by rank:
- * how large tasks are does not depend on data. */
+ * The ranges of the runs for a part of the result are found in samples of the runs, which are created with them. The search
+ * goes from coarse samples to the finest (block/merge_bounds.c). Parts are divided by rank, so the size of tasks does not
+ * depend on data. */
 #include <string.h>
 
 #include "array_api/merge_sizes.h"
@@ -19,7 +19,7 @@ typedef struct merging {
     int symbols[CUBED_MAX_NDIM];
 } merging;
 
-/* Runs of one length: their elements, positions or NULL, and samples for the pass that comes. */
+/* Runs of one length: their elements, positions or NULL, and samples for the next pass. */
 typedef struct made {
     cubed_array *values, *positions;
     int nsamples;
@@ -34,8 +34,7 @@ static void drop(made *m)
     *m = (made){.values = NULL};
 }
 
-/* An operand with so many elements along the axis, in blocks of `chunk`, and in blocks of 1 along the
- * others. */
+/* An operand with `extent` elements along the axis, in blocks of `chunk`, and in blocks of 1 along the others. */
 typedef struct shape {
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
 } shape;
@@ -58,7 +57,7 @@ static cubed_block_output output(const merging *m, cubed_dtype dtype, const shap
                                 NULL};
 }
 
-/* Results of "sort_run" and "merge_runs"; `next`: the pass that takes them, or NULL. */
+/* Results of "sort_run" and "merge_runs"; `next`: the pass that reads them, or NULL. */
 static cubed_status make_runs(const merging *m, const char *function,
                               const cubed_block_input *inputs, const cb_gather *gathers, int nin,
                               const cb_merge_pass *next, made *out, cubed_error *err)
@@ -108,17 +107,17 @@ static cubed_status sort_parts(const merging *m, cubed_array *beside, const cb_m
     return make_runs(m, "sort_run", in, none, beside ? 2 : 1, next, out, err);
 }
 
-/* Parts of a group of runs that become one. */
+/* Number of parts in a group of runs that are merged. */
 static int64_t group_parts(const merging *m) { return cb_runs_group(&m->runs) / m->runs.part; }
 
-/* A gathered input: `per_part` elements for each part of the group. */
+/* A gathered input: at most `most` elements for each part of the group. */
 static cb_gather gathered(const merging *m, int64_t most)
 {
     return (cb_gather){.most = most, .per = group_parts(m), .axis = m->l.axis, .ranges = 0};
 }
 
-/* Ranges of samples number `step` - 1 for each part (or of elements), found in samples number `step`, in which
- * *ranges are known unless they are NULL. Replaces *ranges. */
+/* Ranges of samples number `step` - 1 (or of elements) for each part. They are found in samples number `step`, within
+ * *ranges if that is not NULL. Replaces *ranges. */
 static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const made *runs,
                                 int step, cubed_array **ranges, cubed_error *err)
 {
@@ -148,7 +147,7 @@ static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const 
     return CUBED_OK;
 }
 
-/* Merges runs; `next`: the pass that takes the result, or NULL. */
+/* Merges runs; `next`: the pass that reads the result, or NULL. */
 static cubed_status merge(merging *m, const cb_merge_pass *p, const cb_merge_pass *next, made *runs,
                           cubed_error *err)
 {

@@ -4,7 +4,7 @@
 #include "base/struct_size.h"
 #include "block/params.h"
 
-/* Blocks of the result are to fit the tasks of others, of those too that do not cut them. */
+/* Blocks of the result must fit in tasks of other operations, including those that do not divide them. */
 #define BLOCKS_OF_TASK 8
 
 static int64_t block_bytes(uint64_t task_mem)

@@ -1,4 +1,4 @@
-/* Ranges, means with weights; covariances and correlations: products of what is left of rows without their means. */
+/* Ranges, weighted means; covariances and correlations: products of rows minus their means. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -22,7 +22,7 @@ static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
     return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
 }
 
-/* Of each row, as a column. */
+/* A reduction of each row, as a column. */
 static cubed_array *of_rows(cb_steps *s, cubed_reduction reduction, cubed_array *x)
 {
     static const int second = 1;
@@ -42,7 +42,7 @@ static cubed_array *conj_transposed(cb_steps *s, cubed_array *x)
     return cb_step_op(s, CUBED_OP_CONJ, y, NULL, NULL);
 }
 
-/* The products of rows of x, weighted (w NULL: not), divided by n; without axes if there is one row. */
+/* Products of rows of x, weighted (w NULL: not), divided by n; without axes if there is one row. */
 static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_array *n)
 {
     cubed_array *left = w ? op(s, CUBED_OP_MULTIPLY, x, w) : x, *t = conj_transposed(s, x);
@@ -119,7 +119,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
     const int ndim = x->node.grid->ndim;
     *o = (cubed_cov_options)CUBED_COV_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE(name, given, o, err));
-    if (ndim == 0) return CUBED_OK; /* which is refused */
+    if (ndim == 0) return CUBED_OK; /* refused later */
     CB_TRY(check_weights("fweights", o->fweights, x->shape[ndim - 1], err));
     return check_weights("aweights", o->aweights, x->shape[ndim - 1], err);
 }
@@ -150,7 +150,7 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
     if (d) column = cb_step(&s, cubed_expand_dims(d, 1, &column, err), &column);
     if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
     cubed_array *y = op(&s, CUBED_OP_DIVIDE, op(&s, CUBED_OP_DIVIDE, c, column), row);
-    if (y && !is_complex) { /* where rounding made it more */
+    if (y && !is_complex) { /* rounding may exceed the range */
         y = op(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
         y = y ? op(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }
@@ -168,7 +168,7 @@ cubed_status cubed_ptp(cubed_array *x, const cubed_reduce_options *options, cube
     return cb_steps_end(&s, op(&s, CUBED_OP_SUBTRACT, most, least), out);
 }
 
-/* A number everywhere, in this type and x's chunks. */
+/* A constant in this type and x's chunks. */
 static cubed_array *full_like(cb_steps *s, const cubed_array *x, cubed_dtype dtype, double value)
 {
     const cubed_scalar v = cb_scalar_from_double(dtype, value);
@@ -180,7 +180,7 @@ static cubed_array *full_like(cb_steps *s, const cubed_array *x, cubed_dtype dty
                    &y);
 }
 
-/* The mean, and in *total how many elements each is of. */
+/* The mean, and in *total the number of elements of each mean. */
 static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_options *o,
                                cubed_array **total)
 {
@@ -196,7 +196,7 @@ static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_o
     return y;
 }
 
-/* Weights of x's shape; those of one axis along it. */
+/* Weights in x's shape; one-dimensional weights lie along the axis. */
 static cubed_array *weights_of(cb_steps *s, const cubed_array *x, cubed_array *w,
                                const cubed_reduce_options *o)
 {

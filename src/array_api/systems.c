@@ -1,4 +1,4 @@
-/* Linear algebra that is made of factors: triangular systems, least squares, arrays as matrices. */
+/* Linear algebra with factors: triangular systems, least squares, arrays as matrices. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ static cubed_array *without_axis(cb_steps *s, cubed_array *x, int axis)
 
 /* --- Triangular systems ------------------------------------------------------------------------------------ */
 
-/* Rows in reverse, or columns, or both; of vectors elements are columns. */
+/* Reverses rows, columns, or both; elements of vectors are columns. */
 static cubed_array *flipped(cb_steps *s, cubed_array *x, bool rows, bool columns)
 {
     cubed_array *y = NULL;
@@ -40,7 +40,7 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, bool lower, 
     cubed_dtype dtype;
     CB_TRY(cb_floating(name, a, b, &dtype, err));
     if (ndim < 2 || b->node.grid->ndim == 0 || a->shape[ndim - 2] != a->shape[ndim - 1])
-        return cb_api_solve(name, a, b, task_mem, out, err); /* says what is wrong */
+        return cb_api_solve(name, a, b, task_mem, out, err); /* reports the error */
     const int64_t n = a->shape[ndim - 1];
     a = cb_step_cast(&s, a, dtype);
     if (s.st == CUBED_OK)
@@ -52,7 +52,7 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, bool lower, 
         eye = cb_step(&s, cubed_array_eye(s.ctx, n, n, 0, dtype, NULL, &eye, err), &eye);
         part = op(&s, CUBED_OP_ADD, part, eye);
     }
-    /* No pivot is sought in an upper triangle: elements below the diagonal are 0. */
+    /* An upper triangle needs no pivoting, because elements below the diagonal are 0. */
     const bool is_vector = b->node.grid->ndim == 1;
     if (lower) part = flipped(&s, part, true, true);
     if (lower) b = flipped(&s, b, !is_vector, is_vector);
@@ -70,7 +70,7 @@ static cubed_array *sum_along_rows(cb_steps *s, cubed_array *x)
     return cb_step_reduce(s, CUBED_REDUCE_SUM, x, &o);
 }
 
-/* x of a x = b with the least norm, and which singular values count. */
+/* The solution x of a x = b with the smallest norm, and which singular values count. */
 static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_array *b, double limit,
                                cubed_array **kept)
 {
@@ -87,7 +87,7 @@ static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_arr
     return cb_step_product(s, cb_step_adjoint(s, vh), b);
 }
 
-/* b with NaN in place of infinite elements, so that every linear combination of one is NaN, as LAPACK's are. */
+/* b with NaN in place of infinite elements, so that every linear combination with one is NaN, as in LAPACK. */
 static cubed_array *without_infinities(cb_steps *s, cubed_array *b)
 {
     const cubed_kind kind = cubed_dtype_kind(b->node.dtype);
@@ -130,7 +130,7 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
 
 /* --- Arrays as matrices ------------------------------------------------------------------------------------ */
 
-/* The number of elements of n axes from `first` on together. */
+/* Product of the extents of n axes from `first` on. */
 static cubed_status extent_of(const char *name, const cubed_array *x, int first, int n,
                               int64_t *out, cubed_error *err)
 {
@@ -144,7 +144,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
 {
     const int ndim = a->node.grid->ndim;
     if (ind < 1) return cb_fail(err, CUBED_E_ARG, "tensorinv: ind is %d, expected 1 or more", ind);
-    if (ind > ndim) ind = ndim; /* as NumPy has it */
+    if (ind > ndim) ind = ndim; /* as in NumPy */
     int64_t shape[2], exchanged[CUBED_MAX_NDIM];
     CB_TRY(extent_of("tensorinv", a, 0, ind, &shape[0], err));
     CB_TRY(extent_of("tensorinv", a, ind, ndim - ind, &shape[1], err));
@@ -160,7 +160,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     return cb_steps_end(&s, cb_step_reshaped(&s, y, ndim, exchanged), out);
 }
 
-/* x with some axes behind the others. */
+/* Moves some axes of x behind the others. */
 static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, int n)
 {
     const int ndim = x->node.grid->ndim;
@@ -175,7 +175,7 @@ static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, i
     return cb_step_permuted(s, x, order);
 }
 
-/* Of x, whose first axes, as many as b has, are those of the equations. */
+/* Solves for x, whose first axes, as many as b has, are those of the equations. */
 static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b, uint64_t task_mem)
 {
     const int ndim = x->node.grid->ndim;

@@ -12,8 +12,8 @@ typedef struct times {
     cb_steps *s;
     cubed_array *x, *ints;
     cb_quantiles wanted;
-    /* Only if missing elements are skipped: lines in order along an axis, missing elements last, as int64; and the
-     * number of elements that are not missing, with extent 1 along that axis. */
+    /* Only if missing elements are skipped: lines in order along an axis, missing elements last, as int64; and the number
+     * of elements that are not missing, with extent 1 along that axis. */
     cubed_array *sorted, *known;
     int axis;
 } times;
@@ -84,7 +84,7 @@ static cubed_array *as_result(times *t, cubed_array *y)
     return cb_step(s, s->st, &result);
 }
 
-/* The position of a quantile among the known elements of each line, which is between two of them. */
+/* The fractional position of a quantile among the known elements of each line. */
 static cubed_array *place(times *t, double q)
 {
     cb_steps *s = t->s;
@@ -124,7 +124,7 @@ static cubed_array *known_way(times *t, double q)
 
 /* --- Elements, and the way between two of them ---------------------------------------------------------------- */
 
-/* The array of each quantile, parts[t->wanted.n], which are freed; behind each other if there is an axis for the quantiles. */
+/* The array of each quantile, parts[t->wanted.n], which are freed; concatenated if there is an axis for the quantiles. */
 static cubed_array *stacked(times *t, cubed_array **parts)
 {
     cb_steps *s = t->s;
@@ -170,7 +170,7 @@ static cubed_array *as_times(times *t, cubed_array *y)
     return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
 }
 
-/* How far each quantile is behind an element on the way to the next one, as it broadcasts with results of ndim axes. */
+/* Fraction of the distance between adjacent elements at each quantile, which broadcasts with results of ndim axes. */
 static cubed_array *way_behind(times *t, int ndim)
 {
     cb_steps *s = t->s;
@@ -188,7 +188,7 @@ static cubed_array *way_behind(times *t, int ndim)
     return t->wanted.in_front && !t->wanted.o.skip_nan ? cb_step_reshaped(s, y, ndim, shape) : y;
 }
 
-/* Between two elements, from the nearer one and truncated, as NumPy's. */
+/* Interpolates between two elements, from the nearer one and truncated, as in NumPy. */
 static cubed_array *between(times *t)
 {
     cb_steps *s = t->s;

@@ -1,4 +1,4 @@
-/* Quantiles of elements with weights: the first elements in order up to which a share of the weight lies. */
+/* Quantiles of elements with weights: the first sorted elements up to which a share of the weight is reached. */
 #include <math.h>
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static cubed_array *not_a_number(weighted *q, const cubed_array *like)
     return cb_step_cast(q->s, cb_step_float(q->s, NAN), like->node.dtype);
 }
 
-/* Of each line, with extent 1 in its place. */
+/* Reduces each line, keeping its axis with extent 1. */
 static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x)
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -81,7 +81,7 @@ static bool has_shape(const cubed_array *x, int ndim, const int64_t *shape)
     return true;
 }
 
-/* Weights in x's shape. They may have only the reduced axes, in the order in which these are given. */
+/* Weights in x's shape. They may have only the reduced axes, in the order of the options. */
 static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
 {
     const int ndim = x->node.grid->ndim, n = q->o->axes ? q->o->naxes : 0;
@@ -110,7 +110,7 @@ static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
     return w ? cb_step_broadcast(q->s, w, ndim, x->shape) : NULL;
 }
 
-/* The sum of each line's weights; a run fails if one is no weight. */
+/* The sum of each line's weights; the run fails if a weight is invalid. */
 static cubed_array *total_weight(weighted *q)
 {
     cb_steps *s = q->s;
@@ -121,7 +121,7 @@ static cubed_array *total_weight(weighted *q)
         op(q, CUBED_OP_LOGICAL_AND, finite, op(q, CUBED_OP_GREATER_EQUAL, q->w, zero));
     cubed_array *total = along(q, CUBED_REDUCE_SUM, where(q, valid, q->w, cb_step_float(s, NAN)));
     cubed_array *fits = op(q, CUBED_OP_GREATER, total, zero);
-    if (q->missing && q->o->skip_nan) { /* without any element the quantile is NaN */
+    if (q->missing && q->o->skip_nan) { /* without elements the quantile is NaN */
         cubed_array *none = op(q, CUBED_OP_LOGICAL_AND, along(q, CUBED_REDUCE_ALL, q->missing),
                                op(q, CUBED_OP_EQUAL, total, zero));
         fits = op(q, CUBED_OP_LOGICAL_OR, fits, none);
@@ -145,13 +145,13 @@ static cubed_array *cumulative_sum(weighted *q, cubed_array *x)
     return cb_step(q->s, cubed_cumulative(CUBED_REDUCE_SUM, x, q->axis, false, &y, q->s->err), &y);
 }
 
-/* The positions, among elements in order, of the first one up to which the share of the weight is p. */
+/* The positions, among sorted elements, of the first one up to which the share of the weight reaches p. */
 static cubed_array *positions(weighted *q, cubed_array *share, double p)
 {
     cb_steps *s = q->s;
     cubed_array *before;
     if (!share) return NULL;
-    if (p == 0) /* elements without weight in front do not count */
+    if (p == 0) /* leading elements without weight do not count */
         before =
             op(q, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1), cb_step_float(s, 0));
     else
