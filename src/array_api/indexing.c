@@ -105,11 +105,10 @@ static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, 
     chunks[axis] = cb_min_i64(all, chunks[axis] * cb_max_i64(1, left));
 }
 
-/* --- Positions that are known ------------------------------------------------------------------------
+/* --- Known positions -----------------------------------------------------------------------------------
  *
- * Days of one month, hours of one day, what a label stands for: positions often rise in equal steps or stay
- * the same for a while. Each such run is a view, so that all fuses and only chunks with wanted elements are
- * read. */
+ * Positions often rise in equal steps or stay the same for a while: days of a month, hours of a day, positions of
+ * a label. Each such run is a view, so that all operations fuse and only chunks with wanted elements are read. */
 
 /* More runs are not worth their nodes and branches, nor are many short runs. */
 enum { MOST_RUNS = 256, FEW_RUNS = 16, LONG_RUN = 4 };

@@ -63,7 +63,7 @@ cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b)
 
 /* --- Moments ------------------------------------------------------------------------------------------------ */
 
-/* About `centre`; NULL: the mean. */
+/* The moment of this order about `centre` (NULL: the mean). */
 static cubed_array *moment(const cb_sample *m, double order, cubed_array *centre)
 {
     cubed_array *away = cb_sample_op(m->s, CUBED_OP_SUBTRACT, m->x, centre ? centre : m->mean);

@@ -81,7 +81,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* Zarr v3 has this codec as an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_lz4 = {
     .name = "numcodecs.lz4",
     .name_v2 = "lz4",

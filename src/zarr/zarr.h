@@ -127,7 +127,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, cons
                                                    cubed_error *err);
 /* Value that readers show for missing chunks without a fill value: NaT for times, otherwise zeros. */
 cubed_scalar cb_fill_default(cubed_dtype dtype);
-/* Whether the fill value is NaN or NaT, which marks missing values regardless of attributes. */
+/* Returns true if the fill value is NaN or NaT, which marks missing values regardless of attributes. */
 bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v);
 
 /* The marker of missing values (CF's _FillValue), as Xarray reads and writes it: in format 2 it is the fill value, in

@@ -762,8 +762,8 @@ def load_plan(
     Raises
     ------
     ValueError
-        If the bytes are not a saved plan, or the plan has user-defined functions and `allow_code` is
-        false.
+        If the bytes are not a saved plan, or the plan has user-defined functions and `allow_code`
+        is false.
 
     Examples
     --------

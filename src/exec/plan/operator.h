@@ -57,7 +57,7 @@ typedef struct cb_operator {
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
     bool adds_up; /* The need of joined stages is at most the sum of their needs. */
     bool tiles;   /* the planner may choose the number of chunks per task */
-    /* results depend on elements at the same position, so repeated reads come only from chunk sizes */
+    /* a result depends only on elements at its position, so only differing chunks cause repeated reads */
     bool local;
     bool by_blocks;  /* each program reads its blocks (cb_program_blocks) one by one */
     bool cooperates; /* several workers may run a task together */

@@ -177,7 +177,7 @@ cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *b
         f.box = *box;
     else
         largest_box(s, &f.box);
-    /* Measuring arenas have room for everything. */
+    /* No error is possible: measuring arenas have room for everything. */
     cubed_status st = s->op->frame(&f, buffers, NULL);
     if (high_water) *high_water = cb_arena_high_water(&arena);
     return st == CUBED_OK ? cb_arena_measured(&arena) : (cb_need){SIZE_MAX, SIZE_MAX};

@@ -27,7 +27,7 @@ typedef struct vm_load {
         int64_t stride[CUBED_MAX_NDIM];
         int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
     };
-    const char *at;              /* of the run */
+    const char *at;              /* element 0 of the run */
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
     void *reg;
     enum {

@@ -8,7 +8,7 @@
 #include "exec/vm/helping.h"
 #include "run/places/io.h"
 
-/* What tasks need to run in this process. */
+/* The plan, places and cancel flag for tasks in this process. */
 typedef struct cb_task_env {
     cubed_plan *plan;
     cb_io *io;

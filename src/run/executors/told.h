@@ -10,7 +10,7 @@
 CUBED_MUST_CHECK cubed_status cb_told_write(const cubed_executor_args *args,
                                             const cubed_task_range *range, cb_buf *out,
                                             cubed_error *err);
-/* What follows the range in a message. All strings point into the message. */
+/* The data after the range in a message. All strings point into the message. */
 typedef struct cb_told {
     const char *work_dir, *plan_key, *version, *options;
 } cb_told;

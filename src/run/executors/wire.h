@@ -22,7 +22,7 @@ typedef struct cb_wire_hello {
 #define CB_WIRE_NO_START UINT64_MAX
 #define CB_WIRE_READY    (UINT64_MAX - 1)
 
-/* What has arrived so far of a worker's report. */
+/* The part of a worker's report that has arrived. */
 typedef struct cb_wire_inbox {
     cubed_task_report report;
     uint8_t head[CUBED_REPORT_BYTES];

@@ -24,7 +24,7 @@ typedef struct target_io {
 _Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
                "what a run keeps of a target");
 
-/* What a run keeps of a node that is a target with a URL. The broker's part is counted with it. */
+/* Data that a run keeps of a node that is a target with a URL. The broker's part is counted with it. */
 typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;

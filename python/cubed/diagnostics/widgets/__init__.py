@@ -1,4 +1,4 @@
-"""Pictures in a notebook that change while a computation runs."""
+"""Pictures in a notebook that are updated while a computation runs."""
 
 from cubed.diagnostics.widgets._live import LiveMemoryViewer, LivePlanViewer, LiveTimelineViewer
 

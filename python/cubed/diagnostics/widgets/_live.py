@@ -1,4 +1,4 @@
-"""Live pictures, by IPython's display: every notebook has that, without extensions."""
+"""Live pictures by IPython's display, which every notebook has without extensions."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from cubed.runtime.types import (
 
 
 class LiveViewer(Callback):
-    """Shows a picture below the cell, and draws it again while the computation runs.
+    """Shows a picture below the cell and redraws it while the computation runs.
 
     Parameters
     ----------
     widget
         For compatibility: None. Pictures are HTML, without widgets.
     width, height
-        Of the picture in CSS's lengths, such as ``"100%"``, or pixels; default: its own.
+        Size of the picture as a CSS length, such as ``"100%"``, or in pixels; default: the
+        picture's size.
     interval
-        Seconds between two drawings, at least.
+        Minimum seconds between two updates.
 
     Raises
     ------
     TypeError
-        A widget is given.
+        If a widget is given.
     ImportError
         When a computation starts, if IPython is not installed.
     """
@@ -58,7 +59,7 @@ class LiveViewer(Callback):
         self._drawn = 0.0
 
     def html(self) -> str:
-        """The picture now."""
+        """Returns the current picture."""
         raise NotImplementedError
 
     def _sized(self) -> str:
@@ -66,7 +67,7 @@ class LiveViewer(Callback):
         return f'<div style="{escape(self._size)}">{html}</div>' if self._size else html
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Shows the picture before anything ran."""
+        """Shows the picture before any task runs."""
         try:
             from IPython.display import HTML, display
         except ImportError as e:
@@ -80,12 +81,12 @@ class LiveViewer(Callback):
         self._drawn = time.monotonic()
 
     def on_task_end(self, event: TaskEndEvent) -> None:
-        """Draws again, now and then."""
+        """Redraws the picture from time to time."""
         if time.monotonic() - self._drawn >= self.interval:
             self._draw()
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """The last picture stays."""
+        """Keeps the last picture."""
         self._draw()
 
     def _draw(self) -> None:
@@ -98,24 +99,26 @@ class LiveViewer(Callback):
 
 
 class LiveTimelineViewer(LiveViewer):
-    """Tasks by worker over time."""
+    """Shows the tasks of each worker over time."""
 
     def html(self) -> str:
-        """The picture now."""
+        """Returns the current picture."""
         return scrolled(self._plan.chart("timeline"))
 
 
 class LiveMemoryViewer(LiveViewer):
-    """Measured memory of tasks against what is projected and allowed."""
+    """Shows measured memory of tasks, compared with projected and allowed memory."""
 
     def html(self) -> str:
-        """The picture now."""
+        """Returns the current picture."""
         return scrolled(self._plan.chart("memory"))
 
 
 class LivePlanViewer(LiveViewer):
-    """The plan, how far its stages are, and the memory of a worker against what is allowed."""
+    """Shows the plan, the progress of its stages, and the memory of a worker compared with the
+    allowed memory.
+    """
 
     def html(self) -> str:
-        """The picture now."""
+        """Returns the current picture."""
         return scrolled(self._plan.draw("svg")) + scrolled(self._plan.chart("progress"))
