@@ -266,6 +266,45 @@ def test_expressions_for_those_who_come_from_cdo(data):
     assert done.returncode == 0, done.stderr
 
 
+#: Operators of CDO and the expressions that the page has for them.
+OPERATORS = {
+    "seldate,2020-01-01,2020-02-29": 'sel(t2m, time=("2020-01", "2020-02"))',
+    "selindexbox,4,8,3,5": "t2m[:, 2:5, 3:8]",
+    "setctomiss,273": "where(t2m == 273, nan, t2m)",
+    "timmean": 'mean(t2m, "time")',
+    "timstd": 'std(t2m, "time")',
+    "timstd1": 'std(t2m, "time", correction=1)',
+    "ymonmean": "ymonmean(t2m)",
+    "timselmean,10": "mean(reshape(t2m, (73, 10, 20, 30)), axis=1)",
+    "runmean,5": 'rolling(t2m, 5, "mean", dim="time", center=True)[2:-2]',
+    "zonmean": 'mean(t2m, "lon")',
+    "fldpctl,90": 'percentile(t2m, 90, dim=("lat", "lon"), method="nearest")',
+    "timcumsum": 'cumsum(t2m, dim="time")',
+    "timsort": 'sort(t2m, dim="time")',
+    "invertlat": 'flip(t2m, dim="lat")',
+    "shiftx,15,cyclic": "roll(t2m, 15, axis=2)",
+    "deltat": "diff(t2m, axis=0)",
+}
+
+
+def test_expressions_have_the_values_of_cdo(data):
+    cdo = shutil.which("cdo")
+    if not cdo:
+        pytest.skip("needs CDO, which tools/setup --test installs")
+    netcdf4 = pytest.importorskip("netCDF4", reason="reads the results of CDO")
+    subprocess.run([CUBED, "copy", "year.zarr", "year.nc"], check=True, capture_output=True)
+    rows = (DOCS / "coming-from/cdo-and-nco.md").read_text().splitlines()
+    results = "; ".join(f"r{k} = {e}" for k, e in enumerate(OPERATORS.values()))
+    subprocess.run([CUBED, "eval", results, "year.nc", "--out", "r.zarr"], check=True)
+    for k, (operator, expression) in enumerate(OPERATORS.items()):
+        assert any(f"`{operator}`" in r and f"`{expression}`" in r for r in rows), operator
+        subprocess.run([cdo, "-s", "-O", operator, "year.nc", "cdo.nc"], check=True)
+        with netcdf4.Dataset("cdo.nc") as made:
+            expected = np.ma.filled(made["t2m"][:].squeeze(), np.nan)
+        found = cubed.from_zarr("r.zarr", path=f"r{k}").compute()
+        np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=operator)
+
+
 #: How names of environment variables that sources name begin.
 VARIABLES = (
     "AWS AZURE GOOGLE GS REDIS CUBED SLURM PBS HTTP HTTPS ALL NO SSL CURL REQUESTS GCE CLOUDSDK"
