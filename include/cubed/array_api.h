@@ -745,10 +745,48 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_arra
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
                                                      cubed_array *value, cubed_array **out,
                                                      cubed_error *err);
+/* What an entry of a key selects. */
+typedef enum cubed_key_kind {
+    CUBED_KEY_SLICE,     /* a slice of the next axis; an integer is a slice that drops the axis */
+    CUBED_KEY_NEW,       /* a new axis of extent 1 */
+    CUBED_KEY_POSITIONS, /* positions along the next axis */
+    CUBED_KEY_FLAG,      /* positions along a new axis of extent 1, such as those of a 0-D mask */
+    CUBED_KEY_GAP,       /* nothing: it separates the entries before it from those after it */
+} cubed_key_kind;
+typedef struct cubed_key {
+    cubed_key_kind kind;
+    cubed_slice slice;      /* CUBED_KEY_SLICE */
+    cubed_array *positions; /* CUBED_KEY_POSITIONS, CUBED_KEY_FLAG: integers; borrowed */
+    bool checked;           /* the caller knows that all positions are in range */
+} cubed_key;
+/* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each
+ * other. Their axes are where the first of them, or the first integer, is in the key, or in front if other entries separate
+ * them.
+ *
+ * in_front  the axes of positions are in front in any case
+ *
+ * Errors: CUBED_E_INDEX for more entries than axes, for slices that leave an axis, and for positions that do not broadcast.
+ * A run fails with CUBED_E_INDEX if a position is out of range. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n,
+                                                    bool in_front, cubed_array **out,
+                                                    cubed_error *err);
+/* Replaces the elements that cubed_index selects: x[key] = value. `value` broadcasts to the shape of cubed_index's result;
+ * further axes in front may have extent 1. Of equal positions the last in C order counts. Types as in cubed_replace.
+ *
+ * Errors: those of cubed_index, and CUBED_E_ARG if the value does not fit; the message has both shapes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys,
+                                                           int n, cubed_array *value,
+                                                           cubed_array **out, cubed_error *err);
 /* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. Types as in
  * cubed_replace. A run fails with CUBED_E_ARG if the numbers of values and of true elements differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
+                                                           cubed_error *err);
+/* Replaces x[mask] = value for a bool mask of the first axes of x: by one value for all rows, or, if the mask has all axes,
+ * also by the elements of a value of one dimension, in C order. Further axes of the value in front may have extent 1. Types
+ * as in cubed_replace. CUBED_E_ARG if the value does not fit; the message has both shapes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask,
+                                                           cubed_array *value, cubed_array **out,
                                                            cubed_error *err);
 /* Counts, as int64, the true elements of a 1-D bool mask in front of each block of `chunk` elements (the last may be
  * shorter), and in the whole mask. */

@@ -1,4 +1,6 @@
 /* Operations that move no data, and chunks. */
+#include <limits.h>
+
 #include "core.h"
 
 /* One entry of a key: an integer or a slice. */
@@ -26,43 +28,91 @@ static bool take_entry(PyObject *entry, int axis, int64_t extent, cubed_slice *o
     return true;
 }
 
-/* A key with one integer or slice for each axis of x. */
-static bool take_key(const cubed_array *x, PyObject *key, cubed_slice *out)
+/* A part of a key: an integer, a slice, None, Ellipsis, an array of positions, or a tuple of positions along a new axis. */
+static bool take_part(core_state *s, const cubed_array *x, PyObject *part, int *axis,
+                      cubed_key *out)
 {
-    if (PyTuple_Size(key) != cubed_array_ndim(x)) {
-        PyErr_Format(PyExc_IndexError, "%zd indices for %d axes", PyTuple_Size(key),
-                     cubed_array_ndim(x));
+    const bool is_flag = PyTuple_Check(part) && PyTuple_Size(part) == 1;
+    if (part == Py_None || part == Py_Ellipsis) {
+        out->kind = part == Py_None ? CUBED_KEY_NEW : CUBED_KEY_GAP;
+        return true;
+    }
+    if (is_flag || Py_TYPE(part) == s->array_type) {
+        out->kind = is_flag ? CUBED_KEY_FLAG : CUBED_KEY_POSITIONS;
+        out->positions = core_unwrap(s, is_flag ? PyTuple_GetItem(part, 0) : part);
+        *axis += !is_flag;
+        return out->positions != NULL;
+    }
+    if (*axis == cubed_array_ndim(x)) {
+        PyErr_Format(PyExc_IndexError, "more indices than the %d axes of the array", *axis);
         return false;
     }
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        if (!take_entry(PyTuple_GetItem(key, d), d, cubed_array_shape(x)[d], &out[d])) return false;
-    }
-    return true;
+    out->kind = CUBED_KEY_SLICE;
+    const int d = (*axis)++;
+    return take_entry(part, d, cubed_array_shape(x)[d], &out->slice);
 }
 
-static PyObject *slice(PyObject *module, PyObject *args)
+/* The parts of a key, to be freed; NULL: an exception. */
+static cubed_key *take_key(core_state *s, const cubed_array *x, PyObject *key, bool checked)
 {
+    const Py_ssize_t n = PyTuple_Size(key);
+    cubed_key *keys = PyMem_Calloc((size_t)n + 1, sizeof *keys);
+    int axis = 0;
+    if (!keys || n > INT_MAX) {
+        PyMem_Free(keys);
+        return (cubed_key *)PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        keys[i].checked = checked;
+        if (take_part(s, x, PyTuple_GetItem(key, i), &axis, &keys[i])) continue;
+        PyMem_Free(keys);
+        return NULL;
+    }
+    return keys;
+}
+
+static PyObject *getitem(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
     PyObject *object, *key;
-    cubed_slice slices[CUBED_MAX_NDIM];
+    int in_front;
+    cubed_key *keys;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &key) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !take_key(x, key, slices))
+    if (!PyArg_ParseTuple(args, "OO!p", &object, &PyTuple_Type, &key, &in_front) ||
+        !(x = core_unwrap(s, object)) || !(keys = take_key(s, x, key, false)))
         return NULL;
-    cubed_status st = cubed_slice_array(x, slices, &out, &err);
+    const cubed_status st = cubed_index(x, keys, (int)PyTuple_Size(key), in_front, &out, &err);
+    PyMem_Free(keys);
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *assign(PyObject *module, PyObject *args)
+static PyObject *setitem(PyObject *module, PyObject *args)
 {
+    core_state *s = core_get_state(module);
     PyObject *object, *key, *value_arg;
-    cubed_slice slices[CUBED_MAX_NDIM];
+    int checked;
+    cubed_key *keys;
     cubed_array *x, *value, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO!O", &object, &PyTuple_Type, &key, &value_arg) ||
-        !core_pair(module, object, value_arg, &x, &value) || !take_key(x, key, slices))
+    if (!PyArg_ParseTuple(args, "OO!Op", &object, &PyTuple_Type, &key, &value_arg, &checked) ||
+        !core_pair(module, object, value_arg, &x, &value) || !(keys = take_key(s, x, key, checked)))
         return NULL;
-    cubed_status st = cubed_assign(x, slices, value, &out, &err);
+    const cubed_status st = cubed_index_assign(x, keys, (int)PyTuple_Size(key), value, &out, &err);
+    PyMem_Free(keys);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *assign_where(PyObject *module, PyObject *args)
+{
+    PyObject *object, *mask_object, *other;
+    cubed_array *x, *mask, *value, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &mask_object, &other) ||
+        !core_pair(module, object, other, &x, &value) ||
+        !(mask = core_unwrap(core_get_state(module), mask_object)))
+        return NULL;
+    const cubed_status st = cubed_assign_where(x, mask, value, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -122,9 +172,16 @@ static PyObject *with_dim_names(PyObject *module, PyObject *args)
 PyMethodDef core_view_methods[] = {
     {"with_dim_names", with_dim_names, METH_VARARGS,
      "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
-    {"slice", slice, METH_VARARGS, "slice(x: Array, key: tuple[Any, ...], /) -> Array"},
-    {"assign", assign, METH_VARARGS,
-     "assign(x: Array, key: tuple[Any, ...], value: Array, /) -> Array"},
+    {"getitem", getitem, METH_VARARGS,
+     "getitem(x: Array, key: tuple[Any, ...], in_front: bool, /) -> Array\n"
+     "x[key] of integers, slices, None, Ellipsis for no axis, arrays of positions, and tuples of "
+     "one "
+     "array: positions along a new axis. `in_front`: the axes of positions are in front."},
+    {"assign_where", assign_where, METH_VARARGS,
+     "assign_where(x: Array, mask: Array, value: Array, /) -> Array"},
+    {"setitem", setitem, METH_VARARGS,
+     "setitem(x: Array, key: tuple[Any, ...], value: Array, checked: bool, /) -> Array\n"
+     "x after x[key] = value. `checked`: all positions are known to be in range."},
     {"repeat", repeat, METH_VARARGS, "repeat(x: Array, times: int, axis: int, /) -> Array"},
     {"rechunk", rechunk, METH_VARARGS,
      "rechunk(x: Array, chunks: Sequence[int | tuple[int, ...] | None], /) -> Array"},

@@ -1,12 +1,12 @@
 /* Quantiles of elements with weights: the first sorted elements up to which a share of the weight is reached. */
 #include <math.h>
-#include <stdio.h>
 
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"
+#include "ops/shapes.h"
 #include "ops/steps.h"
 
 static const char expected[] =
@@ -64,14 +64,6 @@ static cubed_array *as_lines(weighted *q, cubed_array *x)
 
 /* --- Weights ---------------------------------------------------------------------------------------------- */
 
-static void shape_text(const int64_t *shape, int ndim, char text[CUBED_MAX_NDIM * 24])
-{
-    int n = 0;
-    for (int d = 0; d < ndim; d++)
-        n += snprintf(text + n, 24, d ? ", %lld" : "%lld", (long long)shape[d]);
-    text[n] = 0;
-}
-
 static bool has_shape(const cubed_array *x, int ndim, const int64_t *shape)
 {
     if (x->node.grid->ndim != ndim) return false;
@@ -94,12 +86,11 @@ static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
         at[d] = i;
     }
     if (n == 0 || !has_shape(w, n, shape)) {
-        char is[CUBED_MAX_NDIM * 24], wanted[CUBED_MAX_NDIM * 24];
-        shape_text(w->shape, w->node.grid->ndim, is);
-        shape_text(n ? shape : x->shape, n ? n : ndim, wanted);
-        q->s->st =
-            cb_fail(q->s->err, CUBED_E_ARG, "quantile: weights have shape (%s), expected (%s)%s",
-                    is, wanted, n ? ", or the shape of x" : "");
+        char is[CB_SHAPE_TEXT_CAP], wanted[CB_SHAPE_TEXT_CAP];
+        q->s->st = cb_fail(q->s->err, CUBED_E_ARG, "quantile: weights have shape %s, expected %s%s",
+                           cb_shape_text(w, is),
+                           cb_extents_text(n ? n : ndim, n ? shape : x->shape, wanted),
+                           n ? ", or the shape of x" : "");
         return NULL;
     }
     for (int d = 0; d < ndim; d++) {

@@ -5,15 +5,19 @@
 
 #include "base/error.h"
 
-const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP])
+const char *cb_extents_text(int ndim, const int64_t *shape, char text[CB_SHAPE_TEXT_CAP])
 {
-    const int ndim = x->node.grid->ndim;
     size_t n = (size_t)snprintf(text, CB_SHAPE_TEXT_CAP, "(");
     for (int d = 0; d < ndim; d++)
         n += (size_t)snprintf(text + n, CB_SHAPE_TEXT_CAP - n, "%s%" PRId64, d ? ", " : "",
-                              x->shape[d]);
+                              shape[d]);
     snprintf(text + n, CB_SHAPE_TEXT_CAP - n, ")");
     return text;
+}
+
+const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP])
+{
+    return cb_extents_text(x->node.grid->ndim, x->shape, text);
 }
 
 cubed_status cb_op_broadcast_shape(const char *name, cubed_array *const *args, int nargs, int *ndim,

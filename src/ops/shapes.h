@@ -7,7 +7,8 @@
 /* Room for a shape of any number of dimensions, terminating NUL included. */
 #define CB_SHAPE_TEXT_CAP (CUBED_MAX_NDIM * 22 + 4)
 
-/* Writes a shape, "(3, 4)" or "(3)", and returns `text`. */
+/* Write a shape, "(3, 4)" or "(3)", and return `text`. */
+const char *cb_extents_text(int ndim, const int64_t *shape, char text[CB_SHAPE_TEXT_CAP]);
 const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP]);
 /* NumPy's rule: shapes are aligned at their ends, and extents are equal or 1. `name` is for the message of CUBED_E_ARG. */
 CUBED_MUST_CHECK cubed_status cb_op_broadcast_shape(const char *name, cubed_array *const *args,

@@ -11,7 +11,7 @@ from cubed import _core
 from cubed.array._base import Array
 from cubed.array._casts import cast_text
 from cubed.array._indexing import leading_mask
-from cubed.array._keys import Axes, expand_key, is_mask, selection
+from cubed.array._keys import engine_key, expand_key, is_mask
 from cubed.array._neighbours import element, refuse_foreign
 from cubed.array._operands import common_spec, core_of, to_numpy
 from cubed.base._dtypes import kind_of, name_of
@@ -28,13 +28,14 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
     if is_alone and len(v.shape) > 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim:
         raise TypeError(f"a value of shape {v.shape} for a mask: expected one dimension")
     if not any(isinstance(e, (np.ndarray, Array)) for e in entries):
-        out = _set_part(x._x, [e for e in entries if e is not Ellipsis], v)
+        out = _core.setitem(x._x, tuple(entries), v, True)
     elif (mask := leading_mask(x, entries)) is not None and (
         mask.ndim == x.ndim > 0 or _is_of_rows(v, x.ndim - mask.ndim)
     ):
-        out = _set_masked(x._x, core_of(mask), v)
+        out = _core.assign_where(x._x, core_of(mask), v)
     else:
-        out = _set_positions(x, entries, v)
+        checked = not any(isinstance(e, Array) and not is_mask(e) for e in entries)
+        out = _core.setitem(x._x, engine_key(x, entries), v, checked)
     return Array._new(out, spec)
 
 
@@ -103,68 +104,6 @@ def _constant(value: NDArray, to: np.dtype[Any]) -> _core.Array:
     return _core.full(name_of(to), (), None, number.item())
 
 
-def _aligned(v: _core.Array, full: Axes) -> _core.Array:
-    """The value with as many axes as what it is assigned to; ValueError if it does not fit."""
-    extra = len(v.shape) - len(full)
-    fits = all(n == 1 for n in v.shape[: max(0, extra)])
-    shape = (*[1] * max(0, -extra), *v.shape[max(0, extra) :])
-    if not fits or any(n not in (1, m) for n, m in zip(shape, full, strict=True)):
-        raise ValueError(f"a value of shape {v.shape} does not fit into {full}")
-    if extra > 0:
-        return _core.call("squeeze", v, range(extra))
-    for _ in range(-extra):
-        v = _core.call("expand_dims", v, 0)
-    return v
-
-
-# --- Parts by slices ------------------------------------------------------------------------------
-
-
-def _set_part(x: _core.Array, entries: list[Any], v: _core.Array) -> _core.Array:
-    """x[entries] = v for integers, slices and None."""
-    key = tuple(e for e in entries if e is not None)
-    lengths = iter(_core.slice(x, key).shape)
-    kept = [e for e in entries if not isinstance(e, int)]
-    v = _aligned(v, tuple(1 if e is None else next(lengths) for e in kept))
-    return _core.assign(
-        x, key, _core.call("squeeze", v, [d for d, e in enumerate(kept) if e is None])
-    )
-
-
-# --- Masks and positions --------------------------------------------------------------------------
-
-
 def _is_of_rows(v: _core.Array, ndim: int) -> bool:
     """Whether all that a mask picks, of so many axes each, gets the same of a value."""
     return all(n == 1 for n in v.shape[: max(0, len(v.shape) - ndim)])
-
-
-def _set_masked(x: _core.Array, mask: _core.Array, v: _core.Array) -> _core.Array:
-    """x[mask] = v for a mask of the first axes."""
-    rest = x.shape[len(mask.shape) :]
-    if not rest and math.prod(v.shape) != 1:
-        return _core.call("scatter_mask", x, mask, _aligned(v, (math.prod(v.shape),)))
-    v = _aligned(v, rest)
-    for _ in rest:
-        mask = _core.call("expand_dims", mask, len(mask.shape))
-    return _core.call("replace", x, mask, v)
-
-
-def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
-    """x[entries] = v where some are arrays: masks are counted now, others checked by the run."""
-    chosen = selection(x, entries)
-    part = chosen.part(x._x)
-    rest = [n for n, p in zip(part.shape, chosen.at, strict=True) if p is None]
-    v = _aligned(v, (*rest[: chosen.place], *chosen.common, *rest[chosen.place :]))
-    order = chosen.order()
-    if order is not None:
-        v = _core.call("transpose", v, np.argsort(order).tolist())
-    part = _core.call("scatter", part, v, chosen.at)
-    part = _core.call("squeeze", part, chosen.new)
-    if 0 in part.shape and any(isinstance(e, Array) and not is_mask(e) for e in entries):
-        # Nothing is assigned, but a run must check the positions: make x depend on them.
-        checked = _core.call("all", _core.astype(part, "bool"))
-        return _core.call(
-            "require", x._x, _core.call("broadcast_to", checked, x.shape), "positions in the array"
-        )
-    return _set_part(x._x, list(chosen.basic), part)

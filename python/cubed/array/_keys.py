@@ -1,13 +1,12 @@
-"""Keys of x[key] in full: what stands for each axis, and where axes of positions go."""
+"""Keys of x[key] in full: what stands for each axis."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cubed import _core
 from cubed.array._base import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, refuse_masked
@@ -142,49 +141,8 @@ def _common_shape(shapes: list[Axes]) -> Axes:
 # --- Positions ------------------------------------------------------------------------------------
 
 
-class Selection(NamedTuple):
-    """A key in two steps: a part of x by slices, and positions in that.
-
-    Along the part's axes are those of x but for integers of the key, and new ones of extent 1.
-    """
-
-    #: For each axis of x an integer or a slice.
-    basic: tuple[Any, ...]
-    #: New axes of the part, from the first.
-    new: list[int]
-    #: For each axis of the part an array of positions, or None for all of it.
-    at: tuple[_core.Array | None, ...]
-    #: The shape that positions broadcast to, and where their axes are in what the key selects.
-    common: Axes
-    place: int
-
-    def part(self, x: _core.Array) -> _core.Array:
-        """The part of x by slices."""
-        out = _core.slice(x, self.basic)
-        for axis in self.new:
-            out = _core.call("expand_dims", out, axis)
-        return out
-
-    @property
-    def gathered(self) -> int:
-        """Where the engine has the axes of positions."""
-        axes = [d for d, p in enumerate(self.at) if p is not None]
-        return axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
-
-    def order(self) -> list[int] | None:
-        """Axes of what the engine gathers in NumPy's order; None: as they are."""
-        n, place = len(self.common), self.gathered
-        if n == 0 or place == self.place:
-            return None
-        rest = sum(p is None for p in self.at)
-        others = [d if d < place else d + n for d in range(rest)]
-        return [*others[: self.place], *range(place, place + n), *others[self.place :]]
-
-
-def selection(x: Array, entries: list[Any], first: bool = False) -> Selection:
-    """The steps for a key in full with arrays; masks are counted now.
-
-    first: the axes of positions go in front, as in vindex, wherever arrays are.
+def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
+    """A key in full as the engine takes it: masks are positions, which are counted now.
 
     Raises
     ------
@@ -192,38 +150,22 @@ def selection(x: Array, entries: list[Any], first: bool = False) -> Selection:
         Positions do not broadcast, or those in memory are out of range and not broadcast to none.
     """
     spec = common_spec(x, *entries)
-    found = {i: _positions(e, spec) for i, e in enumerate(entries) if isinstance(e, _ARRAYS)}
-    common = _common_shape([p.shape for arrays in found.values() for p in arrays])
-    basic: list[Any] = []
-    new: list[int] = []
-    at: list[_core.Array | None] = []
-    advanced: list[int] = []  # which entries are
-    place = 0  # axes before the first of them
-    for i, e in enumerate(entries):
-        arrays = found.get(i, [])
-        if arrays or isinstance(e, int):
-            advanced.append(i)
-        elif not advanced and e is not Ellipsis:
-            place += 1
-        if isinstance(e, (int, slice)):
-            basic.append(e)
-        is_new = e is None or (bool(arrays) and _width(e) == 0)
-        if is_new:
-            new.append(len(at))
-        if e is None or isinstance(e, slice):
-            at.append(None)
-        for p in arrays:
-            axis = len(basic)
+    found = [_positions(e, spec) if isinstance(e, _ARRAYS) else None for e in entries]
+    common = _common_shape([p.shape for arrays in found for p in arrays or ()])
+    key: list[Any] = []
+    axis = 0
+    for e, arrays in zip(entries, found, strict=True):
+        is_flag = arrays is not None and _width(e) == 0
+        for d, p in enumerate(arrays or (), axis):
             if isinstance(p, np.ndarray):
-                whole = is_new or 0 in common
-                within = p if whole else positions_within(p, x.shape[axis], axis)
+                is_free = is_flag or 0 in common
+                within = p if is_free else positions_within(p, x.shape[d], d)
                 p = core_of(within, made=within is not p)
-            at.append(p)
-            if not is_new:
-                basic.append(slice(None))
-    if first or advanced[-1] - advanced[0] != len(advanced) - 1:
-        place = 0
-    return Selection(tuple(basic), new, tuple(at), common, place)
+            key.append((p,) if is_flag else p)
+        if arrays is None:
+            key.append(e)
+        axis += _width(e)
+    return tuple(key)
 
 
 def _positions(e: Any, spec: Any) -> list[Any]:

@@ -75,7 +75,7 @@ CALLS = {
     "x['a']": (IndexError, "type str"),
     "x[[0.5]]": (IndexError, "float64 as an index"),
     "x.__setitem__(0, 1j)": (TypeError, "1j cannot be assigned to elements of float64"),
-    "x.__setitem__(0, np.ones(7))": (ValueError, r"shape \(7,\) does not fit into \(4,\)"),
+    "x.__setitem__(0, np.ones(7))": (ValueError, r"shape \(7\) does not fit into \(4\)"),
     # chunks
     "x.rechunk((0, 2))": (ValueError, "axis 0 are 0, expected at least 1"),
     "x.rechunk((-5, 2))": (ValueError, "axis 0 are -5, expected at least 1"),

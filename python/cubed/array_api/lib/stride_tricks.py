@@ -83,6 +83,8 @@ def _windows(x: _core.Array, w: int, axis: int) -> _core.Array:
         )
 
     if w == 0:
-        grown = _core.call("expand_dims", _core.slice(x, start(0)), len(x.shape))
-        return _core.slice(grown, (*(slice(None),) * len(x.shape), slice(0, 0)))
-    return _core.call("stack", tuple(_core.slice(x, start(i)) for i in range(w)), len(x.shape))
+        grown = _core.call("expand_dims", _core.getitem(x, start(0), False), len(x.shape))
+        return _core.getitem(grown, (*(slice(None),) * len(x.shape), slice(0, 0)), False)
+    return _core.call(
+        "stack", tuple(_core.getitem(x, start(i), False) for i in range(w)), len(x.shape)
+    )

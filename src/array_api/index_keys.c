@@ -1,0 +1,284 @@
+/* Keys with integers, slices, new axes and arrays of positions, in NumPy's order: x[key] and x[key] = value.
+ *
+ * A key is two steps. Slices make a part of x, in which integers have dropped their axes and new axes have extent 1. Arrays
+ * of positions then pick elements of the part. */
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "array_api/checks.h"
+#include "base/error.h"
+#include "ops/shapes.h"
+
+/* A key that was read. */
+typedef struct selection {
+    int nbasic; /* axes of x that the key has used */
+    cubed_slice basic[CUBED_MAX_NDIM];
+    int nfresh; /* new axes of the part, from the first to the last */
+    int fresh[CUBED_MAX_NDIM];
+    int npart; /* axes of the part */
+    cubed_array
+        *at[CUBED_MAX_NDIM]; /* positions along each axis of the part; NULL: the whole axis */
+    bool has_positions, all_checked;
+    int place;   /* of the axes of positions among the axes of the result */
+    int ncommon; /* the shape that all positions broadcast to */
+    int64_t common[CUBED_MAX_NDIM];
+} selection;
+
+/* The entries that NumPy calls advanced: it puts the axes of positions in the place of the first one, or in front if other
+ * entries are between them. */
+typedef struct advanced {
+    int n, first, last;
+} advanced;
+
+/* --- Reading a key ------------------------------------------------------------------------------------ */
+
+static cubed_status too_long(const cubed_array *x, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_INDEX, "index: more indices than the %d axes of the array",
+                   x->node.grid->ndim);
+}
+
+static cubed_status add_common(selection *s, const cubed_array *positions, cubed_error *err)
+{
+    const int ndim = positions->node.grid->ndim, more = ndim - s->ncommon;
+    if (more > 0) {
+        memmove(s->common + more, s->common, sizeof *s->common * (size_t)s->ncommon);
+        for (int d = 0; d < more; d++) s->common[d] = 1;
+        s->ncommon = ndim;
+    }
+    for (int d = 0; d < ndim; d++) {
+        int64_t *have = &s->common[s->ncommon - ndim + d];
+        const int64_t n = positions->shape[d];
+        if (n == 1 || n == *have) continue;
+        if (*have != 1) {
+            char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
+            return cb_fail(err, CUBED_E_INDEX,
+                           "index: positions of shapes %s and %s do not broadcast",
+                           cb_extents_text(s->ncommon, s->common, a),
+                           cb_extents_text(ndim, positions->shape, b));
+        }
+        *have = n;
+    }
+    return CUBED_OK;
+}
+
+/* An axis of the part. */
+static cubed_status add_axis(selection *s, cubed_array *positions, bool is_new, cubed_error *err)
+{
+    if (s->npart == CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "index: more than %d dimensions", CUBED_MAX_NDIM);
+    if (is_new) s->fresh[s->nfresh++] = s->npart;
+    s->at[s->npart++] = positions;
+    if (!positions) return CUBED_OK;
+    s->has_positions = true;
+    return add_common(s, positions, err);
+}
+
+static cubed_status add_key(selection *s, const cubed_array *x, const cubed_key *k, int number,
+                            advanced *a, cubed_error *err)
+{
+    const bool has_positions = k->kind == CUBED_KEY_POSITIONS || k->kind == CUBED_KEY_FLAG;
+    const bool uses_axis = k->kind == CUBED_KEY_SLICE || k->kind == CUBED_KEY_POSITIONS;
+    const bool drops = k->kind == CUBED_KEY_SLICE && k->slice.drop;
+    if (has_positions || drops) {
+        if (a->n++ == 0) a->first = number;
+        a->last = number;
+    } else if (a->n == 0 && k->kind != CUBED_KEY_GAP) {
+        s->place++;
+    }
+    if (k->kind == CUBED_KEY_GAP) return CUBED_OK;
+    if (uses_axis) {
+        if (s->nbasic == x->node.grid->ndim) return too_long(x, err);
+        const cubed_slice whole = {0, x->shape[s->nbasic], 1, false};
+        s->basic[s->nbasic++] = k->kind == CUBED_KEY_SLICE ? k->slice : whole;
+    }
+    if (has_positions && !k->checked) s->all_checked = false;
+    return drops ? CUBED_OK : add_axis(s, has_positions ? k->positions : NULL, !uses_axis, err);
+}
+
+/* Axes of x that have no entry are whole. */
+static cubed_status read_keys(const cubed_array *x, const cubed_key *keys, int n, bool in_front,
+                              selection *s, cubed_error *err)
+{
+    const cubed_key whole_axis = {.kind = CUBED_KEY_SLICE};
+    advanced a = {.n = 0};
+    *s = (selection){.all_checked = true};
+    for (int i = 0; i < n; i++) CB_TRY(add_key(s, x, &keys[i], i, &a, err));
+    while (s->nbasic < x->node.grid->ndim) {
+        cubed_key k = whole_axis;
+        k.slice = (cubed_slice){0, x->shape[s->nbasic], 1, false};
+        CB_TRY(add_key(s, x, &k, n, &a, err));
+    }
+    if (in_front || a.last - a.first != a.n - 1) s->place = 0;
+    return CUBED_OK;
+}
+
+/* --- Steps -------------------------------------------------------------------------------------------- */
+
+static cubed_array *expanded(cb_steps *s, cubed_array *x, int axis)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK || !x) return NULL;
+    return cb_step(s, cubed_expand_dims(x, axis, &y, s->err), &y);
+}
+
+static cubed_array *squeezed(cb_steps *s, cubed_array *x, const int *axes, int n)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK || !x || n == 0) return x;
+    return cb_step(s, cubed_squeeze(x, axes, n, &y, s->err), &y);
+}
+
+static cubed_array *part_of(cb_steps *s, cubed_array *x, const selection *k)
+{
+    cubed_array *y = NULL;
+    y = cb_step(s, cubed_slice_array(x, k->basic, &y, s->err), &y);
+    for (int i = 0; i < k->nfresh; i++) y = expanded(s, y, k->fresh[i]);
+    return y;
+}
+
+/* Axes of what cubed_gather gives of the part, in NumPy's order; false: they are in it already. */
+static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
+{
+    int first = -1, last = -1, n = 0, rest = 0, j = 0;
+    for (int d = 0; d < k->npart; d++) {
+        if (!k->at[d]) continue;
+        if (n++ == 0) first = d;
+        last = d;
+    }
+    const int gathered = last - first == n - 1 ? first : 0; /* where cubed_gather has positions */
+    if (k->ncommon == 0 || gathered == k->place) return false;
+    for (int d = 0; d <= k->npart - n; d++) {
+        if (d == k->place)
+            for (int i = 0; i < k->ncommon; i++) order[j++] = gathered + i;
+        if (d == k->npart - n) break;
+        order[j++] = rest < gathered ? rest : rest + k->ncommon;
+        rest++;
+    }
+    return true;
+}
+
+/* The shape of what a key selects of the part. */
+static int selected_shape(const selection *k, const cubed_array *part, int64_t *shape)
+{
+    int n = 0, rest = 0;
+    for (int d = 0; d < k->npart; d++) {
+        if (k->at[d]) continue;
+        if (k->has_positions && rest == k->place)
+            for (int i = 0; i < k->ncommon; i++) shape[n++] = k->common[i];
+        shape[n++] = part->shape[d];
+        rest++;
+    }
+    if (k->has_positions && rest == k->place)
+        for (int i = 0; i < k->ncommon; i++) shape[n++] = k->common[i];
+    return n;
+}
+
+cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n, bool in_front,
+                         cubed_array **out, cubed_error *err)
+{
+    selection k;
+    int order[CUBED_MAX_NDIM];
+    cubed_array *picked = NULL;
+    CB_TRY(read_keys(x, keys, n, in_front, &k, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = part_of(&s, x, &k);
+    if (y && k.has_positions) {
+        y = cb_step(&s, cubed_gather(y, k.at, &picked, err), &picked);
+        if (y && order_of(&k, order)) y = cb_step_permuted(&s, y, order);
+    }
+    return cb_steps_end(&s, y, out);
+}
+
+/* --- Assigning ---------------------------------------------------------------------------------------- */
+
+/* `value` with as many axes as the shape that it is assigned to; NULL with an error if it does not fit. */
+static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int64_t *shape)
+{
+    const int have = value->node.grid->ndim, extra = have - ndim;
+    int front[CUBED_MAX_NDIM];
+    bool fits = true;
+    for (int d = 0; d < have; d++) {
+        const int64_t room = d < extra ? 1 : shape[d - extra];
+        fits = fits && (value->shape[d] == 1 || value->shape[d] == room);
+        if (d < extra) front[d] = d;
+    }
+    if (!fits) {
+        char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
+        s->st = cb_fail(s->err, CUBED_E_ARG, "assign: a value of shape %s does not fit into %s",
+                        cb_extents_text(have, value->shape, a), cb_extents_text(ndim, shape, b));
+        return NULL;
+    }
+    for (int d = extra; d < 0; d++) value = expanded(s, value, 0);
+    return squeezed(s, value, front, extra > 0 ? extra : 0);
+}
+
+/* The part, in which elements at positions are replaced. */
+static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k,
+                              cubed_array *value)
+{
+    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
+    cubed_array *y = NULL;
+    if (!value) return NULL;
+    if (order_of(k, order)) {
+        for (int j = 0; j < value->node.grid->ndim; j++) back[order[j]] = j;
+        value = cb_step_permuted(s, value, back);
+    }
+    return value ? cb_step(s, cubed_scatter(part, k->at, value, &y, s->err), &y) : NULL;
+}
+
+/* x, whose tasks run after those that check positions of a part without elements, to which nothing is assigned. */
+static cubed_array *after_part(cb_steps *s, cubed_array *x, cubed_array *part)
+{
+    const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_array *holds = cb_step_cast(s, part, CUBED_BOOL);
+    if (holds) holds = cb_step_reduce(s, CUBED_REDUCE_ALL, holds, &all);
+    holds = cb_step_broadcast(s, holds, x->node.grid->ndim, x->shape);
+    return holds ? cb_step_required(s, x, holds, "positions in the array") : NULL;
+}
+
+cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys, int n, cubed_array *value,
+                                cubed_array **out, cubed_error *err)
+{
+    selection k;
+    int64_t shape[CUBED_MAX_NDIM];
+    bool is_empty = false;
+    cubed_array *result = NULL;
+    CB_TRY(read_keys(x, keys, n, false, &k, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *part = part_of(&s, x, &k), *y = NULL;
+    if (part) y = aligned(&s, value, selected_shape(&k, part, shape), shape);
+    if (y && k.has_positions) y = scattered(&s, part, &k, y);
+    y = squeezed(&s, y, k.fresh, k.nfresh);
+    if (y && k.has_positions && !k.all_checked) {
+        for (int d = 0; d < y->node.grid->ndim; d++) is_empty = is_empty || y->shape[d] == 0;
+    }
+    if (is_empty)
+        result = after_part(&s, x, y);
+    else if (y)
+        result = cb_step(&s, cubed_assign(x, k.basic, y, &result, err), &result);
+    return cb_steps_end(&s, result, out);
+}
+
+cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask, cubed_array *value,
+                                cubed_array **out, cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim, masked = mask->node.grid->ndim;
+    int64_t n = 1;
+    bool same = masked <= ndim;
+    for (int d = 0; d < masked && same; d++) same = mask->shape[d] == x->shape[d];
+    if (!same || mask->node.dtype != CUBED_BOOL)
+        return cb_fail(err, CUBED_E_ARG, "assign: the mask is no array of bool of the first axes");
+    for (int d = 0; d < value->node.grid->ndim; d++) n *= value->shape[d];
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = NULL;
+    if (masked == ndim && n != 1) {
+        cubed_array *line = aligned(&s, value, 1, &n);
+        if (line) y = cb_step(&s, cubed_scatter_mask(x, mask, line, &y, err), &y);
+    } else {
+        cubed_array *rows = aligned(&s, value, ndim - masked, x->shape + masked);
+        for (int d = masked; d < ndim; d++) mask = expanded(&s, mask, d);
+        if (rows && mask) y = cb_step(&s, cubed_replace(x, mask, rows, &y, err), &y);
+    }
+    return cb_steps_end(&s, y, out);
+}
