@@ -114,6 +114,8 @@ uint32_t core_origin(core_state *s);
 
 /* Has the module's functions keep calls whose arrays depend on a TaskMem. */
 bool core_record_calls(PyObject *module, const PyMethodDef *methods);
+/* A tuple of arrays as the calls that made them make them for another TaskMem: a new reference. */
+PyObject *core_remake(core_state *s, PyObject *arrays, uint64_t task_mem);
 
 /* --- interrupt.c ----------------------------------------------------------------------------------- */
 

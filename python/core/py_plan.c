@@ -122,12 +122,13 @@ static cubed_status compile_params(void *ctx, const char *function, const void *
     return st;
 }
 
-/* What cubed_plan_options.remake asks: remake(allowed_mem), a tuple of the targets' arrays. */
+/* What cubed_plan_options.remake asks: the targets' arrays, as they are made for another allowance. */
 typedef struct remaking {
     core_state *state;
-    PyObject *function;
-    PyObject *made; /* the last that it returned, or NULL */
-    int n;
+    PyObject *arrays; /* a tuple of those that the plan is of */
+    PyObject *made;   /* the last tuple that was made, or NULL */
+    uint64_t reserved_mem;
+    bool reserve_a_quarter;
 } remaking;
 
 static cubed_status remake_arrays(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
@@ -135,17 +136,21 @@ static cubed_status remake_arrays(void *ctx, uint64_t allowed_mem, cubed_array *
 {
     remaking *r = ctx;
     cubed_status st = CUBED_OK;
+    uint64_t reserved = r->reserved_mem;
+    if (r->reserve_a_quarter && reserved > allowed_mem / 4) reserved = allowed_mem / 4;
+    const uint64_t task_mem = allowed_mem > reserved ? allowed_mem - reserved : 1;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *made = PyObject_CallFunction(r->function, "K", (unsigned long long)allowed_mem);
-    bool taken = made && core_is_tuple("what remake returns", made) && PyTuple_Size(made) == r->n;
-    for (int i = 0; taken && i < r->n; i++) {
-        cubed_array *x = core_unwrap(r->state, PyTuple_GetItem(made, i));
-        taken = x != NULL;
-        if (taken) arrays[i] = x;
+    PyObject *made = core_remake(r->state, r->arrays, task_mem);
+    for (Py_ssize_t i = 0, n = made ? PyTuple_Size(made) : 0; made && i < n; i++) {
+        arrays[i] = core_unwrap(r->state, PyTuple_GetItem(made, i));
+        if (!arrays[i]) Py_CLEAR(made);
     }
-    if (!taken) st = core_catch(err);
-    Py_XDECREF(taken ? r->made : made);
-    if (taken) r->made = made;
+    if (made) {
+        Py_XDECREF(r->made);
+        r->made = made;
+    } else {
+        st = core_catch(err);
+    }
     PyGILState_Release(gil);
     return st;
 }
@@ -178,20 +183,39 @@ static bool take_targets(core_state *s, plan_call *c)
     return true;
 }
 
+/* Only arrays with recipes depend on the allowance. */
+static bool take_remaking(core_state *s, plan_call *c)
+{
+    bool depends = false;
+    for (int i = 0; i < c->n && !depends; i++) {
+        const core_array *a = (core_array *)PyTuple_GetItem(PyTuple_GetItem(c->list, i), 0);
+        depends = a->recipe != NULL;
+    }
+    if (!depends) return true;
+    PyObject *arrays = PyTuple_New(c->n);
+    for (int i = 0; arrays && i < c->n; i++) {
+        PyObject *x = PyTuple_GetItem(PyTuple_GetItem(c->list, i), 0);
+        if (PyTuple_SetItem(arrays, i, Py_NewRef(x)) < 0) Py_CLEAR(arrays);
+    }
+    c->remake = (remaking){s, arrays, NULL, c->options.reserved_mem, c->options.reserve_a_quarter};
+    c->options.remake = remake_arrays;
+    c->options.remake_ctx = &c->remake;
+    return arrays != NULL;
+}
+
 /* End the call in any case; false with an exception. */
 static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call *c)
 {
-    static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
-                            "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
-                            "other_machines", "compile",     "remake",       NULL};
+    static char *names[] = {
+        "targets",     "allowed_mem",       "reserved_mem",   "max_workers", "work_dir", "optimize",
+        "share_tasks", "reserve_a_quarter", "other_machines", "compile",     NULL};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     int optimize = 1, share = 0, quarter = 0, other_machines = 0;
-    *c = (plan_call){.compile = {Py_None, NULL}, .remake = {.function = Py_None}};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppOO", names, &PyTuple_Type, &c->list,
+    *c = (plan_call){.compile = {Py_None, NULL}};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppppO", names, &PyTuple_Type, &c->list,
                                      &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
-                                     &share, &quarter, &other_machines, &c->compile.function,
-                                     &c->remake.function) ||
+                                     &share, &quarter, &other_machines, &c->compile.function) ||
         !take_targets(s, c))
         return false;
     o.allowed_mem = allowed;
@@ -206,19 +230,14 @@ static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call
         o.params = compile_params;
         o.params_ctx = &c->compile;
     }
-    if (c->remake.function != Py_None) {
-        c->remake.state = s;
-        c->remake.n = c->n;
-        o.remake = remake_arrays;
-        o.remake_ctx = &c->remake;
-    }
     c->options = o;
-    return true;
+    return take_remaking(s, c);
 }
 
 static void end_call(plan_call *c)
 {
     Py_XDECREF(c->compile.made);
+    Py_XDECREF(c->remake.arrays);
     Py_XDECREF(c->remake.made);
     PyMem_Free(c->targets);
     PyMem_Free(c->own);
@@ -551,6 +570,12 @@ static PyObject *stored_dict(const cubed_plan *plan, const cubed_stored_info *s)
     PyObject *codecs = codec_list(plan, s->id);
     PyObject *shape = core_tuple(s->shape, s->ndim), *chunks = core_tuple(s->chunks, s->ndim);
     char dtype[CUBED_DTYPE_TEXT_CAP];
+    long long size = 1, nchunks = 1;
+    for (int d = 0; d < s->ndim; d++) {
+        const int64_t chunk = s->chunks[d] > 0 ? s->chunks[d] : 1;
+        size *= s->shape[d];
+        nchunks *= s->shape[d] / chunk + (s->shape[d] % chunk != 0);
+    }
     if (!shape || !chunks || !codecs) {
         Py_XDECREF(shape);
         Py_XDECREF(chunks);
@@ -558,10 +583,11 @@ static PyObject *stored_dict(const cubed_plan *plan, const cubed_stored_info *s)
         return NULL;
     }
     return Py_BuildValue(
-        "{sisssssOsOsssNsNsNsN}", "id", s->id, "name", s->name, "why", s->why, "is_source",
+        "{sisssssOsOsssNsNsNsNsLsL}", "id", s->id, "name", s->name, "why", s->why, "is_source",
         s->is_source ? Py_True : Py_False, "is_target", s->is_target ? Py_True : Py_False, "dtype",
         cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks, "codecs", codecs,
-        "array", PyLong_FromVoidPtr((void *)(uintptr_t)s->array));
+        "array", PyLong_FromVoidPtr((void *)(uintptr_t)s->array), "nbytes",
+        size * (long long)cubed_dtype_size(s->dtype), "nchunks", nchunks);
 }
 
 typedef cubed_status (*stored_fn)(const cubed_plan *plan, int stage, int i, cubed_stored_info *info,

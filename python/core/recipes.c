@@ -2,7 +2,7 @@
  *
  * Some functions cut arrays for the memory that tasks may use, which is a TaskMem among their arguments. Their arrays, and
  * all that is made of these, keep the call that made them: its recipe. A refused plan makes such arrays again, to know what
- * another allowance needs (cubed.planning._again). */
+ * another allowance needs: core_remake. */
 #include "core.h"
 
 /* Containers within arguments that are searched for arrays. */
@@ -191,12 +191,139 @@ static PyObject *record(PyObject *module, PyObject *args)
 
 /* --- Recipes ----------------------------------------------------------------------------------------------- */
 
-static PyObject *recipe(PyObject *module, PyObject *object)
+/* Repeats calls, each once. Chains of calls may be longer than the C stack, so calls that wait are in a list. */
+typedef struct remaker {
+    core_state *state;
+    PyObject *task_mem;
+    PyObject *made; /* dict: the results by the addresses of their calls, which the arrays keep */
+    PyObject *waiting; /* list: calls; those that a call needs are behind it */
+} remaker;
+
+static PyObject *result_of(const remaker *r, PyObject *call)
 {
-    if (!core_unwrap(core_get_state(module), object)) return NULL;
+    PyObject *key = PyLong_FromVoidPtr(call);
+    PyObject *found = key ? PyDict_GetItemWithError(r->made, key) : NULL;
+    Py_XDECREF(key);
+    return found;
+}
+
+/* Adds the calls that the arrays in a value need and that were not repeated yet. */
+static bool wait_for_calls(const remaker *r, PyObject *value, int level)
+{
+    PyObject *key, *item;
+    Py_ssize_t at = 0;
+    if (Py_TYPE(value) == r->state->array_type) {
+        PyObject *call = ((core_array *)value)->recipe;
+        if (!call || result_of(r, call)) return !PyErr_Occurred();
+        return PyList_Append(r->waiting, call) == 0;
+    }
+    if (level == MOST_LEVELS) return true;
+    bool ok = true;
+    if (PyTuple_CheckExact(value)) {
+        for (Py_ssize_t i = 0, n = PyTuple_Size(value); i < n && ok; i++)
+            ok = wait_for_calls(r, PyTuple_GetItem(value, i), level + 1);
+    } else if (PyList_CheckExact(value)) {
+        for (Py_ssize_t i = 0; i < PyList_Size(value) && ok; i++)
+            ok = wait_for_calls(r, PyList_GetItem(value, i), level + 1);
+    } else if (PyDict_CheckExact(value)) {
+        while (ok && PyDict_Next(value, &at, &key, &item)) ok = wait_for_calls(r, item, level + 1);
+    }
+    return ok;
+}
+
+static PyObject *remade(const remaker *r, PyObject *value, int level);
+
+static PyObject *remade_array(const remaker *r, PyObject *object)
+{
     const core_array *a = (core_array *)object;
-    if (!a->recipe) Py_RETURN_NONE;
-    return Py_BuildValue("(Oi)", a->recipe, a->output);
+    PyObject *made = a->recipe ? result_of(r, a->recipe) : object;
+    if (made && a->recipe && a->output >= 0)
+        made = PyTuple_Check(made) ? PyTuple_GetItem(made, a->output)
+                                   : PyList_GetItem(made, a->output);
+    return Py_XNewRef(made);
+}
+
+static PyObject *remade_dict(const remaker *r, PyObject *dict, int level)
+{
+    PyObject *out = PyDict_New(), *key, *item;
+    Py_ssize_t at = 0;
+    while (out && PyDict_Next(dict, &at, &key, &item)) {
+        PyObject *part = remade(r, item, level);
+        if (!part || PyDict_SetItem(out, key, part) < 0) Py_CLEAR(out);
+        Py_XDECREF(part);
+    }
+    return out;
+}
+
+static PyObject *remade_list(const remaker *r, PyObject *list, int level)
+{
+    PyObject *out = PyList_New(0);
+    for (Py_ssize_t i = 0, n = PySequence_Size(list); out && i < n; i++) {
+        PyObject *item = PySequence_GetItem(list, i), *part = item ? remade(r, item, level) : NULL;
+        if (!part || PyList_Append(out, part) < 0) Py_CLEAR(out);
+        Py_XDECREF(part);
+        Py_XDECREF(item);
+    }
+    return out;
+}
+
+/* A value with remade arrays and the other TaskMem in place of those that are in it. A new reference. */
+static PyObject *remade(const remaker *r, PyObject *value, int level)
+{
+    if (Py_TYPE(value) == r->state->task_mem_type) return Py_NewRef(r->task_mem);
+    if (Py_TYPE(value) == r->state->array_type) return remade_array(r, value);
+    if (level == MOST_LEVELS) return Py_NewRef(value);
+    if (PyDict_CheckExact(value)) return remade_dict(r, value, level + 1);
+    if (PyList_CheckExact(value)) return remade_list(r, value, level + 1);
+    if (!PyTuple_CheckExact(value)) return Py_NewRef(value);
+    PyObject *list = remade_list(r, value, level + 1), *out = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return out;
+}
+
+static bool repeat_call(const remaker *r, PyObject *call)
+{
+    PyObject *kwargs = PyTuple_GetItem(call, 2), *named = NULL, *made = NULL;
+    PyObject *args = remade(r, PyTuple_GetItem(call, 1), 0), *key = PyLong_FromVoidPtr(call);
+    if (args && key && (kwargs == Py_None || (named = remade(r, kwargs, 0))))
+        made = PyObject_Call(PyTuple_GetItem(call, 0), args, named);
+    const bool ok = made && PyDict_SetItem(r->made, key, made) == 0;
+    Py_XDECREF(made);
+    Py_XDECREF(named);
+    Py_XDECREF(key);
+    Py_XDECREF(args);
+    return ok;
+}
+
+/* The last call that waits, or first those that it needs. */
+static bool repeat_last(const remaker *r)
+{
+    const Py_ssize_t n = PyList_Size(r->waiting);
+    PyObject *call = Py_NewRef(PyList_GetItem(r->waiting, n - 1));
+    bool ok = true;
+    if (!result_of(r, call))
+        ok = !PyErr_Occurred() && wait_for_calls(r, PyTuple_GetItem(call, 1), 0) &&
+             wait_for_calls(r, PyTuple_GetItem(call, 2), 0);
+    if (ok && PyList_Size(r->waiting) == n)
+        ok = (result_of(r, call) || (!PyErr_Occurred() && repeat_call(r, call))) &&
+             PyList_SetSlice(r->waiting, n - 1, n, NULL) == 0;
+    Py_DECREF(call);
+    return ok;
+}
+
+PyObject *core_remake(core_state *s, PyObject *arrays, uint64_t task_mem)
+{
+    remaker r = {.state = s, .made = PyDict_New(), .waiting = PyList_New(0)};
+    PyObject *out = NULL;
+    r.task_mem =
+        PyObject_CallFunction((PyObject *)s->task_mem_type, "K", (unsigned long long)task_mem);
+    bool ok = r.made && r.waiting && r.task_mem && wait_for_calls(&r, arrays, 0);
+    while (ok && PyList_Size(r.waiting) > 0) ok = repeat_last(&r);
+    if (ok) out = remade(&r, arrays, 0);
+    Py_XDECREF(r.task_mem);
+    Py_XDECREF(r.waiting);
+    Py_XDECREF(r.made);
+    return out;
 }
 
 PyMethodDef core_recipe_methods[] = {
@@ -204,10 +331,5 @@ PyMethodDef core_recipe_methods[] = {
      "record(function: Callable[..., Any], /, *args: Any) -> Any\n"
      "The result of function(*args), an array or a tuple of arrays. If the arguments depend on a "
      "TaskMem, the arrays are made again by the same call, which may cut them otherwise."},
-    {"recipe", recipe, METH_O,
-     "recipe(x: Array, /) -> tuple[tuple[Any, tuple[Any, ...], dict[str, Any] | None], int] | "
-     "None\n"
-     "The call that made an array which depends on a TaskMem, and the array's place among its "
-     "results; -1: it is the only one."},
     {NULL, NULL, 0, NULL},
 };

@@ -7,7 +7,7 @@ from typing import Any
 
 from cubed.array._array import Array
 from cubed.io._store import store
-from cubed.runtime.create import executor_for
+from cubed.planning._options import RunOptions
 
 __all__ = ["store_icechunk"]
 
@@ -73,7 +73,7 @@ def store_icechunk(
     if sessions[0].read_only:
         raise ValueError("the session of targets is read-only: open one by writable_session")
     first = sources if isinstance(sources, Array) else next(iter(sources))
-    chosen = executor_for(executor, first.spec, kwargs)
+    chosen = RunOptions(executor, more=kwargs).executor_for(first.spec)
     if not chosen.capabilities["shares_memory"]:
         raise NotImplementedError(
             f"executor {chosen.name!r} runs tasks in other processes, expected 'threads' or"

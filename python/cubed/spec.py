@@ -200,6 +200,14 @@ class Spec:
         values = self._values
         return values["reserved_mem"] is None and values["allowed_mem"] is not None
 
+    def _limits(self) -> dict[str, Any]:
+        """Returns the memory limits as keyword arguments of `_core.Plan`."""
+        return {
+            "allowed_mem": self.allowed_mem,
+            "reserved_mem": self.reserve,
+            "reserve_a_quarter": self.reserves_a_quarter,
+        }
+
     @property
     def task_mem(self) -> int:
         """Bytes that are left for the data of a task."""

@@ -108,21 +108,15 @@ class Estimate:
 
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
     """Returns the stage with repeated reads removed if `spare` bytes can cache the chunks."""
-    chunked = [_nbytes(x) for x in stage["inputs"] if x["name"] != "memory"]
-    if not stage["bytes_read"] > sum(chunked) <= spare:
+    size = sum(x["nbytes"] for x in stage["inputs"] if x["name"] != "memory")
+    if not stage["bytes_read"] > size <= spare:
         return stage
-    once = sum(chunked) / stage["bytes_read"]
+    once = size / stage["bytes_read"]
     chunks = math.ceil(stage["chunks_read"] * once)
     seconds = stage["read_seconds"] * once
     return {
-        **stage, "bytes_read": sum(chunked), "chunks_read": chunks, "read_seconds": seconds
+        **stage, "bytes_read": size, "chunks_read": chunks, "read_seconds": seconds
     }  # fmt: skip
-
-
-def _nbytes(x: dict[str, Any]) -> int:
-    import numpy as np  # lazy: the rest needs only the standard library
-
-    return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 
 
 def _busy(stage: dict[str, Any]) -> float:

@@ -22,7 +22,6 @@ from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 from cubed.base._words import counted
 from cubed.exceptions import say_task
-from cubed.planning._again import again
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._options import RunOptions
 from cubed.planning._results import StoredResults
@@ -65,20 +64,52 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
-def _limits(
-    targets: tuple[_Given, ...], spec: Spec, executor: Executor, can: Any, work_dir: str
-) -> dict[str, Any]:
-    """Returns keyword arguments of `_core.Plan`, except those for functions."""
-    return {
-        "allowed_mem": spec.allowed_mem,
-        "reserved_mem": spec.reserve,
-        "reserve_a_quarter": spec.reserves_a_quarter,
-        "max_workers": executor.num_workers(),
-        "work_dir": work_dir,
-        "share_tasks": can["shares_tasks"],
-        "other_machines": spec.other_machines or can["remote"],
-        "remake": again(targets, spec),
-    }
+class _Maker:
+    """Creates plans of targets within the limits of a spec, an executor and options."""
+
+    def __init__(self, spec: Spec | None, executor: Executor, options: RunOptions) -> None:
+        self.spec: Spec = spec or DEFAULT
+        self.executor: Executor = executor
+        self.optimize = options.optimizes()
+        f = options.compile_function
+        self._compiler = None if f is None else _compiler_of(f)
+        self.can = executor.capabilities
+        self.place, store_options = self.spec.intermediates
+        self.work_dir = self.place or _temporary()
+        if self.place and "://" in self.place:
+            set_options(self.place, store_options)
+
+    def _limits(self) -> dict[str, Any]:
+        """Returns keyword arguments of `_core.Plan`, except those for functions."""
+        return {
+            **self.spec._limits(),
+            "max_workers": self.executor.num_workers(),
+            "work_dir": self.work_dir,
+            "share_tasks": self.can["shares_tasks"],
+            "other_machines": self.spec.other_machines or self.can["remote"],
+        }
+
+    def plan(self, targets: tuple[_Given, ...]) -> _core.Plan:
+        """Returns the engine's plan. A refusal notes the lines that made the arrays."""
+        try:
+            return _core.Plan(
+                targets, optimize=self.optimize, compile=self._compiler, **self._limits()
+            )
+        except MemoryError as error:
+            add_origins(error)
+            raise
+
+    def check(self, counts: Sequence[int], targets: Sequence[_Given]) -> None:
+        """Creates plans of `counts` targets each, and discards them. Refusals are as for `plan`."""
+        try:
+            _core.Plan.check(tuple(counts), tuple(targets), self._limits())
+        except MemoryError as error:
+            add_origins(error)
+            raise
+
+    def stored(self, targets: tuple[_Given, ...]) -> StoredResults | None:
+        """Returns the places of results in memory if workers store them; otherwise None."""
+        return StoredResults(targets, self.work_dir) if self.can["finds_plan"] else None
 
 
 def _counted(key: str, doc: str) -> Number:
@@ -99,57 +130,35 @@ class Plan(PlanTotals):
     True
     """
 
+    _targets: tuple[_Given, ...] = ()
+    _in_store: StoredResults | None = None
+    _names: Sequence[str] = ()
+
     def __init__(
         self,
         targets: Sequence[_Given],
         spec: Spec | None,
         options: RunOptions,
     ) -> None:
-        self.spec: Spec = spec or DEFAULT
-        self.executor: Executor = options.executor_for(spec)
-        self._can = self.executor.capabilities
+        self._maker = maker = _Maker(spec, options.executor_for(spec), options)
+        self.spec: Spec = maker.spec
+        self.executor: Executor = maker.executor
         self._targets = tuple(targets)
-        self._optimize = options.optimizes()
-        f = options.compile_function
-        self._compiler = None if f is None else _compiler_of(f)
-        self._in_store: StoredResults | None = None
-        self._names: list[str] = []
-        self._place, self._place_options = self.spec.intermediates
-        self._work_dir = self._place or _temporary()
-        if self._can["finds_plan"]:
-            self._in_store = StoredResults(self._targets, self._work_dir)
-        self._plan = self._make(self._in_store.targets if self._in_store else self._targets)
+        self._in_store = maker.stored(self._targets)
+        self._plan = maker.plan(self._in_store.targets if self._in_store else self._targets)
         self._info = self._plan.info()
         log_plan(self)
         for text in self._plan.warnings():
             warn(text, RuntimeWarning)
 
-    def _make(self, targets: tuple[_Given, ...]) -> _core.Plan:
-        if self._place and "://" in self._place:
-            set_options(self._place, self._place_options)
-        limits = _limits(targets, self.spec, self.executor, self._can, self._work_dir)
-        try:
-            return _core.Plan(targets, optimize=self._optimize, compile=self._compiler, **limits)
-        except MemoryError as error:
-            add_origins(error)
-            raise
-
     @classmethod
     def _of_saved(cls, data: bytes, executor: Executor, allow_code: bool) -> Plan:
         self = object.__new__(cls)
-        self.executor = executor
-        self._can = executor.capabilities
-        self._targets = ()
-        self._in_store = None
-        self._names = []
-        self._optimize = True
-        self._compiler = None
         self._plan = _core.Plan.load(data, allow_code)
         self._info = i = self._plan.info()
         limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
-        self.spec = Spec(i["work_dir"], **limits)
-        self._place, self._place_options = self.spec.intermediates
-        self._work_dir = self._place or _temporary()
+        self._maker = _Maker(Spec(i["work_dir"], **limits), executor, RunOptions())
+        self.spec, self.executor = self._maker.spec, executor
         return self
 
     num_tasks = _counted("num_tasks", "Number of tasks.")
@@ -255,7 +264,7 @@ class Plan(PlanTotals):
     @property
     def optimized(self) -> bool:
         """Whether operations were fused."""
-        return self._optimize
+        return self._maker.optimize
 
     @property
     def dag(self) -> Any:
@@ -323,7 +332,7 @@ class Plan(PlanTotals):
                     f"prices[{scheme!r}] is {of!r}, expected four numbers >= 0: of GETs, PUTs,"
                     " bytes that are read, and bytes that are written"
                 )
-        apart = not self._can["shares_memory"]
+        apart = not self._maker.can["shares_memory"]
         own = {scheme: (of[0], of[1], of[2], of[3]) for scheme, of in (prices or {}).items()}
         return self._plan.traffic(apart, own)
 
@@ -415,12 +424,12 @@ class Plan(PlanTotals):
         engine = e.begin()
         plan, stored = self._plan, self._in_store
         if stored and resume is not None:  # where an earlier run has put them
-            stored = stored.named_by(self._make)
-            plan = self._make(stored.targets)
+            stored = stored.named_by(self._maker.plan)
+            plan = self._maker.plan(stored.targets)
         command: tuple[str, ...] = _worker_command
-        if self._can["takes_command"] and self._info["code"]:
+        if self._maker.can["takes_command"] and self._info["code"]:
             command = (*command, *worker_arguments())
-        elif self._can["shares_memory"]:
+        elif self._maker.can["shares_memory"]:
             check_threads(self)
         try:
             with dispatch(self, options.callbacks) as on_event, running():
@@ -468,7 +477,7 @@ class Plan(PlanTotals):
         """
         if resume is not None:
             return _KEEP_CHUNKS | _KEEP_INTERMEDIATES | _KEEP_RECORD
-        found = self._place and not (self._in_store and self._in_store.has_any)
+        found = self._maker.place and not (self._in_store and self._in_store.has_any)
         return _KEEP_CHUNKS | (_KEEP_INTERMEDIATES if found else 0)
 
     def __repr__(self) -> str:
@@ -566,29 +575,19 @@ def check_each(*parts: Sequence[Array]) -> None:
     PlanTooLargeError
         If one of the plans is refused. The advice holds for all of them.
     """
-    spec = common_spec(*(a for part in parts for a in part)) or DEFAULT
-    executor = RunOptions().executor_for(spec)
-    can = executor.capabilities
-    place, options = spec.intermediates
-    if place and "://" in place:
-        set_options(place, options)
-    work_dir = place or _temporary()
+    spec = common_spec(*(a for part in parts for a in part))
+    options = RunOptions()
+    maker = _Maker(spec, options.executor_for(spec), options)
     targets: list[_Given] = []
     counts = []
     for part in parts:
         waiting = lazy_writes(part)
         given: list[_Given] = [(a._x, {"name": a.name}) for a in part if a._stored is None]
         given += waiting[0].later(waiting).targets if waiting else []
-        if can["finds_plan"]:
-            given = list(StoredResults(tuple(given), work_dir).targets)
-        targets += given
+        stored = maker.stored(tuple(given))
+        targets += stored.targets if stored else given
         counts.append(len(given))
-    limits = _limits(tuple(targets), spec, executor, can, work_dir)
-    try:
-        _core.Plan.check(tuple(counts), tuple(targets), limits)
-    except MemoryError as error:
-        add_origins(error)
-        raise
+    maker.check(counts, targets)
 
 
 def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:

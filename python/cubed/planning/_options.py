@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from cubed.runtime.create import executor_for
+from cubed.runtime.create import create_executor
 from cubed.runtime.executors.base import Executor
-from cubed.spec import Spec
+from cubed.spec import Spec, setting
 
 
 class OptimizeFunction:
@@ -56,7 +56,18 @@ class RunOptions(NamedTuple):
 
     def executor_for(self, spec: Spec | None) -> Executor:
         """Returns the executor of the run: the caller's, the spec's, or the configured one."""
-        return executor_for(self.executor, spec, self.more or {})
+        executor, options = self.executor, self.more or {}
+        if executor is None and spec is not None:
+            executor = spec.executor_given
+            options = {**(spec.executor_options or {}), **options}
+        if executor is None:
+            executor = setting("executor_name")
+            options = {**setting("executor_options", {}), **options}
+        if isinstance(executor, str):
+            return create_executor(executor, options)
+        if not isinstance(executor, Executor):
+            raise TypeError(f"executor {executor!r} is neither a name nor an executor of cubed")
+        return executor.with_options(options) if options else executor
 
     def optimizes(self) -> bool:
         """Returns True if the plan is optimised.

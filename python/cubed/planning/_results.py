@@ -46,15 +46,8 @@ class StoredResults:
 
     def fetch(self, buffers: Sequence[NDArray], plan: Plan) -> None:
         """Reads the results, within the plan's memory."""
-        s = plan.spec
         for url, buffer in zip(self._urls, buffers, strict=True):
-            read = _core.Plan(
-                ((_core.open(url), None),),
-                allowed_mem=s.allowed_mem,
-                reserved_mem=s.reserve,
-                reserve_a_quarter=s.reserves_a_quarter,
-                max_workers=1,
-            )
+            read = _core.Plan(((_core.open(url), None),), max_workers=1, **plan.spec._limits())
             read.run((buffer,), "threads", 2, False, 0, False, 0, 0, False, (), None, None)
 
     def remove(self) -> None:

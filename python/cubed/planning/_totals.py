@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Self, overload
 
 from cubed.array._base import name_at
-from cubed.base._dtypes import dtype_of
 
 
 class ArrayRole(Enum):
@@ -39,21 +37,12 @@ def _kind(x: dict[str, Any]) -> ArrayRole:
     return ArrayRole.INPUT if x["is_source"] else ArrayRole.INTERMEDIATE
 
 
-def _nbytes(x: dict[str, Any]) -> int:
-    return math.prod(x["shape"]) * dtype_of(x["dtype"]).itemsize
+def _of_stored(key: str | None, doc: str, *kinds: ArrayRole) -> Number:
+    """Creates a property for the sum of `key` over all stored arrays, or over those of some kinds.
 
-
-def _nchunks(x: dict[str, Any]) -> int:
-    return math.prod(-(-n // max(c, 1)) for n, c in zip(x["shape"], x["chunks"], strict=True))
-
-
-def _one(x: dict[str, Any]) -> int:
-    return 1
-
-
-def _of_stored(number: Callable[[dict[str, Any]], int], doc: str, *kinds: ArrayRole) -> Number:
-    """Creates a property for the sum over all stored arrays, or over those of some kinds."""
-    return Number(lambda p: sum(map(number, p._of_kind(*kinds))), doc)
+    The key None counts the arrays.
+    """
+    return Number(lambda p: sum(x[key] if key else 1 for x in p._of_kind(*kinds)), doc)
 
 
 class PlanTotals:
@@ -147,20 +136,20 @@ class PlanTotals:
     total_nchunks_written = Number(
         lambda p: sum(s["chunks_written"] for s in p.stages), "Chunks that stages write."
     )
-    total_input_narrays = _of_stored(_one, "Arrays that are there before the run.", ArrayRole.INPUT)
-    total_input_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.INPUT)
-    total_input_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.INPUT)
+    total_input_narrays = _of_stored(None, "Arrays that are there before the run.", ArrayRole.INPUT)
+    total_input_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.INPUT)
+    total_input_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.INPUT)
     total_intermediate_narrays = _of_stored(
-        _one, "Arrays that are stored between stages.", ArrayRole.INTERMEDIATE
+        None, "Arrays that are stored between stages.", ArrayRole.INTERMEDIATE
     )
-    total_intermediate_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.INTERMEDIATE)
-    total_intermediate_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.INTERMEDIATE)
-    total_output_narrays = _of_stored(_one, "Results.", ArrayRole.OUTPUT)
-    total_output_nbytes = _of_stored(_nbytes, "Their bytes.", ArrayRole.OUTPUT)
-    total_output_nchunks = _of_stored(_nchunks, "Their chunks.", ArrayRole.OUTPUT)
-    total_narrays = _of_stored(_one, "Stored arrays: inputs, intermediates and results.")
-    total_nbytes = _of_stored(_nbytes, "Their bytes.")
-    total_nchunks = _of_stored(_nchunks, "Their chunks.")
+    total_intermediate_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.INTERMEDIATE)
+    total_intermediate_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.INTERMEDIATE)
+    total_output_narrays = _of_stored(None, "Results.", ArrayRole.OUTPUT)
+    total_output_nbytes = _of_stored("nbytes", "Their bytes.", ArrayRole.OUTPUT)
+    total_output_nchunks = _of_stored("nchunks", "Their chunks.", ArrayRole.OUTPUT)
+    total_narrays = _of_stored(None, "Stored arrays: inputs, intermediates and results.")
+    total_nbytes = _of_stored("nbytes", "Their bytes.")
+    total_nchunks = _of_stored("nchunks", "Their chunks.")
 
     @property
     def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from cubed.runtime.executors.base import Executor, needed
-from cubed.spec import EXECUTORS, Spec, setting
+from cubed.spec import EXECUTORS
 
 
 def create_executor(name: str, executor_options: Mapping[str, Any] | None = None) -> Executor:
@@ -34,18 +34,3 @@ def _class_of(name: str) -> type[Executor]:
     module, _, kind = EXECUTORS[name].partition(":")
     found: type[Executor] = getattr(import_module(f"cubed.runtime.executors.{module}"), kind)
     return found
-
-
-def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -> Executor:
-    """Returns the executor of a computation: the caller's, the spec's, or the configured one."""
-    if executor is None and spec is not None:
-        executor = spec.executor_given
-        options = {**(spec.executor_options or {}), **options}
-    if executor is None:
-        executor = setting("executor_name")
-        options = {**setting("executor_options", {}), **options}
-    if isinstance(executor, str):
-        return create_executor(executor, options)
-    if not isinstance(executor, Executor):
-        raise TypeError(f"executor {executor!r} is neither a name nor an executor of cubed")
-    return executor.with_options(options) if options else executor

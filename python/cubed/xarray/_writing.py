@@ -85,17 +85,9 @@ def _check_sources(source: Any, url: str, what: str) -> None:
 
 def _check_places(x: Array, url: str, what: str) -> None:
     """Makes a plan, which compares its places however they are spelled. It is never run."""
-    spec = x.spec
     targets: Any = ((x._x, {"writes": url}),)
     try:
-        _core.Plan(
-            targets,
-            allowed_mem=spec.allowed_mem,
-            reserved_mem=spec.reserve,
-            reserve_a_quarter=spec.reserves_a_quarter,
-            max_workers=1,
-            work_dir=tempfile.gettempdir(),
-        )
+        _core.Plan(targets, max_workers=1, work_dir=tempfile.gettempdir(), **x.spec._limits())
     except ValueError as e:
         if "would overwrite the source" not in str(e):
             raise
