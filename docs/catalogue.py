@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cubed
 import cubed.array_api
+import cubed.ndimage
 import cubed.stats
 import numpy as np
 import reference
@@ -22,12 +23,13 @@ PLACES = {
     "cubed": cubed,
     "cubed.linalg": cubed.linalg,
     "cubed.fft": cubed.fft,
+    "cubed.ndimage": cubed.ndimage,
     "cubed.stats": cubed.stats,
     "cubed.array_api": cubed.array_api,
 }
 #: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
 METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
-HOMES = {"linalg": "cubed.linalg", "fft": "cubed.fft", "stats": "cubed.stats"}
+HOMES = {"linalg": "cubed.linalg", "fft": "cubed.fft", "ndimage": "cubed.ndimage", "stats": "cubed.stats"}
 FUNCTIONS = tuple(read(ROOT / "build/release/libcubed.so"))
 CATEGORIES = tuple(dict.fromkeys(f.category for f in FUNCTIONS))
 

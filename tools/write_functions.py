@@ -57,6 +57,7 @@ TITLES = {
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
     "math": "Angles and parts of numbers",
+    "ndimage": "Filters of images",
     "numeric": "Numbers",
     "pieces": "Pieces, sizes and diagonals",
     "searching": "Order and search",

@@ -1,5 +1,6 @@
-"""Filters of images, with the names and parameters of :mod:`scipy.ndimage`, which filters the
-blocks, each with the elements around it that the filter needs.
+"""Filters and objects of images, with the names of :mod:`scipy.ndimage`, and pyramids.
+
+The library filters; SciPy labels the objects of blocks.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from cubed.base._held import import_counted
 from cubed.base._remote import shown
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
-from cubed.blocks._overlap import map_overlap
 from cubed.exceptions import ArrayExistsError
+from cubed.functions.ndimage import gaussian_filter, uniform_filter
 from cubed.io._create import as_lazy, from_zarr
 from cubed.io._store import place_in
 from cubed.io._store import store as write
@@ -40,167 +41,19 @@ __all__ = [
 ]  # fmt: skip
 
 _SCIPY = "scipy.ndimage"
-_BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
 
 
-@dataclass(frozen=True)
-class _Filter:
-    """A filter of SciPy's; what it makes of the ends of blocks is cut off."""
-
-    name: str
-    options: tuple[tuple[str, Any], ...]
-
-    def __call__(self, block: NDArray) -> NDArray:
-        function = getattr(import_module(_SCIPY), self.name)
-        return function(block, **dict(self.options))
-
-
-def _filtered(
-    name: str, input: Any, depth: Sequence[tuple[int, int]], mode: str, cval: float, **options: Any
-) -> Array:
-    import_counted(_SCIPY)  # an error here if it is missing
-    x = as_lazy(input)
-    if mode != "constant" and mode not in _BOUNDARIES:
-        raise ValueError(
-            f"{name}: mode is {mode!r}, expected 'constant', {', '.join(map(repr, _BOUNDARIES))}"
-        )
-    for axis, (before, after) in enumerate(depth):
-        if max(before, after) > x.shape[axis]:
-            raise ValueError(
-                f"{name}: it needs {max(before, after)} elements around a block of axis {axis},"
-                f" which has {x.shape[axis]}"
-            )
-    boundary: Any = cval if mode == "constant" else _BOUNDARIES[mode]
-    block = [c + p + q for c, (p, q) in zip(x.chunksize, depth, strict=True)]
-    size = math.prod(block) * max(8, x.dtype.itemsize)
-    return map_overlap(
-        _Filter(name, tuple(options.items())), x, dtype=x.dtype, depth=tuple(depth),
-        boundary=boundary, trim=True, extra_projected_mem=3 * size, name=name,
-    )  # fmt: skip
-
-
-def _of_axes(value: Any, ndim: int, what: str) -> list[Any]:
-    """A number for each axis."""
-    out = [value] * ndim if np.ndim(value) == 0 else list(value)
-    if len(out) != ndim:
-        raise ValueError(f"{what} has {len(out)} entries for {ndim} axes")
-    return out
-
-
-def gaussian_filter(
-    input: Any,
-    sigma: Any,
-    order: Any = 0,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    truncate: float = 4.0,
-) -> Array:
-    """An image smoothed by a Gaussian, or its derivatives.
-
-    Parameters
-    ----------
-    input : array_like
-        An image, of any number of axes.
-    sigma : float or sequence of float
-        The standard deviation, or one for each axis.
-    order : int or sequence of int, default 0
-        Of the derivative, or one for each axis.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-    truncate : float, default 4.0
-        Standard deviations after which the Gaussian ends.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For other values than these, and where a filter reaches further than a block.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
-    >>> cubed.ndimage.gaussian_filter(x, 0.5).compute().round(3)
-    array([0.   , 0.106, 0.787, 0.106, 0.   ])
-    """
-    x = as_lazy(input)
-    widths = _of_axes(sigma, x.ndim, "gaussian_filter: sigma")
-    if any(s < 0 for s in widths):
-        raise ValueError(f"gaussian_filter: sigma is {sigma}, expected 0 or more")
-    orders = _of_axes(order, x.ndim, "gaussian_filter: order")
-    every = range(x.ndim)
-    # SciPy filters along one axis after another, each time with `cval` beyond the ends, of which
-    # no derivative is `cval`.
-    steps = [[d] for d in every] if mode == "constant" and cval != 0 and any(orders) else [every]
-    for axes in steps:
-        own = [float(s) if d in axes else 0.0 for d, s in enumerate(widths)]
-        radius = [int(truncate * s + 0.5) for s in own]
-        x = _filtered(
-            "gaussian_filter", x, [(r, r) for r in radius], mode, cval, sigma=tuple(own),
-            order=tuple(orders), truncate=truncate,
-        )  # fmt: skip
-    return x
-
-
-def _sized(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: float) -> Array:
+def _ranked(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: float) -> Array:
     x = as_lazy(input)
     if (size is None) == (footprint is None):
         raise ValueError(f"{name}: give one of size and footprint")
-    options: dict[str, Any] = {}
+    counts = None
     if footprint is not None:
         part = to_numpy(footprint).astype(bool)
         if part.ndim != x.ndim:
             raise ValueError(f"{name}: footprint has {part.ndim} axes, the image {x.ndim}")
-        sizes, options["footprint"] = list(part.shape), part
-    else:
-        sizes = [int(s) for s in _of_axes(size, x.ndim, f"{name}: size")]
-        options["size"] = tuple(sizes)
-    if any(s < 1 for s in sizes):
-        raise ValueError(f"{name}: size is {size}, expected 1 or more")
-    depth = [(s // 2, (s - 1) // 2) for s in sizes]
-    return _filtered(name, x, depth, mode, cval, **options)
-
-
-def uniform_filter(
-    input: Any, size: Any = 3, mode: str = "reflect", cval: float = 0.0
-) -> Array:  # fmt: skip
-    """The means of boxes around elements.
-
-    Parameters
-    ----------
-    input : array_like
-        An image, of any number of axes.
-    size : int, sequence of int or None, default 3
-        Extent of a box, or one for each axis.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For other values than these, and where a filter reaches further than a block.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([0.0, 3.0, 6.0, 0.0])
-    >>> cubed.ndimage.uniform_filter(x).compute()
-    array([1., 3., 3., 2.])
-    """
-    return _sized("uniform_filter", input, size, None, mode, cval)
+        size, counts = part.shape, part.ravel().tolist()
+    return x._like(_core.call(name, x._x, size, counts, mode, cval))
 
 
 def median_filter(
@@ -229,7 +82,11 @@ def median_filter(
     Raises
     ------
     ValueError
-        For other values than these, and where a filter reaches further than a block.
+        For other values than these, and where a filter reaches farther than an axis is long.
+
+    Notes
+    -----
+    NaN is greater than all numbers.
 
     Examples
     --------
@@ -237,7 +94,7 @@ def median_filter(
     >>> cubed.ndimage.median_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([1, 2, 5, 5])
     """
-    return _sized("median_filter", input, size, footprint, mode, cval)
+    return _ranked("median_filter", input, size, footprint, mode, cval)
 
 
 def minimum_filter(
@@ -266,7 +123,11 @@ def minimum_filter(
     Raises
     ------
     ValueError
-        For other values than these, and where a filter reaches further than a block.
+        For other values than these, and where a filter reaches farther than an axis is long.
+
+    Notes
+    -----
+    NaN is greater than all numbers.
 
     Examples
     --------
@@ -274,7 +135,7 @@ def minimum_filter(
     >>> cubed.ndimage.minimum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([1, 1, 2, 2])
     """
-    return _sized("minimum_filter", input, size, footprint, mode, cval)
+    return _ranked("minimum_filter", input, size, footprint, mode, cval)
 
 
 def maximum_filter(
@@ -303,7 +164,11 @@ def maximum_filter(
     Raises
     ------
     ValueError
-        For other values than these, and where a filter reaches further than a block.
+        For other values than these, and where a filter reaches farther than an axis is long.
+
+    Notes
+    -----
+    NaN is greater than all numbers.
 
     Examples
     --------
@@ -311,7 +176,7 @@ def maximum_filter(
     >>> cubed.ndimage.maximum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
     array([8, 8, 8, 5])
     """
-    return _sized("maximum_filter", input, size, footprint, mode, cval)
+    return _ranked("maximum_filter", input, size, footprint, mode, cval)
 
 
 # --- Objects --------------------------------------------------------------------------------------

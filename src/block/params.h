@@ -173,4 +173,22 @@ typedef struct cb_rolling_params {
     int32_t unused;    /* 0 */
 } cb_rolling_params;
 
+/* "filter": x, whose blocks come with `before` elements in front of them and `after` behind them along each axis, and a
+ * result for each element. Behind the structure: of CB_FILTER_CORRELATE the weights of each axis in `axes`, double, one axis
+ * after another; of CB_FILTER_RANK a byte for each element of the box, 1 if it counts, in C order. */
+typedef enum cb_filter_kind {
+    CB_FILTER_CORRELATE,
+    CB_FILTER_MEAN,
+    CB_FILTER_MIN,
+    CB_FILTER_MAX,
+    CB_FILTER_RANK,
+    CB_FILTER_KINDS
+} cb_filter_kind;
+typedef struct cb_filter_params {
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    int64_t rank;  /* of CB_FILTER_RANK, among the elements that count */
+    int32_t kind;  /* cb_filter_kind */
+    uint32_t axes; /* bit d: the filter goes along axis d; not of CB_FILTER_RANK */
+} cb_filter_params;
+
 #endif

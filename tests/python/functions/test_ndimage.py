@@ -27,6 +27,12 @@ CASES = {
     "median of a footprint": (lambda m, x, **k: m.median_filter(x, footprint=CROSS, **k), A),
     "minimum": (lambda m, x, **k: m.minimum_filter(x, 4, **k), A),
     "maximum": (lambda m, x, **k: m.maximum_filter(x, footprint=CROSS, **k), A),
+    "maximum of a box": (lambda m, x, **k: m.maximum_filter(x, (1, 6), **k), A),
+    "least of a footprint": (lambda m, x, **k: m.minimum_filter(x, footprint=CROSS, **k), A),
+    "complex": (lambda m, x, **k: m.gaussian_filter(x, (1.5, 0.5), **k), A + 1j * A[::-1]),
+    "means of complex": (lambda m, x, **k: m.uniform_filter(x, (3, 4), **k), A + 2j),
+    "differences of shorts": (lambda m, x, **k: m.gaussian_filter(x, 1, 1, **k), T.astype("i2")),
+    "masks": (lambda m, x, **k: m.median_filter(x, 3, **k), T > 99),
 }
 
 
@@ -34,13 +40,42 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_filters(name, mode):
     call, a = CASES[name]
-    wanted = call(scipy.ndimage, a, mode=mode, cval=2.0)
+    cval = 1.0 if a.dtype == bool else 2.0
+    wanted = call(scipy.ndimage, a, mode=mode, cval=cval)
     for chunks in (5, 100):
         with cubed.raise_if_computes():
-            got = call(ndimage, cubed.from_array(a, chunks=chunks), mode=mode, cval=2.0)
+            got = call(ndimage, cubed.from_array(a, chunks=chunks), mode=mode, cval=cval)
         assert got.dtype == wanted.dtype
         eps = 1e-5 if a.dtype == "f4" else 1e-11
         np.testing.assert_allclose(got.compute(), wanted, rtol=eps, atol=eps)
+
+
+def test_ranks_are_exact_and_nan_is_the_greatest():
+    a = 2**62 + RNG.integers(0, 9, 40)
+    got = ndimage.maximum_filter(cubed.from_array(a, chunks=7), 5).compute()
+    wide = np.pad(a, 2, mode="symmetric")
+    np.testing.assert_array_equal(got, np.lib.stride_tricks.sliding_window_view(wide, 5).max(1))
+    b = np.array([1.0, np.nan, 3.0, 4.0, 2.0])
+    x = cubed.from_array(b, chunks=2)
+    np.testing.assert_array_equal(ndimage.minimum_filter(x, 3).compute(), [1, 1, 3, 2, 2])
+    np.testing.assert_array_equal(ndimage.median_filter(x, 3).compute(), [1, 3, 4, 3, 2])
+    largest = ndimage.maximum_filter(x, 3).compute()
+    np.testing.assert_array_equal(largest, [np.nan, np.nan, np.nan, 4, 4])
+
+
+def test_types_without_a_filter():
+    x = cubed.from_array(np.arange(6).astype("M8[D]"))
+    for call in (ndimage.uniform_filter, lambda x: ndimage.median_filter(x, 3)):
+        with pytest.raises(TypeError, match=r"_filter is not defined for datetime64"):
+            call(x)
+    with pytest.raises(TypeError, match="minimum_filter is not defined for complex128"):
+        ndimage.minimum_filter(cubed.ones(3, dtype="c16"), 3)
+    half = cubed.from_array(np.linspace(0, 9, 40).astype("f2"), chunks=9)
+    got = ndimage.gaussian_filter(half, 2)
+    assert got.dtype == np.float16
+    wanted = scipy.ndimage.gaussian_filter(np.linspace(0, 9, 40).astype("f2").astype("f4"), 2)
+    np.testing.assert_allclose(got.compute(), wanted, rtol=1e-3)
+    assert ndimage.uniform_filter(cubed.zeros((0, 3))).shape == (0, 3)
 
 
 def same_objects(got, wanted):
@@ -80,6 +115,12 @@ def test_what_is_wrong():
         (lambda: ndimage.gaussian_filter(x, (1, 2, 3)), "sigma has 3 entries for 2 axes"),
         (lambda: ndimage.gaussian_filter(x, 1, mode="mirror"), "mode is 'mirror'"),
         (lambda: ndimage.gaussian_filter(x, 9), "needs 36 elements around a block of axis 0"),
+        (lambda: ndimage.gaussian_filter(x, 1, -1), "order is -1"),
+        (
+            lambda: ndimage.gaussian_filter(x.astype("u1"), 1, mode="constant", cval=0.5),
+            "cval is 0.5",
+        ),
+        (lambda: ndimage.median_filter(x, footprint=[[0]]), "no element that counts"),
         (lambda: ndimage.median_filter(x), "give one of size and footprint"),
         (lambda: ndimage.median_filter(x, 0), "size is 0"),
         (lambda: ndimage.median_filter(x, footprint=[1, 1]), "footprint has 1 axes"),

@@ -67,9 +67,6 @@ def _add(a, b):
 
 
 CALLS = {
-    "gaussian_filter": lambda: [cubed.ndimage.gaussian_filter(_array(), 1)],
-    "median_filter": lambda: [cubed.ndimage.median_filter(_array(), 3)],
-    "uniform_filter": lambda: [cubed.ndimage.uniform_filter(_array(), 3)],
     "label": lambda: [cubed.ndimage.label(_array() > 0.5)[0]],
     "stats.f_oneway": lambda: _of_stats(cubed.stats.f_oneway(_array(), _array(1))),
     "stats.normaltest": lambda: _of_stats(cubed.stats.normaltest(_array(), axis=0)),

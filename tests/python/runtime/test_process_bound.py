@@ -117,9 +117,8 @@ class Processes(cubed.Callback):
 def _load():
     """Imports what tasks import, so that all processes hold the same libraries."""
     import pandas  # late: workers need it
-    import scipy.ndimage
 
-    return bool(pandas and scipy.ndimage)
+    return bool(pandas)
 
 
 class Pool(cubed.Callback):
@@ -173,9 +172,8 @@ def _run_plans(kind, seed, n, folder):
     values = np.random.default_rng(seed).random((400, 400))
     cubed.to_zarr(cubed.from_array(values, chunks=(100, 100)), source, overwrite=True)
     how = kind.options | ({} if isinstance(kind, Pool) else {"max_workers": 1})
-    for _ in range(2):  # SciPy and pandas count, in all processes of a pool
+    for _ in range(2):  # pandas counts, in all processes of a pool
         small = cubed.ones((40, 300), chunks=(5, 300), spec=cubed.Spec(folder))
-        cubed.ndimage.uniform_filter(small, size=3).compute(executor=executor, **how)
         STEPS["bins"](small, random).compute(executor=executor, **how)
     del values
     reserved = cubed.measure_reserved_mem(executor, folder, **how)

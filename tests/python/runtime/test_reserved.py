@@ -106,19 +106,21 @@ def _with_scipy(block):
 
 
 def test_workers_import_before_tasks_and_say_what_libraries_hold(tmp_path):
-    """SciPy, for a filter: neither the worker nor its libraries wait for memory without end."""
+    """SciPy, for labels: neither the worker nor its libraries wait for memory without end."""
     reserved = cubed.measure_reserved_mem("processes")
 
-    def filtered(reserved, allowed):
+    find = cubed.ndimage._Labels(np.ones((3, 3), bool), False)
+
+    def labelled(reserved, allowed):
         spec = cubed.Spec(tmp_path, allowed_mem=allowed, reserved_mem=reserved)
         x = cubed.from_array(np.ones((40, 40)), chunks=(20, 40), spec=spec)
-        return cubed.ndimage.uniform_filter(x, size=3)
+        return cubed.map_blocks(find, x, dtype=np.int32)
 
     limits = {"executor": "processes", "max_workers": 1}
     with pytest.raises(MemoryError, match="libraries that it has loaded, hold") as refused:
-        filtered(reserved, reserved + 6_000_000).compute(**limits)
+        labelled(reserved, reserved + 6_000_000).compute(**limits)
     found = re.search(r"reserve at least (\d+) .*allow at least (\d+)", str(refused.value))
-    np.testing.assert_allclose(filtered(*map(int, found.groups())).compute(**limits), 1)
+    np.testing.assert_allclose(labelled(*map(int, found.groups())).compute(**limits), 1)
 
 
 def test_an_import_within_a_task_is_refused_with_what_would_be_enough(tmp_path):
@@ -160,17 +162,20 @@ def test_threads_warn_of_libraries_that_a_function_imports_within_a_task(tmp_pat
     assert re.search(r"a function took .* more than is projected", done.stderr), done.stderr
 
 
-def test_threads_count_libraries_of_filters(tmp_path):
+def test_threads_count_libraries_of_functions(tmp_path):
     """In a process of its own, which has not imported SciPy."""
     script = textwrap.dedent(
         """
         import sys
         import cubed, cubed.ndimage
+        import numpy as np
 
         reserved = cubed.measure_reserved_mem("threads")
         spec = cubed.Spec(sys.argv[1], allowed_mem=reserved + 3_000_000, reserved_mem=reserved)
         x = cubed.ones((40, 40), chunks=(20, 40), spec=spec)
-        cubed.ndimage.uniform_filter(x, size=3).compute(executor="threads", max_workers=1)
+        find = cubed.ndimage._Labels(np.ones((3, 3), bool), False)
+        labels = cubed.map_blocks(find, x, dtype=np.int32)
+        labels.compute(executor="threads", max_workers=1)
         """
     )
     # Without the third that a measurement has for plans SciPy does not fit.

@@ -84,14 +84,15 @@ def _stats(y):
 
 
 def test_libraries_of_functions_count(tmp_path):
-    """A worker imports SciPy for a filter; data of functions are no code."""
+    """A worker imports SciPy for labels; data of functions are no code."""
     ballast = np.ones(1_000_000)
     with ENGINES["futures"]() as (name, options):
         engine = name, options | {"max_workers": 1}
         x = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
         with_data = cubed.map_blocks(lambda block: block + ballast[0], x, dtype="f8")
-        filtered = cubed.ndimage.uniform_filter(x, size=3)
-        alone, data, library = (_stats(y)["process_mem"] for y in (x, with_data, filtered))
+        find = cubed.ndimage._Labels(np.ones((3,) * x.ndim, bool), False)
+        labels = cubed.map_blocks(find, x, dtype=np.int32)
+        alone, data, library = (_stats(y)["process_mem"] for y in (x, with_data, labels))
     assert alone > 0
     assert data < alone + ballast.nbytes / 2
     assert library > alone + 5_000_000

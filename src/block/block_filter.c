@@ -1,0 +1,341 @@
+/* Filters of images: each element becomes a weighted sum, a mean, or an element by rank, of those around it.
+ *
+ * Blocks come with all elements that their filter needs, which are in the array around x. Sums, means, and extremes of
+ * boxes go along one axis after another; what is between two axes has x's type, as in SciPy. Along an axis elements of the
+ * result are contiguous, and so are the elements of x for each weight, however many axes are behind it. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+#include "dtype/scalar.h"
+
+enum { TILE = 256 };
+
+/* One axis: n weights or elements, `inner` elements from each other. */
+typedef struct axis_filter {
+    int64_t n, inner;
+    const double *weights;
+    int symmetry; /* 1: symmetric weights, -1: antisymmetric, 0: neither */
+} axis_filter;
+
+typedef void (*axis_fn)(void *to, const void *from, const axis_filter *f, int64_t n);
+typedef struct filter_fns {
+    axis_fn correlate, mean, least, greatest;
+    void (*rank)(void *to, const void *from, const int64_t *offsets, int64_t count, int64_t rank,
+                 void *room, int64_t n);
+} filter_fns;
+
+/* NaN is greater than all numbers. */
+#define ORDERED(a, b)               ((a) < (b))
+#define ORDERED_FLOATS(a, b)        ((a) < (b) || (isnan(b) && !isnan(a)))
+#define CB_FILTER_PASTE2(name, tag) name##_##tag
+#define CB_FILTER_PASTE(name, tag)  CB_FILTER_PASTE2(name, tag)
+#define T                           int8_t
+#define TAG                         i1
+#define TO_T(v)                     (int8_t) cb_f64_to_i64(v)
+#define LESS                        ORDERED
+#include "block/block_filter.inc.h"
+#define T       int16_t
+#define TAG     i2
+#define TO_T(v) (int16_t) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       int32_t
+#define TAG     i4
+#define TO_T(v) (int32_t) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       int64_t
+#define TAG     i8
+#define TO_T(v) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       uint8_t
+#define TAG     u1
+#define TO_T(v) (uint8_t) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       uint16_t
+#define TAG     u2
+#define TO_T(v) (uint16_t) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       uint32_t
+#define TAG     u4
+#define TO_T(v) (uint32_t) cb_f64_to_i64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       uint64_t
+#define TAG     u8
+#define TO_T(v) cb_f64_to_u64(v)
+#define LESS    ORDERED
+#include "block/block_filter.inc.h"
+#define T       float
+#define TAG     f4
+#define TO_T(v) (float)(v)
+#define LESS    ORDERED_FLOATS
+#include "block/block_filter.inc.h"
+#define T       double
+#define TAG     f8
+#define TO_T(v) (v)
+#define LESS    ORDERED_FLOATS
+#include "block/block_filter.inc.h"
+
+/* NULL for a type that has none. */
+static const filter_fns *fns_of(cubed_dtype dtype)
+{
+    switch ((int)dtype) {
+    case CUBED_INT8: return &filters_i1;
+    case CUBED_INT16: return &filters_i2;
+    case CUBED_INT32: return &filters_i4;
+    case CUBED_INT64: return &filters_i8;
+    case CUBED_UINT8: return &filters_u1;
+    case CUBED_UINT16: return &filters_u2;
+    case CUBED_UINT32: return &filters_u4;
+    case CUBED_UINT64: return &filters_u8;
+    case CUBED_FLOAT32:
+    case CUBED_COMPLEX64: return &filters_f4;
+    case CUBED_FLOAT64:
+    case CUBED_COMPLEX128: return &filters_f8;
+    default: return NULL;
+    }
+}
+
+/* Numbers of an element: complex ones are filtered by their parts. */
+static int parts_of(cubed_dtype dtype)
+{
+    return dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128 ? 2 : 1;
+}
+
+/* --- Parameters ---------------------------------------------------------------------------------------- */
+
+static int64_t size_of(const cb_filter_params *p, int d) { return p->before[d] + 1 + p->after[d]; }
+
+/* Elements of the box of a filter by rank; SIZE_MAX if they are too many. */
+static size_t box_of(const cb_filter_params *p)
+{
+    size_t n = 1;
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) n = cb_sat_mul(n, (size_t)size_of(p, d));
+    return n;
+}
+
+static size_t tail_of(const cb_filter_params *p)
+{
+    size_t n = 0;
+    if (p->kind == CB_FILTER_RANK) return box_of(p);
+    if (p->kind != CB_FILTER_CORRELATE) return 0;
+    for (int d = 0; d < CUBED_MAX_NDIM; d++)
+        if (p->axes >> d & 1) n = cb_sat_add(n, cb_sat_mul((size_t)size_of(p, d), sizeof(double)));
+    return n;
+}
+
+static int64_t count_flags(const cb_filter_params *p)
+{
+    const uint8_t *flags = (const uint8_t *)(p + 1);
+    int64_t n = 0;
+    for (size_t i = 0; i < box_of(p); i++) n += flags[i] == 1;
+    return n;
+}
+
+static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
+{
+    const cb_filter_params *p = call->params;
+    if (call->params_size < sizeof *p || p->kind < 0 || p->kind >= CB_FILTER_KINDS)
+        return cb_fail(err, CUBED_E_FORMAT, "parameters of another filter");
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) {
+        const int64_t most = INT32_MAX / 4;
+        if (p->before[d] < 0 || p->after[d] < 0 || p->before[d] > most || p->after[d] > most)
+            return cb_fail(err, CUBED_E_FORMAT, "elements around axis %d: %lld and %lld", d,
+                           (long long)p->before[d], (long long)p->after[d]);
+    }
+    const size_t tail = tail_of(p);
+    if (call->params_size - sizeof *p != tail || (p->kind == CB_FILTER_RANK && tail > INT32_MAX))
+        return cb_fail(err, CUBED_E_FORMAT, "parameters of another length");
+    if (p->kind != CB_FILTER_RANK) return CUBED_OK;
+    const int64_t n = count_flags(p);
+    if (p->rank < 0 || p->rank >= n)
+        return cb_fail(err, CUBED_E_FORMAT, "rank %lld of %lld elements", (long long)p->rank,
+                       (long long)n);
+    return CUBED_OK;
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    CB_TRY(check_params(call, err));
+    const cb_filter_params *p = call->params;
+    if (call->nin != 1 || call->nout != 1)
+        return cb_fail(err, CUBED_E_FORMAT, "%d inputs and %d outputs, expected one each",
+                       call->nin, call->nout);
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const bool is_sum = p->kind == CB_FILTER_CORRELATE || p->kind == CB_FILTER_MEAN;
+    if (x->dtype != y->dtype || !fns_of(x->dtype) || x->ndim != y->ndim ||
+        (!is_sum && parts_of(x->dtype) > 1))
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) {
+        const int64_t around = p->before[d] + p->after[d];
+        if (d < x->ndim ? x->shape[d] != y->shape[d] + around : around != 0 || p->axes >> d & 1)
+            return cb_fail(err, CUBED_E_FORMAT, "axis %d: an operand of another shape", d);
+    }
+    return CUBED_OK;
+}
+
+/* --- Memory -------------------------------------------------------------------------------------------- */
+
+/* The axes of a filter that goes along one after another. */
+static int passes_of(const cb_filter_params *p, int axes[CUBED_MAX_NDIM])
+{
+    int n = 0;
+    for (int d = 0; d < CUBED_MAX_NDIM; d++)
+        if (p->axes >> d & 1) axes[n++] = d;
+    return n;
+}
+
+static size_t bytes_of(const cubed_block *x)
+{
+    size_t n = cubed_dtype_size(x->dtype);
+    for (int d = 0; d < x->ndim; d++) n = cb_sat_mul(n, (size_t)x->shape[d]);
+    return n;
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    const cb_filter_params *p = call->params;
+    int axes[CUBED_MAX_NDIM];
+    (void)ctx;
+    if (p->kind == CB_FILTER_RANK) {
+        const size_t each = sizeof(int64_t) + cubed_dtype_size(call->in[0].dtype);
+        return (cubed_block_need){cb_sat_mul(box_of(p), each), 0};
+    }
+    const int between = passes_of(p, axes) - 1;
+    const size_t bytes = bytes_of(&call->in[0]);
+    return (cubed_block_need){between > 0 ? cb_sat_mul((size_t)cb_min_i64(2, between), bytes) : 0,
+                              0};
+}
+
+/* --- One axis after another ---------------------------------------------------------------------------- */
+
+static int symmetry_of(const double *w, int64_t n)
+{
+    bool same = n % 2 == 1, opposite = n % 2 == 1;
+    for (int64_t i = 0; i < n / 2; i++) {
+        same = same && w[i] == w[n - 1 - i];
+        opposite = opposite && w[i] == -w[n - 1 - i];
+    }
+    return same ? 1 : opposite ? -1 : 0;
+}
+
+static axis_fn fn_of(const filter_fns *fns, int32_t kind)
+{
+    return kind == CB_FILTER_CORRELATE ? fns->correlate
+           : kind == CB_FILTER_MEAN    ? fns->mean
+           : kind == CB_FILTER_MIN     ? fns->least
+                                       : fns->greatest;
+}
+
+/* One axis of `shape`, which becomes that of the result. */
+static void run_axis(const cubed_block_call *call, int axis, axis_filter *f, int64_t *shape,
+                     const char *from, char *to)
+{
+    const cb_filter_params *p = call->params;
+    const cubed_dtype dtype = call->in[0].dtype;
+    const size_t size = cubed_dtype_size(dtype);
+    const axis_fn fn = fn_of(fns_of(dtype), p->kind);
+    const int64_t result = call->out[0].shape[axis];
+    const int64_t parts = parts_of(dtype);
+    int64_t outer = 1;
+    f->inner = parts;
+    for (int d = 0; d < axis; d++) outer *= shape[d];
+    for (int d = axis + 1; d < call->in[0].ndim; d++) f->inner *= shape[d];
+    for (int64_t i = 0; i < outer && !cubed_block_cancelled(call); i++) {
+        const int64_t at = i * shape[axis] * (f->inner / parts);
+        fn(to + (size_t)(i * result * (f->inner / parts)) * size, from + (size_t)at * size, f,
+           result * f->inner);
+    }
+    shape[axis] = result;
+}
+
+static void run_axes(const cubed_block_call *call)
+{
+    const cb_filter_params *p = call->params;
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const double *weights = (const double *)(p + 1);
+    int axes[CUBED_MAX_NDIM];
+    int64_t shape[CUBED_MAX_NDIM];
+    const int n = passes_of(p, axes);
+    const char *from = x->data;
+    memcpy(shape, x->shape, (size_t)x->ndim * sizeof *shape);
+    if (n == 0) memcpy(y->data, x->data, bytes_of(y));
+    for (int i = 0; i < n; i++) {
+        axis_filter f = {.n = size_of(p, axes[i]), .weights = weights};
+        char *to = i == n - 1 ? y->data : (char *)call->scratch + (size_t)(i % 2) * bytes_of(x);
+        if (p->kind == CB_FILTER_CORRELATE) f.symmetry = symmetry_of(weights, f.n);
+        run_axis(call, axes[i], &f, shape, from, to);
+        weights += p->kind == CB_FILTER_CORRELATE ? f.n : 0;
+        from = to;
+    }
+}
+
+/* --- By rank ------------------------------------------------------------------------------------------- */
+
+/* Offsets, in elements of x, of the box's elements that count. */
+static int64_t find_offsets(const cb_filter_params *p, const cubed_block *x, int64_t *offsets)
+{
+    const uint8_t *flags = (const uint8_t *)(p + 1);
+    int64_t at[CUBED_MAX_NDIM] = {0}, n = 0;
+    for (size_t i = 0; i < box_of(p); i++) {
+        int64_t offset = 0;
+        for (int d = 0; d < x->ndim; d++) offset = offset * x->shape[d] + at[d];
+        if (flags[i] == 1) offsets[n++] = offset;
+        for (int d = x->ndim - 1; d >= 0 && ++at[d] == size_of(p, d); d--) at[d] = 0;
+    }
+    return n;
+}
+
+static void run_rank(const cubed_block_call *call)
+{
+    const cb_filter_params *p = call->params;
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const filter_fns *fns = fns_of(x->dtype);
+    const size_t size = cubed_dtype_size(x->dtype);
+    int64_t *offsets = call->scratch, at[CUBED_MAX_NDIM] = {0}, lines = 1;
+    const int64_t n = find_offsets(p, x, offsets), line = x->ndim ? y->shape[x->ndim - 1] : 1;
+    for (int d = 0; d < x->ndim - 1; d++) lines *= y->shape[d];
+    for (int64_t i = 0; i < lines && !cubed_block_cancelled(call); i++) {
+        int64_t from = 0;
+        for (int d = 0; d < x->ndim; d++) from = from * x->shape[d] + at[d];
+        fns->rank((char *)y->data + (size_t)(i * line) * size,
+                  (const char *)x->data + (size_t)from * size, offsets, n, p->rank,
+                  offsets + box_of(p), line);
+        for (int d = x->ndim - 2; d >= 0 && ++at[d] == y->shape[d]; d--) at[d] = 0;
+    }
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_filter_params *p = call->params;
+    (void)ctx;
+    (void)err;
+    if (!call->out[0].data || bytes_of(&call->out[0]) == 0) return CUBED_OK;
+    if (p->kind == CB_FILTER_RANK)
+        run_rank(call);
+    else
+        run_axes(call);
+    return CUBED_OK;
+}
+
+static const char *title(const void *params)
+{
+    static const char *const titles[CB_FILTER_KINDS] = {[CB_FILTER_CORRELATE] = "weighted filter",
+                                                        [CB_FILTER_MEAN] = "mean filter",
+                                                        [CB_FILTER_MIN] = "minimum filter",
+                                                        [CB_FILTER_MAX] = "maximum filter",
+                                                        [CB_FILTER_RANK] = "rank filter"};
+    return titles[((const cb_filter_params *)params)->kind];
+}
+
+const cubed_block_fn cb_block_filter = {
+    .name = "filter", .check = check, .need = need, .run = run, .title = title, .divisible = true};

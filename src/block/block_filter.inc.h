@@ -1,0 +1,115 @@
+/* Filters of elements of one type. Takes T, TAG, TO_T(v), the element of a double, truncated, and LESS(a, b); undefines
+ * them. */
+#define FN(name) CB_FILTER_PASTE(name, TAG)
+
+/* One axis of a linear filter: n elements of the result, which are contiguous, as are the elements of x that each weight is
+ * for. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one. */
+static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
+{
+    T *y = to;
+    const T *x = from;
+    double sum[TILE];
+    const int64_t inner = f->inner, half = f->n / 2;
+    for (int64_t at = 0; at < n; at += TILE) {
+        const int64_t many = cb_min_i64(TILE, n - at);
+        const T *tile = x + at;
+        if (f->symmetry == 0) {
+            for (int64_t i = 0; i < many; i++) sum[i] = 0;
+            for (int64_t k = 0; k < f->n; k++) {
+                const T *row = tile + k * inner;
+                for (int64_t i = 0; i < many; i++) sum[i] += (double)row[i] * f->weights[k];
+            }
+        } else {
+            const T *middle = tile + half * inner;
+            for (int64_t i = 0; i < many; i++) sum[i] = (double)middle[i] * f->weights[half];
+            for (int64_t k = 0; k < half; k++) {
+                const T *before = tile + k * inner, *after = tile + (f->n - 1 - k) * inner;
+                const double w = f->weights[k], sign = f->symmetry;
+                for (int64_t i = 0; i < many; i++)
+                    sum[i] += ((double)before[i] + sign * (double)after[i]) * w;
+            }
+        }
+        for (int64_t i = 0; i < many; i++) y[at + i] = TO_T(sum[i]);
+    }
+}
+
+static void FN(mean)(void *to, const void *from, const axis_filter *f, int64_t n)
+{
+    T *y = to;
+    const T *x = from;
+    double sum[TILE];
+    for (int64_t at = 0; at < n; at += TILE) {
+        const int64_t many = cb_min_i64(TILE, n - at);
+        for (int64_t i = 0; i < many; i++) sum[i] = 0;
+        for (int64_t k = 0; k < f->n; k++) {
+            const T *row = x + at + k * f->inner;
+            for (int64_t i = 0; i < many; i++) sum[i] += (double)row[i];
+        }
+        for (int64_t i = 0; i < many; i++) y[at + i] = TO_T(sum[i] / (double)f->n);
+    }
+}
+
+static void FN(extreme)(void *to, const void *from, const axis_filter *f, int64_t n, bool largest)
+{
+    T *y = to;
+    const T *x = from;
+    memcpy(y, x, (size_t)n * sizeof *y);
+    for (int64_t k = 1; k < f->n; k++) {
+        const T *row = x + k * f->inner;
+        for (int64_t i = 0; i < n; i++) y[i] = LESS(row[i], y[i]) != largest ? row[i] : y[i];
+    }
+}
+
+static void FN(least)(void *to, const void *from, const axis_filter *f, int64_t n)
+{
+    FN(extreme)(to, from, f, n, false);
+}
+
+static void FN(greatest)(void *to, const void *from, const axis_filter *f, int64_t n)
+{
+    FN(extreme)(to, from, f, n, true);
+}
+
+/* The element of rank `rank` of n, which it moves. */
+static T FN(selected)(T *v, int64_t n, int64_t rank)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        const T pivot = v[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (LESS(v[i], pivot)) i++;
+            while (LESS(pivot, v[j])) j--;
+            if (i > j) break;
+            const T moved = v[i];
+            v[i++] = v[j];
+            v[j--] = moved;
+        }
+        if (rank <= j)
+            high = j;
+        else if (rank >= i)
+            low = i;
+        else
+            break;
+    }
+    return v[rank];
+}
+
+/* A line of n elements, each of rank `rank` of those at `offsets` from the line's own. */
+static void FN(rank)(void *to, const void *from, const int64_t *offsets, int64_t count,
+                     int64_t rank, void *room, int64_t n)
+{
+    T *y = to, *v = room;
+    const T *x = from;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < count; k++) v[k] = x[i + offsets[k]];
+        y[i] = FN(selected)(v, count, rank);
+    }
+}
+
+static const filter_fns FN(filters) = {FN(correlate), FN(mean), FN(least), FN(greatest), FN(rank)};
+#undef FN
+#undef T
+#undef TAG
+#undef TO_T
+#undef LESS

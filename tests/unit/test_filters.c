@@ -1,0 +1,145 @@
+/* Filters of images: values, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <math.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+
+enum { N = 7 };
+static const int64_t length = N, chunk = 2;
+static const double line[N] = {1, 5, 2, NAN, 4, 3, 9};
+
+static cubed_context *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cubed_context_unref(ctx);
+    return 0;
+}
+
+static cubed_array *vector(cubed_dtype dtype, const void *data)
+{
+    cubed_array *x;
+    assert_int_equal(cubed_array_from_memory(ctx, dtype, 1, &length, NULL, &chunk, data, &x, NULL),
+                     CUBED_OK);
+    return x;
+}
+
+/* Takes over y. */
+static void compute(cubed_array *y, void *to)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
+    cubed_target target = {.array = y, .data = to};
+    cubed_plan *plan = NULL;
+    cubed_status st = cubed_plan_new(ctx, &target, 1, &options, &plan, &err);
+    if (st == CUBED_OK) st = cubed_run(plan, NULL, NULL, &err);
+    if (st != CUBED_OK) fail_msg("%s", err.message);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+}
+
+static void test_ranks(void **state)
+{
+    static const double want[CUBED_FILTER_RANKS][N] = {
+        [CUBED_FILTER_MINIMUM] = {1, 1, 2, 2, 3, 3, 3},
+        [CUBED_FILTER_MEDIAN] = {1, 2, 5, 4, 4, 4, 9},
+        [CUBED_FILTER_MAXIMUM] = {5, 5, NAN, NAN, NAN, 9, 9}};
+    const int64_t size = 3;
+    const uint8_t all[3] = {1, 1, 1};
+    double got[N];
+    (void)state;
+    for (int kind = 0; kind < 2 * CUBED_FILTER_RANKS; kind++) { /* as a box, and by a footprint */
+        cubed_array *x = vector(CUBED_FLOAT64, line), *y;
+        assert_int_equal(cubed_filter_rank(x, (cubed_filter_rank_kind)(kind / 2), &size,
+                                           kind % 2 ? all : NULL, NULL, &y, NULL),
+                         CUBED_OK);
+        compute(y, got);
+        for (int i = 0; i < N; i++) {
+            const double w = want[kind / 2][i];
+            assert_true(got[i] == w || (isnan(got[i]) && isnan(w)));
+        }
+        cubed_array_unref(x);
+    }
+}
+
+static void test_constant_boundary(void **state)
+{
+    const uint8_t bytes[N] = {0, 90, 30, 60, 0, 0, 255}, want[N] = {50, 40, 60, 30, 20, 85, 105};
+    const int64_t size = 3;
+    uint8_t got[N];
+    cubed_filter_options o = CUBED_FILTER_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x = vector(CUBED_UINT8, bytes), *y;
+    (void)state;
+    o.boundary = CUBED_BOUNDARY_CONSTANT;
+    o.value = 60;
+    assert_int_equal(cubed_filter_mean(x, &size, &o, &y, NULL), CUBED_OK);
+    compute(y, got);
+    assert_memory_equal(got, want, N);
+    o.value = 0.5;
+    assert_int_equal(cubed_filter_mean(x, &size, &o, &y, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "cval is 0.5"));
+    cubed_array_unref(x);
+}
+
+static void test_derivatives_of_a_line(void **state)
+{
+    /* The first derivative of equal steps is the step, the second is none. */
+    double steps[N], got[N];
+    const double sigma = 1;
+    (void)state;
+    for (int i = 0; i < N; i++) steps[i] = 3 * i;
+    for (int order = 1; order <= 2; order++) {
+        cubed_array *x = vector(CUBED_FLOAT64, steps), *y;
+        assert_int_equal(cubed_filter_gaussian(x, &sigma, &order, 3, NULL, &y, NULL), CUBED_OK);
+        compute(y, got);
+        /* The Gaussian is sampled at seven points. */
+        assert_true(fabs(got[3] - (order == 1 ? 3 : 0)) < 0.3);
+        cubed_array_unref(x);
+    }
+}
+
+static void test_what_is_refused(void **state)
+{
+    const double negative = -1;
+    const int64_t none = 0, far = 2 * N + 3, three = 3;
+    const uint8_t nothing[3] = {0, 0, 0};
+    cubed_array *x = vector(CUBED_FLOAT64, line), *y;
+    cubed_filter_options o = CUBED_FILTER_OPTIONS_INIT;
+    (void)state;
+    o.boundary = CUBED_BOUNDARY_COUNT;
+    assert_int_equal(cubed_filter_gaussian(x, &negative, NULL, 4, NULL, &y, NULL), CUBED_E_ARG);
+    assert_int_equal(cubed_filter_mean(x, &none, NULL, &y, NULL), CUBED_E_ARG);
+    assert_int_equal(cubed_filter_mean(x, &far, NULL, &y, NULL), CUBED_E_ARG);
+    assert_int_equal(cubed_filter_mean(x, &three, &o, &y, NULL), CUBED_E_ARG);
+    assert_int_equal(cubed_filter_rank(x, CUBED_FILTER_MEDIAN, &three, nothing, NULL, &y, NULL),
+                     CUBED_E_ARG);
+    assert_int_equal(cubed_filter_rank(x, CUBED_FILTER_RANKS, &three, NULL, NULL, &y, NULL),
+                     CUBED_E_ARG);
+    cubed_array_unref(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ranks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_constant_boundary, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_derivatives_of_a_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
