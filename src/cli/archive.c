@@ -1,5 +1,5 @@
-/* Results that are one file (--out r.zip, r.nc, map.png): arrays are made in a store next to it, which is packed or drawn
- * when all are whole. */
+/* Results that are a single file (--out r.zip, r.nc, map.png): arrays are created in a store next to it, which is packed or
+ * drawn when all are complete. */
 #include "archive.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "picture.h"
 
-/* The name of the store is one of a file, and there is no directory of that name. */
+/* Returns true if the name of the store is that of a file, and there is no directory with that name. */
 static bool is_local(const char *url)
 {
     size_t n, store;
@@ -53,7 +53,8 @@ bool archive_is_picture(const char *url)
     return is && is_local(url);
 }
 
-/* The suffix of a file's name, such as "csv"; "" if it has none, or one that is no kind of file ("r.2020"). */
+/* Returns the suffix of a file's name, such as "csv"; "" if it has none, or one that does not name a file type
+ * ("r.2020"). */
 static const char *suffix_of(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -62,8 +63,8 @@ static const char *suffix_of(const char *name)
     return strspn(dot + 1, letters) > 0 ? dot + 1 : "";
 }
 
-/* The directory of a path if it does not exist; the caller owns it. NULL if it exists, or if its name contains "..", because the
- * library resolves names like "none/.." without the disk. */
+/* Returns the directory of a path if it does not exist; the caller frees it. NULL if it exists, or if its name contains
+ * "..", because the library resolves names like "none/.." without the disk. */
 static char *missing_directory(const char *name)
 {
     size_t n = strlen(name);
@@ -124,7 +125,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
         const int i = a->ntargets;
         a->targets[i] = targets[i];
         a->targets[i].url = staged(a, targets[i].url);
-        a->targets[i].overwrite = true; /* what another attempt left */
+        a->targets[i].overwrite = true; /* output of an earlier attempt */
         a->targets[i].durable = false;
         if (!a->netcdf) continue;
         a->targets[i].zarr_format = 3;

@@ -1,4 +1,4 @@
-/* The `cubed` command: what its verbs share. Only the public API is used. */
+/* The `cubed` command: declarations shared by its verbs. Only the public API is used. */
 #ifndef CUBED_CLI_H
 #define CUBED_CLI_H
 
@@ -45,7 +45,7 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_plot_usage, cmd_rechu
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 
-/* What x that goes into the part of the array at `url` that `text` names is: cubed_region_target. */
+/* Sets a target that writes x into the part `text` of the array at `url`: cubed_region_target. */
 cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,
                                const char *url, cubed_target *target, cubed_error *err);
 
@@ -58,12 +58,12 @@ typedef enum cli_progress_mode {
     PROGRESS_NONE
 } cli_progress_mode;
 
-/* How `cubed plot` draws; NULLs: as Xarray and Matplotlib do. */
+/* How `cubed plot` draws; NULLs: the defaults of Xarray and Matplotlib. */
 typedef struct cli_picture {
     const char *colors, *title;
 } cli_picture;
 
-/* The options that all verbs which run plans have. */
+/* The options of all verbs that run plans. */
 typedef struct cli_common {
     uint64_t allowed_mem;
     uint64_t reserved_mem;
@@ -75,7 +75,7 @@ typedef struct cli_common {
     uint32_t task_timeout_ms; /* 0: none */
     uint32_t silence_seconds; /* see cubed_run_options; 0: the default */
     bool no_backups;
-    const char **executor_options; /* as they were given, until all options are known */
+    const char **executor_options; /* as given, until all options are known */
     int nexecutor_options;
     const char **references; /* prefixes of --allow-references */
     int nreferences;
@@ -83,7 +83,7 @@ typedef struct cli_common {
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
     const cli_picture *picture; /* results are drawn; NULL: they are not */
-    /* Makes the targets' arrays again for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */
+    /* Recreates the targets' arrays for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
 } cli_common;
@@ -92,14 +92,14 @@ typedef struct cli_common {
         .reserved_mem = CUBED_DEFAULT_RESERVED_MEM, .retries = 2, .optimize = true                 \
     }
 
-/* What a task may use, beside reserved_mem; 0: the library decides. */
+/* Memory of a task in addition to reserved_mem; 0: the library decides. */
 static inline uint64_t cli_task_mem(const cli_common *c)
 {
     return c->allowed_mem > c->reserved_mem ? c->allowed_mem - c->reserved_mem : 0;
 }
 
-/* One option, for getopt_long, help, man pages and completion. `arg` NULL: it takes none; "a|b|c": one
- * of these; a name with FILE, STORE, PLAN or DIR in it: something in the file system. */
+/* One option, for getopt_long, help, man pages and completion. `arg` NULL: no value; "a|b|c": one of these; a name with
+ * FILE, STORE, PLAN or DIR in it: a path. */
 struct cli_option {
     const char *name;
     const char *arg;
@@ -107,28 +107,28 @@ struct cli_option {
     int key;
 };
 
-/* Keys of a verb's own options start here. */
+/* Keys of a verb's specific options start here. */
 enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999, CLI_VERSION_KEY = 998 };
 
-/* A list in a help text: "what: more of it". */
+/* A list in a help text: "name: text". */
 typedef struct cli_topic {
     const char *name, *text;
 } cli_topic;
 
-/* What a verb says of itself. Texts are filled: a line break counts as a space. */
+/* The description of a verb. Texts are filled: a line break counts as a space. */
 struct cli_usage {
     const char *synopsis;    /* without "cubed" */
-    const char *text;        /* what it does */
-    const cli_topic *topics; /* a list behind the text; ends with a NULL name, may be NULL */
-    const char *examples;    /* lines as they are, may be NULL */
-    const char *words;       /* "a|b": what the first argument may be; NULL: anything */
+    const char *text;        /* the purpose of the verb */
+    const cli_topic *topics; /* a list after the text; ends with a NULL name, may be NULL */
+    const char *examples;    /* verbatim lines, may be NULL */
+    const char *words;       /* "a|b": allowed first arguments; NULL: anything */
     const cli_option *own;   /* ends with a NULL name, may be NULL */
-    bool common;             /* takes the common options, too */
-    /* The one option of its own, with a value, that may come more than once, or NULL. */
+    bool common;             /* accepts the common options as well */
+    /* The only specific option with a value that may be repeated, or NULL. */
     const char *repeats;
 };
 
-/* As `words`: the verbs; the verbs, functions and categories of functions; an expression. */
+/* Special `words`: the verbs; the verbs, functions and categories of functions; an expression. */
 #define CLI_WORDS_VERBS      "VERB"
 #define CLI_WORDS_TOPICS     "TOPIC"
 #define CLI_WORDS_EXPRESSION "EXPRESSION"
@@ -137,15 +137,15 @@ extern const cli_option cli_common_options[];
 
 /* --- Help, in its four shapes. Verbs end with a NULL name. -------------------------------------------- */
 
-/* STORE[::PATH] with one more part of a path. The caller's. */
+/* Appends a part to the path of STORE[::PATH]. The caller frees the string. */
 char *cli_join_url(const char *url, const char *name);
 
 void cli_print_help(FILE *f, const cli_usage *u);
-/* The options that all verbs that run something have. */
+/* Prints the options of all verbs that run something. */
 void cli_print_common_options(FILE *f);
-/* Fills lines of the width of help from `column` on. The first line is already at it. */
+/* Fills lines up to the width of help, starting at `column`. The first line is already at it. */
 void cli_put_filled(FILE *f, const char *text, int column);
-/* An entry of a list: its name, and a text that begins at `column`, on a line of its own if the name is too long. */
+/* Prints an entry of a list: its name, and a text that starts at `column`, on a separate line if the name is too long. */
 void cli_put_entry(FILE *f, const char *left, const char *text, int column);
 /* Describes a function of expressions (function_help.c). */
 void cli_print_function(FILE *f, const cubed_function *function);
@@ -154,31 +154,31 @@ void cli_print_signature(FILE *f, const cubed_function *function);
 /* Calls `put` with the name of each parameter that a user gives, and a sentence about it. */
 void cli_each_param(const cubed_function *function,
                     void (*put)(FILE *f, const char *name, const char *text), FILE *f);
-/* Lists the functions of a category with their summaries; false if there is no such category. */
+/* Lists the functions of a category with their summaries. Returns false if there is no such category. */
 bool cli_print_category(FILE *f, const char *category);
 void cli_print_overview(FILE *f, const cli_verb *verbs);
-/* A man page in roff: of one verb, or of the command (`verb` NULL). */
+/* Prints a man page in roff of one verb, or of the command (`verb` NULL). */
 void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);
-/* A man page in roff of the functions of expressions. */
+/* Prints a man page in roff of the functions of expressions. */
 void cli_print_functions_man(FILE *f);
-/* A completion script; false if there is none for this shell. */
+/* Prints a completion script. Returns false if the shell is unsupported. */
 bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell);
-/* Prints the texts that an unfinished expression may become by one more name, one a line (expression_words.c). */
+/* Prints the completions of an unfinished expression by one name, one per line (expression_words.c). */
 void cli_print_expression_words(FILE *f, const char *text);
-/* The next of "a|b|c" at *list, and its length; false behind the last. *list moves on. */
+/* Sets the next of "a|b|c" at *list, and its length, and advances *list. Returns false after the last one. */
 bool cli_next_word(const char **list, const char **word, int *length);
 
-/* Takes the next option: its key, or -1 when there are no more. Common options are stored in *c (NULL
- * if the verb has none). A wrong one ends the command with EXIT_USAGE, --help with 0. */
+/* Returns the key of the next option, or -1 after the last one. Stores common options in *c (NULL if the verb has none). A
+ * wrong option ends the command with EXIT_USAGE, --help with 0. */
 int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c);
-/* What this is built from, on stdout; an exit code. */
+/* Prints the version, the instruction set and the libraries on stdout; returns an exit code. */
 int cli_show_version(void);
-/* Says what is wrong with the command line and how to get help; returns EXIT_USAGE. */
+/* Reports an error in the command line and how to get help; returns EXIT_USAGE. */
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* A time such as "90" or "0.5", in seconds. */
+/* Parses a time in seconds, such as "90" or "0.5". */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
-/* What --executor-option says, when the executor is known. A wrong one ends the command. */
+/* Applies --executor-option when the executor is known. A wrong option ends the command. */
 void cli_take_executor_options(const char *verb, cli_common *c);
 /* Adds a prefix of --allow-references. */
 void cli_add_reference(cli_common *c, const char *prefix);
@@ -188,23 +188,23 @@ void cli_add_reference(cli_common *c, const char *prefix);
     "URL, "                                                                                        \
     "as often as there are; without it they may refer to their own host or bucket"
 #define CLI_TAKE_OVER_OPTION "take-over"
-/* --silence SECONDS of verbs that run no tasks, and the executor option. */
+/* --silence SECONDS of verbs that run no tasks, and of the executor option. */
 #define CLI_SILENCE_OPTION "silence"
 #define CLI_SILENCE_HELP                                                                           \
     "seconds without a sign of life after which a run of another machine counts as gone "          \
     "(default 600)"
 #define CLI_SILENCE "seconds, a whole number from 1 to 1000000"
 bool cli_parse_silence(const char *text, uint32_t *seconds);
-/* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
+/* Sets tasks *first to *last - 1 of `n`: part number `index` of `of` nearly equal parts. */
 static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
 {
     const int64_t each = n / of, more = n % of;
     *first = index * each + (index < more ? index : more);
     *last = *first + each + (index < more);
 }
-/* "1.5 GB"; returns `text`. */
+/* Formats bytes as "1.5 GB"; returns `text`. */
 const char *cli_format_bytes(double bytes, char text[32]);
-/* Says in *err what of the user's words does not fit the arrays; returns CUBED_E_ARG. */
+/* Reports in *err which user input does not fit the arrays; returns CUBED_E_ARG. */
 cubed_status cli_reject(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 /* Appends to the message of an error, as far as there is room. */
 void cli_note(cubed_error *err, const char *text);
@@ -215,34 +215,35 @@ int cli_report(const char *verb, const cubed_error *err);
 
 /* Returns p, or ends the command if p is NULL. */
 void *cli_must(void *p);
-/* Has Jansson end the command without memory, as cli_must does. */
+/* Lets Jansson end the command if out of memory, like cli_must. */
 void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
-/* The text with control characters spelled out ("\x1b"), but for ends of lines where those are wanted: the caller's. */
+/* Returns the text with control characters spelled out ("\x1b"), except newlines if `lines`. The caller frees the
+ * string. */
 char *cli_visible(const char *text, bool lines);
-/* The most that texts of any length take, which the command holds in memory. */
+/* Maximum bytes of variable-length strings that the command holds in memory. */
 #define CLI_TEXT_BYTES ((size_t)64 << 20)
-/* Like fprintf, as a terminal may show it: what arguments, names and messages have in them is spelled out, but for ends of
- * lines. */
+/* Like fprintf, safe for terminals: control characters in arguments, names and messages are spelled out, except
+ * newlines. */
 void cli_say(FILE *f, const char *fmt, ...) CUBED_PRINTF(2, 3);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 char *cli_vprintf(const char *fmt, va_list ap);
 void cli_free(void *p);
-/* The system's place for temporary files, where runs have their folders if nobody says where. */
+/* The system's temporary directory, the default for folders of runs. */
 const char *cli_temp_dir(void);
-/* A name there, for mkdtemp. The caller's. */
+/* A name in it for mkdtemp. The caller frees the string. */
 char *cli_temp_name(const char *name);
 
 /* --- Running ------------------------------------------------------------------------------------------ */
 
-/* Set by SIGINT and SIGTERM once cli_catch_signals was called; a second one ends the process. */
+/* Set by SIGINT and SIGTERM after cli_catch_signals; a second signal ends the process. */
 extern cubed_cancel cli_cancel;
 void cli_catch_signals(void);
 
-/* Plans and runs (or only shows, or saves) as the options say. Results in memory are bound already.
- * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
+/* Plans and runs (or only shows or saves the plan) according to the options. Results in memory are already bound. Returns
+ * an exit code; *ran is true if results exist. `stats` may be NULL. */
 typedef struct cli_job {
     const char *verb;
     cubed_context *ctx;
@@ -253,40 +254,40 @@ typedef struct cli_job {
     int ngroups;
 } cli_job;
 int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
-/* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
+/* Computes all elements of x into data before the command's main work; shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
 /* Makes plans that would run one after another, and does nothing else: cubed_plan_check. */
 cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
                              int nplans, const cubed_plan_group *groups, int ngroups,
                              const cli_common *c, cubed_error *err);
-/* --plan, --explain and --plan-svg. `mem_after`: what writing a file takes when all tasks are done, or 0. */
+/* Handles --plan, --explain and --plan-svg. `mem_after`: memory for writing a file after all tasks are done, or 0. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err);
-/* The limits that the options say. */
+/* Returns the limits from the options. */
 cubed_plan_options cli_plan_options(const cli_common *c);
-/* Says on stderr that this process holds more, before any task, than is reserved for it. */
+/* Warns on stderr that this process holds more before any task than is reserved for it. */
 void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c);
-/* Runs a plan as the options say. */
+/* Runs a plan according to the options. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err);
-/* This program, as workers run it. */
+/* Path of this program, for workers. */
 cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
-/* The bytes of a whole file, to be freed with cli_free; an errno, 0 if it went well. */
+/* Reads a whole file, to be freed with cli_free. Returns an errno, or 0. */
 int cli_read_file(const char *file, void **data, size_t *size);
-/* The same of an object at a URL, of at most `max` bytes. */
+/* Like cli_read_file, for an object at a URL of at most `max` bytes. */
 cubed_status cli_read_url(cubed_context *ctx, const char *url, size_t max, void **data,
                           size_t *size, cubed_error *err);
 bool cli_is_url(const char *text);
-/* False of STORE or STORE::PATH where STORE is a path in the file system and does not exist. */
+/* Returns false for STORE or STORE::PATH if STORE is a local path that does not exist. */
 bool cli_is_there(const char *place);
-/* The bytes of a plan that was saved to a file or lies at a URL, to be freed with cli_free; an exit code. */
+/* Reads a saved plan from a file or URL, to be freed with cli_free; returns an exit code. */
 int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data,
                   size_t *size);
-/* A context for --isa and --allow-references, whose prefixes it takes out of `c`. Returns an exit code. */
+/* Creates a context for --isa and --allow-references, and removes the prefixes from `c`. Returns an exit code. */
 int cli_context(const char *verb, cli_common *c, cubed_context **out);
 
-/* Progress on stderr, and events as JSON lines, from the library's events. */
+/* Shows progress on stderr, and writes events as JSON lines, from the library's events. */
 typedef struct cli_progress cli_progress;
 cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, FILE *events);
 void cli_progress_event(void *progress, const cubed_event *event);
@@ -299,12 +300,12 @@ typedef struct cli_traffic {
     cubed_store_traffic of[CLI_SERVICES];
     double cost[CLI_SERVICES];
 } cli_traffic;
-/* What a plan asks of other machines' stores by the executor that is chosen, and what that costs. */
+/* Requests of a plan to stores on other machines with the chosen executor, and their cost. */
 CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_common *c,
                                               cli_traffic *out, cubed_error *err);
 void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                     uint64_t mem_after);
-/* Why it is not one pass. */
+/* Explains why the plan is not one pass. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                          uint64_t mem_after);

@@ -1,4 +1,4 @@
-/* Memory of the command: there is nothing to go back to without it. */
+/* Memory of the command, which ends if out of memory. */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void *cli_must(void *p)
     exit(EXIT_FAILURE);
 }
 
-/* Jansson drops members of documents that it has no memory for, in silence. */
+/* Jansson silently drops members of documents if out of memory. */
 void cli_set_json_memory(void) { json_set_alloc_funcs(cli_alloc, cli_free); }
 
 void *cli_alloc(size_t size)

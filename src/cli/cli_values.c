@@ -10,10 +10,10 @@
 
 enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
-/* Significant digits: in arrays as many as people read, scalars whole. */
+/* Significant digits: a readable number in arrays, all for scalars. */
 enum { SOME = 8, ALL = 17 };
 
-/* The shortest number, of at most `most` digits, that reads back the same. */
+/* Formats the shortest number, of at most `most` digits, that reads back the same. */
 static void real_text(double v, bool single, int most, char *text, size_t cap)
 {
     if (isnan(v)) {
@@ -26,12 +26,12 @@ static void real_text(double v, bool single, int most, char *text, size_t cap)
         double back = strtod(text, NULL);
         if (single ? (float)back == (float)v : back == v) break;
     }
-    /* As NumPy, no exponent up to 1e16. */
+    /* As in NumPy, no exponent up to 1e16. */
     int whole = fabs(v) >= 1 && fabs(v) < 1e16 ? (int)floor(log10(fabs(v))) + 1 : 1;
     snprintf(text, cap, "%.*g", digits > whole ? digits : whole, v);
 }
 
-/* In quotes; the caller's. */
+/* Returns the element in quotes; the caller frees the string. */
 static char *quoted(cubed_dtype dtype, const void *p)
 {
     size_t n = cubed_element_text(dtype, p, NULL, 0);
@@ -92,9 +92,9 @@ char *values_element(const cubed_array *x, const void *data, int64_t i, bool bri
 }
 
 typedef struct printer {
-    FILE *f; /* NULL: only the width is wanted */
+    FILE *f; /* NULL: only compute the width */
     const cubed_array *x;
-    bool brief; /* leave out the middle of long axes */
+    bool brief; /* omit the middle of long axes */
     int width;  /* of the widest element */
     int column;
 } printer;

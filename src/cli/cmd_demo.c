@@ -1,5 +1,5 @@
-/* The "quadratic means" workload: products and squares of two wind components, averaged over time.
- * It comes from the Pangeo project's benchmarks; shapes are (time, level, latitude, longitude). */
+/* The "quadratic means" workload: products and squares of two wind components, averaged over time. It is from the Pangeo
+ * project's benchmarks; shapes are (time, level, latitude, longitude). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ftw.h>
@@ -40,7 +40,7 @@ typedef struct demo {
     cubed_context *ctx;
     cli_common common;
     char *dir;
-    char *report; /* where the page on the run goes; NULL: nowhere */
+    char *report; /* path of the report of the run; NULL: none */
     bool temporary_report, computed;
     const char *codecs;
     int64_t ntime;
@@ -99,8 +99,8 @@ static cubed_status convert(cubed_array **x, cubed_dtype dtype, cubed_error *err
         if (st != CUBED_OK) goto out;                                                              \
     } while (0)
 
-/* A wind in whole 64ths of m/s, as measurements come, so that it compresses as real data does:
- * `slope` 64ths per line of latitude, and noise of 16 m/s. */
+/* A wind in whole 64ths of m/s, like measurements, so that it compresses like real data: `slope` 64ths per line of
+ * latitude, and noise of 16 m/s. */
 static cubed_status make_wind(const demo *d, int64_t seed, double slope, cubed_array **out,
                               cubed_error *err)
 {
@@ -227,7 +227,7 @@ static cubed_status read_box(const demo *d, const char *store, const char *name,
     return st;
 }
 
-/* A few columns of the result beside sums by a plain loop over the stored winds. */
+/* Compares a few columns of the result with sums by a plain loop over the stored winds. */
 static int check(const demo *d, double *worst)
 {
     static const char *const names[3] = {"uu", "vv", "uv"};
@@ -304,11 +304,12 @@ static void print_json(const demo *d, double worst)
     json_decref(o);
 }
 
-/* --report, else a file that stays: beside the data if that does. None if figures are for programs. */
+/* Uses --report if given, else report.html next to the data if they are kept, else a temporary file, which is not deleted.
+ * No report with JSON output. */
 static bool choose_report(demo *d, bool keep)
 {
     if (d->common.report) d->report = cli_strdup(d->common.report);
-    d->common.report = NULL; /* making the data has none */
+    d->common.report = NULL; /* no report of creating the data */
     if (d->report || d->common.json) return true;
     d->report = keep ? cli_printf("%s/report.html", d->dir)
                      : cli_temp_name("cubed-demo-report-XXXXXX.html");

@@ -27,13 +27,13 @@ enum {
     KEY_CSV
 };
 
-/* Results that CSV has columns for. */
+/* Maximum results as columns of CSV. */
 enum { CSV_RESULTS = 256 };
 
 /* Results up to this size are printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
 
-/* Of inputs, for both verbs. */
+/* Help for inputs, for both verbs. */
 static const char in_text[] = "an array by its name, or a group whose arrays are names";
 static const char along_text[] =
     "dimension along which the files of an input 'era5-*.nc' are one (default time)";
@@ -251,7 +251,7 @@ typedef struct eval {
     int format;
     cubed_expr *expr;
     cubed_expr_results *built;
-    eval_item *item; /* what is stored or printed: results, then coordinates */
+    eval_item *item; /* items to store or print: results, then coordinates */
     int nitems;
     /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns arrays for regions. */
     struct {
@@ -262,7 +262,7 @@ typedef struct eval {
         cubed_array **count;
         int ncounts;
     } again;
-    /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned take them. */
+    /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned use them. */
     int64_t *length;
     int nlengths;
     bool is_planned; /* nothing is computed while expressions are built */
@@ -307,7 +307,7 @@ static int find_dim(const cubed_array *x, const char *name)
     return -1;
 }
 
-/* Whether all results have the same elements along the dimension of that name: one coordinate may hold for all. */
+/* Returns true if all results have the same elements along the dimension, so that one coordinate describes all. */
 static bool is_agreed(const eval *e, const char *dim)
 {
     const cubed_expr_coord *first = NULL;
@@ -323,18 +323,18 @@ static bool is_agreed(const eval *e, const char *dim)
     return any;
 }
 
-/* Named by a dimension; by an attribute of a coordinate, or of a result. */
+/* Named by a dimension; by an attribute of a coordinate; by an attribute of a result. */
 typedef enum carried { COORDINATE, BOUNDS, AUXILIARY } carried;
 
-/* Adds an array of the input's that describes item number i: the elements that are left along its dimensions,
- * which the item has, too, but for the last one of bounds. */
+/* Adds an array of the input that describes item number i: its remaining elements along its dimensions. The item must have
+ * these dimensions, except the last one of bounds. */
 static void carry(eval *e, int i, const char *name, carried what)
 {
     const cubed_array *x = e->item[i].array;
     cubed_array *c = NULL, *part;
     cubed_slice slices[CUBED_MAX_NDIM];
     bool whole = true;
-    cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
+    cubed_error ignored = CUBED_ERROR_INIT; /* the array may be missing, or of any type */
     if (has_item(e, name) || inputs_coordinate(&e->in, name, &c, &ignored) != CUBED_OK || !c)
         return;
     bool fits = what != COORDINATE || cubed_array_ndim(c) == 1;
@@ -360,7 +360,7 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_array_unref(c);
 }
 
-/* The one that a calendar's function made, or the elements of it that are left. */
+/* Adds the coordinate that a calendar's function created, or its remaining elements. */
 static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 {
     cubed_array *const from[2] = {c->made, c->bounds};
@@ -391,8 +391,8 @@ static void carry_referred(void *ctx, const char *attribute, const char *name)
     carry(r->e, r->of, name, bounds ? BOUNDS : AUXILIARY);
 }
 
-/* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension: the elements
- * that are left of them. With them go their bounds, and all variables that attributes of a result refer to. */
+/* Adds coordinates (1-d arrays named like their dimension) to the results with that dimension, restricted to the remaining
+ * elements. Also adds their bounds, and all variables that attributes of a result refer to. */
 static void add_coordinates(eval *e)
 {
     for (int i = 0, n = e->nitems; i < n; i++) {
@@ -409,13 +409,13 @@ static void add_coordinates(eval *e)
                 carry(e, i, dim, COORDINATE);
         }
         referred_each(cubed_array_attrs(e->item[i].array), carry_referred, &r);
-        /* Variables that are carried may refer to others. */
+        /* Carried variables may refer to others. */
         for (int k = before; k < e->nitems; k++)
             referred_each(cubed_array_attrs(e->item[k].array), carry_referred, &r);
     }
 }
 
-/* Takes the attributes of the group that the walk starts at, and ends the walk. */
+/* Takes the attributes of the group at the start of the walk, and ends the walk. */
 static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
     char **attrs = ctx;
@@ -424,7 +424,7 @@ static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_er
     return CUBED_E_CANCELLED;
 }
 
-/* The attributes of the first input group; NULL if there is none. The caller's. */
+/* The attributes of the first input group; NULL if there is none. The caller frees the string. */
 static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
 {
     const char *from = inputs_group(&e->in);
@@ -451,7 +451,7 @@ static bool is_known(void *ctx, const char *name)
         if (begins && (at[n] == 0 || at[n] == ' ')) return true;
     }
     if (has_item(k->e, name)) return true;
-    if (archive_is_wanted(k->e->out) || k->e->common.picture) return false; /* written anew */
+    if (archive_is_wanted(k->e->out) || k->e->common.picture) return false; /* rewritten */
     char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;
     cubed_error ignored = CUBED_ERROR_INIT;
@@ -461,7 +461,7 @@ static bool is_known(void *ctx, const char *name)
     return is_there;
 }
 
-/* Attributes no longer refer to variables that are not there. */
+/* Removes references to missing variables from attributes. */
 static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
 {
     char *attrs;
@@ -477,7 +477,7 @@ static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
     return st;
 }
 
-/* Whether an array is there, which stays one where it is replaced. */
+/* Returns true if there is an array at --out, which stays an array when it is replaced. */
 static bool is_array(const eval *e)
 {
     cubed_array *x;
@@ -487,7 +487,7 @@ static bool is_array(const eval *e)
     return true;
 }
 
-/* Names for dimensions that have none: pictures have axes with names. */
+/* Names unnamed dimensions: axes of pictures have names. */
 static bool name_dims(eval *e, int i, cubed_error *err)
 {
     cubed_array *x = e->item[i].array, *named;
@@ -518,7 +518,7 @@ static void free_items(eval_item *item, int n)
     cli_free(item);
 }
 
-/* Has the item be values, as users see them; false: its attributes do not allow that. */
+/* Decodes the item to the values that users see. Returns false if its attributes do not allow that. */
 static bool decode_item(const eval *e, eval_item *item)
 {
     cubed_array *values = NULL;
@@ -531,7 +531,7 @@ static bool decode_item(const eval *e, eval_item *item)
     return true;
 }
 
-/* Coordinates of results that are printed with them: of all dimensions as CSV, else of series. */
+/* Adds coordinates of results that are printed with them: of all dimensions for CSV, otherwise of series. */
 static void add_printed_coordinates(eval *e)
 {
     const int n = e->nitems;
@@ -555,7 +555,7 @@ static void add_printed_coordinates(eval *e)
     }
 }
 
-/* Whether nothing is beside the one result but what it may stand without; such items are taken away. */
+/* Returns true if the other items are optional descriptions of the one result; removes them then. */
 static bool stands_alone(eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {
@@ -565,7 +565,7 @@ static bool stands_alone(eval *e)
     return true;
 }
 
-/* Says of results in one group of Zarr what Xarray does not open; files of NetCDF do not take it at all. */
+/* Warns about results in one Zarr group that Xarray cannot open; NetCDF files do not support them at all. */
 static void warn_of_lengths(const eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {
@@ -588,13 +588,14 @@ static void warn_of_lengths(const eval *e)
     }
 }
 
-/* Where each result goes: one bare expression of arrays that stand alone to --out itself, others below it: what came
- * from a group, or has coordinates, goes to one, where Xarray opens it. */
+/* Sets the place of each result. One bare expression of independent arrays goes to --out itself, others below it. Results
+ * from a group, or with coordinates, go to a group, so that Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
 {
     for (int i = 0; i < cubed_expr_results_count(e->built); i++) {
         const cubed_expr_result *v = cubed_expr_results_at(e->built, i);
-        /* What is stored keeps its packing. What is printed, drawn or put into an array that exists are values. */
+        /* Stored results keep their packing. Results that are printed, drawn or written into an existing array are
+         * values. */
         const bool stays = v->stored && e->out && !e->common.picture && !e->region;
         add_item(e, v->name, stays ? v->stored : v->array, v);
     }
@@ -607,7 +608,7 @@ static bool place_results(eval *e, cubed_error *err)
     }
     size_t path, store;
     (void)cubed_url_path(e->out, &path, &store);
-    /* Variables of NetCDF have names, and coordinates beside them. */
+    /* NetCDF variables have names, and coordinates next to them. */
     const bool named = (archive_is_netcdf(e->out) && path == 0) || e->common.picture;
     bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
@@ -626,8 +627,8 @@ static bool is_grouped(const eval *e)
     return e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
 }
 
-/* The group around several results, with the attributes of the input group; false if there is none.
- * Attributes are the caller's to free. */
+/* Sets the group around several results, with the attributes of the input group; *grouped is false if there is none. The
+ * caller frees the attributes. */
 static cubed_status result_group(const eval *e, cubed_plan_group *group, char **attrs,
                                  bool *grouped, cubed_error *err)
 {
@@ -662,7 +663,7 @@ static series_column column_of(const eval_item *item)
     return series_column_of(item->name, item->array, item->data);
 }
 
-/* The coordinate of dimension d of a result, if it is printed; else without a name. */
+/* The coordinate of dimension d of a result, if it is printed; otherwise a column without a name. */
 static series_column coordinate_of(const eval *e, int i, int d)
 {
     const cubed_array *x = e->item[i].array;
@@ -715,7 +716,7 @@ static void print_csv(const eval *e)
     series_print_csv(stdout, coordinates, values, n);
 }
 
-/* What CSV cannot show, before anything is computed. */
+/* Refuses results that CSV cannot show, before anything is computed. */
 static int check_csv(const eval *e)
 {
     const cubed_array *first = e->item[0].array;
@@ -763,7 +764,7 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_decref(all);
 }
 
-/* The part of an array that exists that item i goes into: as values, or as stored elements if the array has the same
+/* Sets the part of an existing array that item i is written to: as values, or as stored elements if the array has the same
  * packing. */
 static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
 {
@@ -803,13 +804,13 @@ static void free_targets(eval_targets *t)
     cli_free(t->attrs);
 }
 
-/* The targets of all results; free them in any case. */
+/* Creates the targets of all results; free them in any case. */
 static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
 {
     memset(t, 0, sizeof *t);
     t->target = cli_alloc((size_t)e->nitems * sizeof *t->target);
     cubed_status st = CUBED_OK;
-    /* What is gone on with stays in its format. */
+    /* Continued results keep their format. */
     for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
          i++)
         st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, err);
@@ -859,7 +860,7 @@ static int run(eval *e)
     return code;
 }
 
-/* An array of numbers that are in memory, which it takes over. */
+/* Creates an array over numbers in memory, which it takes over. */
 static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_t *data,
                                      cubed_array **numbers, cubed_error *err)
 {
@@ -873,8 +874,8 @@ static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_
     return st;
 }
 
-/* Numbers that shapes depend on; *last: the last one. Expressions that are only planned get zeros, and as many elements as there may
- * be unless these are known. */
+/* Computes numbers that shapes depend on; *last: the last one. Expressions that are only planned get zeros. They get the
+ * maximum number of elements unless it is known. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {
@@ -941,7 +942,7 @@ static void free_again(eval *e)
     memset(&e->again, 0, sizeof e->again);
 }
 
-/* Takes what was built as what is built again, and puts back what was kept. */
+/* Moves the current arrays to `again`, and restores those that were kept. */
 static void keep_again(eval *e, const eval *kept)
 {
     e->again.built = e->built;
@@ -957,7 +958,7 @@ static void keep_again(eval *e, const eval *kept)
     e->is_planned = kept->is_planned;
 }
 
-/* Empties what is built, and builds it for another allowed_mem. */
+/* Builds the arrays again for another allowed_mem. */
 static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
 {
     cli_common common = e->common;
@@ -971,7 +972,7 @@ static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
     return build(e, &common, err);
 }
 
-/* The results as another allowed_mem has them made: cubed_plan_options.remake. */
+/* Recreates the results for another allowed_mem: cubed_plan_options.remake. */
 static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
 {
     eval *e = ctx;
@@ -992,7 +993,7 @@ static cubed_status remake(void *ctx, uint64_t allowed_mem, cubed_array **arrays
     return st;
 }
 
-/* The arrays whose numbers are computed first, and the results, as another allowed_mem has them made. */
+/* Recreates the arrays whose numbers are computed first, and the results, for another allowed_mem. */
 static cubed_status remake_all(void *ctx, uint64_t allowed_mem, cubed_array **arrays,
                                cubed_error *err)
 {
@@ -1006,7 +1007,7 @@ static cubed_status remake_all(void *ctx, uint64_t allowed_mem, cubed_array **ar
     return CUBED_OK;
 }
 
-/* The plans that run one after another: one for each array of numbers, and one of the results. */
+/* Checks the plans that run one after another: one for each array of numbers, and one for the results. */
 static cubed_status check_all(eval *e, const eval_targets *results, cubed_error *err)
 {
     cli_common common = e->common;
@@ -1027,9 +1028,9 @@ static cubed_status check_all(eval *e, const eval_targets *results, cubed_error 
     return st;
 }
 
-/* Numbers that shapes depend on were refused. Has the error say what is enough for these numbers, for others that are computed
- * after them, and for the results. Lengths that are not known yet are as large as they may be. If shapes do not fit such lengths, the
- * error says that its advice holds for these numbers only. */
+/* Numbers that shapes depend on were refused. Adds to the error the memory that is enough for these numbers, for later
+ * ones, and for the results. Unknown lengths are assumed to be maximal. If shapes do not fit such lengths, the error says
+ * that its advice holds only for these numbers. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;
@@ -1047,7 +1048,7 @@ static void advise_for_all(eval *e, cubed_error *err)
                  "and may need more");
 }
 
-/* What pictures cannot be of, before anything is computed. */
+/* Refuses results that pictures cannot show, before anything is computed. */
 static int check_picture(const eval *e)
 {
     if (!e->out) return cli_usage_error(e->verb, "say where the picture goes: --out map.png");
@@ -1109,7 +1110,7 @@ static int prepare(eval *e)
     return wrong == EXIT_SUCCESS ? run(e) : wrong;
 }
 
-/* Verbs that evaluate: what they share is one way through options, inputs and the run. */
+/* Evaluates expressions: common to both verbs, from options and inputs to the run. */
 static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture)
 {
     eval e = {.verb = argv[0], .common = CLI_COMMON_INIT};

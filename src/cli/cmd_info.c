@@ -34,15 +34,14 @@ typedef struct table_row {
 } table_row;
 
 typedef struct info_state {
-    json_t *list; /* NULL: text is wanted */
+    json_t *list; /* NULL: print text */
     table_row *row;
     int nrows, narrays;
     double logical, stored;
-    cubed_validator validator; /* the least of all entries */
-    const char *file_format;   /* NULL: a Zarr store, or not known */
+    cubed_validator validator; /* weakest validator of all entries */
+    const char *file_format;   /* NULL: a Zarr store, or unknown */
     info_details details;
-    char
-        *copied; /* names of those that are copied as they are, and not computed with; NULL: none */
+    char *copied; /* names of arrays that can only be copied unchanged; NULL: none */
 } info_state;
 
 static json_t *ints(int n, const int64_t *v)
@@ -68,7 +67,7 @@ static const char *type_name(const cubed_attribute *a)
     }
 }
 
-/* Attributes, and the types that the metadata state for them. */
+/* Adds attributes, and their types in the metadata. */
 static void add_attributes(json_t *o, const cubed_zarr_info *x)
 {
     json_t *attrs = lang_attributes(x->attrs), *types = json_object(), *v;
@@ -123,7 +122,7 @@ static void add_json(info_state *s, const cubed_zarr_info *x)
     json_array_append_new(s->list, o);
 }
 
-/* The codecs' names in a row: "bytes zstd". */
+/* Lists the codecs' names: "bytes zstd". */
 static void put_codecs(const char *text, char *out, size_t cap)
 {
     json_t *v = parsed(text), *e;
@@ -205,7 +204,8 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;
-    const char *up_to = x->chunk_shapes ? "up to " : ""; /* of stored objects, which shards are */
+    /* of stored objects, which may be shards */
+    const char *up_to = x->chunk_shapes ? "up to " : "";
     row->cell[3] = shards ? cli_printf("%s in %s%s", chunks, up_to, shards)
                           : cli_printf("%s%s", up_to, chunks);
     cli_free(chunks);
@@ -219,7 +219,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     s->stored += (double)x->stored_bytes;
 }
 
-/* Of names, types and codecs, which are whatever metadata say. */
+/* Escapes names, types and codecs, which the metadata may set to anything. */
 static void make_visible(info_state *s)
 {
     for (int i = 0; i < s->nrows; i++) {

@@ -1,4 +1,4 @@
-/* The code of a worker in AWS Lambda. What goes into it are the libraries of the wheel, so the package writes it. */
+/* The code of a worker in AWS Lambda. It contains the libraries of the wheel, so the Python package writes it. */
 #include <stdlib.h>
 
 #include "cli.h"

@@ -22,7 +22,7 @@ enum {
     KEY_KEEP_EMPTY
 };
 
-/* What the two verbs have in common. */
+/* Settings of the two verbs. */
 typedef struct verb {
     const char *name;
     bool needs_chunks;
@@ -87,14 +87,14 @@ typedef struct chunk_spec {
     struct {
         char *dim;
         int64_t length;
-        int64_t *list; /* of chunks of different lengths; NULL: they have `length` */
+        int64_t *list; /* lengths of irregular chunks; NULL: all have `length` */
         int64_t n;
     } part[CUBED_MAX_NDIM];
 } chunk_spec;
 
 enum { MAX_CHUNKS = 1 << 20 };
 
-/* LENGTH or LENGTHxTIMES, and so on after +. What follows the length that was read is at *text. */
+/* Parses LENGTH or LENGTHxTIMES, and further ones after +. *text is after the first length. */
 static bool parse_list(const char **text, int64_t length, int64_t **list, int64_t *n)
 {
     const char *at = *text;
@@ -146,10 +146,10 @@ static void free_spec(chunk_spec *s)
     }
 }
 
-/* How one array is cut. */
+/* Chunks and shards of one array. */
 typedef struct layout {
     int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
-    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* of axes that have chunks of different lengths */
+    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* of axes with irregular chunks */
     cubed_chunk_list shard_lists[CUBED_MAX_NDIM];
     int64_t *own[CUBED_MAX_NDIM]; /* lists that belong to the layout */
 } layout;
@@ -162,13 +162,13 @@ typedef struct job {
     const char *src, *dst;
     bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
     int format;                   /* 0: each source's */
-    bool resume;                  /* or that of what is gone on with */
+    bool resume;                  /* or that of a continued target */
     int n, ngroups;
     struct {
         cubed_array *array;
         char *url;
         int format;
-        bool sharded, listed; /* chunks are in shards; have different lengths */
+        bool sharded, listed; /* chunks are in shards; chunks are irregular */
         int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
     } * item;
     struct {
@@ -179,10 +179,10 @@ typedef struct job {
     struct {
         char *url, *from;
         int format;
-    } * copy; /* arrays that cannot be computed with */
+    } * copy; /* arrays that can only be copied unchanged */
 } job;
 
-/* Lengths of one array's axes by a specification: what `lengths` has where nothing is said. */
+/* Sets lengths of one array's axes by a specification; `lengths` is kept where it says nothing. */
 static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spec, bool *used,
                                const cubed_array *x, const char *url, int64_t *lengths,
                                cubed_chunk_list *lists, cubed_error *err)
@@ -203,7 +203,7 @@ static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spe
     return CUBED_OK;
 }
 
-/* Lists of the axes along which an array has chunks of different lengths. */
+/* Keeps the lists of irregular axes of an array. */
 static void keep_lists(const cubed_array *x, layout *l)
 {
     for (int d = 0; d < cubed_array_ndim(x); d++) {
@@ -215,7 +215,7 @@ static void keep_lists(const cubed_array *x, layout *l)
     }
 }
 
-/* The same of shards, which are told as text: lengths, and pairs of one and how often it comes. */
+/* Like keep_lists, for shards, which are described as text: lengths, and pairs of a length and its count. */
 static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
 {
     json_t *shapes = info->chunk_shapes ? json_loads(info->chunk_shapes, 0, NULL) : NULL;
@@ -236,7 +236,7 @@ static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
     json_decref(shapes);
 }
 
-/* x in the chunks of the layout. */
+/* Rechunks x to the layout. */
 static cubed_status rechunk(cubed_array *x, const layout *l, cubed_array **out, cubed_error *err)
 {
     cubed_array *even;
@@ -252,7 +252,7 @@ typedef struct beside {
     const char *to;
 } beside;
 
-/* Whether the group that a single array is copied to has an array of that name. */
+/* Returns true if the destination group of a single array has an array with that name. */
 static bool is_beside(void *ctx, const char *name)
 {
     const beside *b = ctx;
@@ -276,7 +276,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (!format && j->resume) st = cubed_unfinished_format(j->ctx, to, &format, err);
     if (st != CUBED_OK) return st;
     if (!format) format = info->zarr_format;
-    /* A source's shards stay unless something else is asked for. */
+    /* A source's shards are kept unless other options are given. */
     bool kept = info->shards && !j->spec.n && !j->no_shards && format == 3;
     st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
@@ -284,9 +284,9 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (!j->regular && !kept) keep_lists(x, &l);
     if (!j->regular && kept) keep_shard_lists(info, &l);
     st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, l.chunks, l.lists, err);
-    const bool netcdf = archive_is_netcdf(to); /* has no chunks that are longer than the axis */
+    const bool netcdf = archive_is_netcdf(to); /* does not support chunks longer than the axis */
     for (int d = 0; d < info->ndim; d++) {
-        /* Those that are asked for would only be padded; the source's are as they are. */
+        /* Requested chunks beyond the extent would only be padded; the source's are kept. */
         const int64_t extent = info->shape[d] ? info->shape[d] : 1;
         if (l.chunks[d] > extent && (netcdf || l.chunks[d] != info->chunks[d]))
             l.chunks[d] = extent;
@@ -296,14 +296,14 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (st == CUBED_OK)
         st =
             apply_spec(j, "--shards", &j->shards, j->used[1], x, url, l.shards, l.shard_lists, err);
-    /* Shards of different lengths are the chunks of what is stored. */
+    /* Irregular shards are the chunks of the stored array. */
     for (int d = 0; d < info->ndim; d++) {
         if (l.shard_lists[d].n == 0) continue;
         l.lists[d] = l.shard_lists[d];
         l.shards[d] = CUBED_CHUNKS_KEPT;
     }
     if (st == CUBED_OK) st = rechunk(x, &l, &y, err);
-    /* Variables that an array refers to come along with a group only. */
+    /* Referenced variables are only copied with a group. */
     if (st == CUBED_OK && !j->ngroups) st = referred_keep(&y, is_beside, &(beside){j, to}, err);
     cubed_array_unref(x);
     for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
@@ -319,7 +319,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     return CUBED_OK;
 }
 
-/* Texts of any length, as a file of NetCDF has them: as long as the longest. False if they are none, or too many. */
+/* Adds variable-length strings for a NetCDF file, with the length of the longest. Returns false if the array has no such
+ * strings, or too many. */
 static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr_info *info)
 {
     cubed_array *x;
@@ -336,7 +337,7 @@ static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr
     return true;
 }
 
-/* Takes `from` and `to`. */
+/* Takes over `from` and `to`. */
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
 {
@@ -374,7 +375,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         cli_free(from);
         return CUBED_OK;
     }
-    /* A variable has a name: of an array at the root that of its store. */
+    /* A variable needs a name: an array at the root gets that of its store. */
     if (archive_is_netcdf(to) && !*rest) {
         size_t given;
         (void)cubed_url_path(to, &given, &store);
@@ -395,7 +396,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return st;
 }
 
-/* The groups, that around all of them last: it has a copy of the metadata of all. */
+/* Lists the groups, with the outermost one last: it has a copy of the metadata of all. */
 static cubed_plan_group *make_groups(const job *j, bool overwrite)
 {
     const size_t n = (size_t)j->ngroups + (size_t)j->ncopies;
@@ -415,7 +416,7 @@ static cubed_plan_group *make_groups(const job *j, bool overwrite)
     return groups;
 }
 
-/* Where no array can be computed with. */
+/* Runs copies if no array can be computed with. */
 static int run_copies(const job *j, const cli_common *c, bool *ran)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -444,7 +445,7 @@ static void put_copied(const char *url)
     cli_free(text);
 }
 
-/* A length for a dimension that no array has: what may have been meant. */
+/* Reports a length for a dimension that no array has, with a suggestion. */
 static int unknown_dim(const job *j, const char *option, const char *dim)
 {
     lang_guess g;
@@ -505,7 +506,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
         for (int i = 0; i < j->ncopies; i++)
             json_array_append_new(copied, json_string(j->copy[i].url));
         json_object_set_new(o, "arrays", urls);
-        json_object_set_new(o, "copied", copied); /* as they are */
+        json_object_set_new(o, "copied", copied); /* unchanged */
         if (j->n > 0) json_object_set_new(o, "_run", values_run_json(&stats, &info));
         json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');
@@ -560,7 +561,7 @@ static int store_again(const verb *v, int argc, char **argv)
         default: break;
         }
     }
-    /* What is planned does not depend on where it goes, which is not looked at: a place that is none. */
+    /* A plan does not depend on the destination, which is not checked: uses a dummy place. */
     const bool placed = !common.plan_only || common.save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
         return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",

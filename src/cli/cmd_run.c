@@ -56,7 +56,7 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool js
            cli_format_bytes((double)stats->projected_mem, projected));
 }
 
-/* The option that would make another plan; NULL if there is none. */
+/* Returns the option that would change the plan; NULL if there is none. */
 static const char *not_for_saved(const cli_common *c)
 {
     return c->durable     ? "--durable"
@@ -65,7 +65,7 @@ static const char *not_for_saved(const cli_common *c)
                           : NULL;
 }
 
-/* The option that a batch system has another way for, or none; NULL if there is none. */
+/* Returns the option that a batch system does not support, or handles differently; NULL if there is none. */
 static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"
@@ -88,7 +88,7 @@ static int run_on_engine(cubed_plan *plan, const cli_common *c, const batch_choi
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
-    o.max_workers = c->max_workers; /* this machine's are no limit */
+    o.max_workers = c->max_workers; /* limits of this machine do not apply */
     o.other_machines = true;
     if (cubed_plan_set_limits(plan, &o, &err) != CUBED_OK) return cli_report("run", &err);
     return engine_run("run", choice, plan, c->max_workers, detach);
@@ -101,7 +101,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     cubed_status st = cubed_plan_set_limits(plan, &o, err);
     if (st == CUBED_OK) st = cli_show_plan(plan, c, 0, err);
     if (st != CUBED_OK || c->plan_only) return st;
-    /* Its intermediates lie in a directory that was named: they may wait there. */
+    /* Its intermediates are in a named directory and may stay there. */
     c->work_dir = "";
     cli_warn_of_reserve("run", plan, c);
     st = cli_run_plan(plan, c, &stats, err);

@@ -1,6 +1,8 @@
-/* Runs as job arrays of batch systems: a folder with the plan, what the system is told, and scripts that start, list
- * and cancel. Workers note what they have done in the work directory, so nobody has to stay, and jobs that are started
- * again do what is missing. */
+/* Runs as job arrays of batch systems: a folder with the plan, the job descriptions, and scripts that start, list and
+ * cancel jobs.
+ *
+ * Workers note completed tasks in the work directory. So no process has to stay, and restarted jobs continue with the
+ * missing tasks. */
 #define _GNU_SOURCE
 #include "lang/lang_memory.h"
 #include <errno.h>
@@ -26,9 +28,9 @@ enum {
     KEY_EVERY,
     KEY_JSON
 };
-/* Ranges that are missing, behind which nobody looks. */
+/* Maximum missing ranges that are examined. */
 enum { LOOKED_AT = 1 << 16 };
-/* Seconds between looks. */
+/* Seconds between checks. */
 enum { EVERY = 5 };
 
 static const cli_option submit_options[] = {
@@ -70,7 +72,7 @@ const cli_usage cmd_submit_usage = {
 
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
-/* A process that runs it, whose output goes to `out`, unless that is -1. */
+/* Starts a process that runs the script, with its output to `out` unless that is -1. */
 static pid_t start_script(const char *dir, const char *script, int out)
 {
     char *path = cli_printf("%s/%s", dir, script);
@@ -99,7 +101,7 @@ static int run_script(const char *verb, const char *dir, const char *script)
     return EXIT_FAILURE;
 }
 
-/* What shells and batch systems take as it is: *full is its path from the root, the caller's. */
+/* Checks that shells and batch systems accept the path unquoted; *full is the absolute path, which the caller frees. */
 static int find_directory(const char *verb, const char *dir, char **full)
 {
     char path[PATH_MAX];
@@ -148,7 +150,7 @@ int engine_check(const char *verb, const batch_choice *c)
     return cli_usage_error(verb, "%s", err.message);
 }
 
-/* To s->dir, which is there, and names the run if nothing else does. */
+/* Writes to s->dir, which exists, and names the run if nothing else does. */
 static int write_run(const char *verb, batch_submission *s, const cubed_plan *plan,
                      const void *bytes, size_t size)
 {
@@ -253,7 +255,7 @@ typedef struct followed {
     cubed_plan *plan;
     int stages;
     int64_t tasks, *done; /* by stage */
-    bool all_done, over;  /* over: the results are whole, too */
+    bool all_done, over;  /* over: the results are complete as well */
 } followed;
 
 static void count_event(void *ctx, const cubed_event *e)
@@ -263,7 +265,7 @@ static void count_event(void *ctx, const cubed_event *e)
         f->done[e->stage]++;
 }
 
-/* Reads what workers have noted. */
+/* Reads the workers' notes. */
 static cubed_status look(followed *f, cubed_error *err)
 {
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
@@ -277,7 +279,7 @@ static cubed_status look(followed *f, cubed_error *err)
     if (st == CUBED_OK) {
         cubed_task_range one;
         int n;
-        /* Of stages that nothing waits for it is found out when it is their turn. */
+        /* Stages that nothing waits for are only checked when it is their turn. */
         while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
         f->all_done = cubed_run_is_over(driver);
         cubed_driver_free(driver);
@@ -372,13 +374,13 @@ int cmd_status(int argc, char **argv)
     return code;
 }
 
-/* Whether the batch system has jobs of the run, also ones that wait. */
+/* Returns true if the batch system has jobs of the run, including waiting ones. */
 static bool has_jobs(const char *dir)
 {
     int ends[2];
     char said[4096];
     bool any = false;
-    if (pipe(ends) != 0) return true; /* it is asked again */
+    if (pipe(ends) != 0) return true; /* it is retried */
     const pid_t pid = start_script(dir, "status", ends[1]);
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], said, sizeof said)) != 0;) {
@@ -400,7 +402,7 @@ static int wait_for(const char *verb, followed *f, unsigned every)
             said = total_done(f);
             fprintf(stderr, "%" PRId64 " of %" PRId64 " tasks done\n", said, f->tasks);
         }
-        /* The job that makes results whole did not start, or ended before it had. */
+        /* The job that completes results did not start, or ended too early. */
         if (!jobs && f->all_done && !f->over) {
             if (cubed_run_finish(f->plan, f->run, &err) != CUBED_OK) return cli_report(verb, &err);
             f->over = true;
@@ -460,7 +462,7 @@ int cmd_cancel(int argc, char **argv)
 
 /* --- Runs that nobody has to stay for ----------------------------------------------------------------- */
 
-/* A directory for a run in the plan's work directory: the caller's. */
+/* Creates a directory for a run in the plan's work directory; the caller frees its path. */
 static int make_run_directory(const char *verb, const cubed_plan *plan, char **dir)
 {
     cubed_plan_info info;
@@ -533,7 +535,7 @@ const cli_usage cmd_executors_usage = {
             "cubed-mpi), with how they are tested.",
     .own = executors_options};
 
-/* What runs tasks without this command; docs/how-to/engines says the same of each. */
+/* Systems that run tasks without this command; docs/how-to/engines describes each of them. */
 static const struct elsewhere {
     const char *name, *kind, *label;
 } elsewhere[] = {{"mpi", "program", "tested live"},
@@ -557,7 +559,7 @@ int cmd_executors(int argc, char **argv)
     for (int i = 0; cubed_executor_name(NULL, i); i++) {
         const char *name = cubed_executor_name(NULL, i);
         cubed_executor_caps caps;
-        /* One that is remote is a service of somebody. */
+        /* A remote executor is an external service. */
         const bool live =
             cubed_executor_get_caps(NULL, name, &caps, NULL) == CUBED_OK && !caps.remote;
         json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", name, "kind", "executor",

@@ -83,7 +83,7 @@ static bool parse_range(const char *text, int64_t *first, int64_t *last)
     return lang_parse_int(&text, last) && *text == 0 && *last >= *first;
 }
 
-/* A whole number from 0 on that an int holds. */
+/* Parses a nonnegative integer that fits int. */
 static bool parse_number(const char *text, int *out)
 {
     int64_t v;
@@ -97,7 +97,7 @@ static bool parse_count(const char *text, int64_t *out)
     return lang_parse_int(&text, out) && !*text && *out >= 1;
 }
 
-/* NULL: not of a command that has started this one, but of AWS Lambda. */
+/* NULL: the worker was started by AWS Lambda, not by a command. */
 static int serve(const char *fd_text, cli_common *c)
 {
     int fd = -1;
@@ -116,7 +116,7 @@ static int serve(const char *fd_text, cli_common *c)
                               : cubed_lambda_serve(ctx, api, &cli_cancel, &err);
     cubed_context_unref(ctx);
     if (st == CUBED_OK) return EXIT_SUCCESS;
-    /* The driver has been told of an error, and reports it. */
+    /* The driver has received the error, and reports it. */
     return fd_text ? EXIT_FAILURE : cli_report("worker", &err);
 }
 
@@ -136,7 +136,7 @@ static cubed_status fail_io(cubed_error *err, const char *what, int e)
     return CUBED_E_IO;
 }
 
-/* What the command was started with. */
+/* The command's arguments and plan. */
 typedef struct told {
     cubed_context *ctx;
     void *plan; /* bytes */
@@ -145,7 +145,7 @@ typedef struct told {
     const request *request;
 } told;
 
-/* One byte more than there may be shows that there are too many. */
+/* One extra byte detects messages that are too long. */
 static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES + 1], size_t *size,
                                  cubed_error *err)
 {
@@ -166,7 +166,7 @@ static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES 
     return failed ? fail_io(err, "cannot read the message", EIO) : CUBED_OK;
 }
 
-/* Reports tell of errors, too: the command fails only if there are none. */
+/* Reports may contain errors: the command fails only if there are no reports. */
 static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_error *err)
 {
     uint8_t message[CUBED_RANGE_BYTES + 1];
@@ -192,7 +192,7 @@ static void warn_of_held(uint64_t held)
             cli_format_bytes((double)held, text), held);
 }
 
-/* The same of a range that the arguments name. */
+/* Like perform_message, for a range in the arguments. */
 static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
     const request *r = t->request;
@@ -236,7 +236,7 @@ static cubed_status load(const told *t, cubed_plan **plan, cubed_error *err)
                          : cubed_plan_load(t->ctx, t->plan, t->size, plan, err);
 }
 
-/* The number that a batch system gave this element of an array. */
+/* The number that a batch system gave this array task. */
 static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
 {
     static const char *const names[] = {"CUBED_TASK_INDEX",     "SLURM_ARRAY_TASK_ID",
@@ -256,7 +256,7 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
                       of);
 }
 
-/* The tasks of this element of an array. */
+/* Sets the tasks of this array task. */
 static cubed_status find_part(const told *t, request *r, cubed_error *err)
 {
     cubed_plan *plan;

@@ -1,4 +1,4 @@
-/* The options that verbs have in common: one table gives parsing, help, man pages and completion. */
+/* The common options: one table for parsing, help, man pages and completion. */
 #include "common_options.h"
 
 #include "cli.h"

@@ -1,4 +1,4 @@
-/* Keys of the options that verbs have in common (common_options.c). */
+/* Keys of the common options (common_options.c). */
 #ifndef CUBED_CLI_COMMON_OPTIONS_H
 #define CUBED_CLI_COMMON_OPTIONS_H
 

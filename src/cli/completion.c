@@ -1,4 +1,4 @@
-/* Help as completion: of verbs, options, and values out of a set; files otherwise. */
+/* Completion scripts: verbs, options, and values from a set; otherwise files. */
 #include <string.h>
 
 #include "cli.h"
@@ -24,7 +24,7 @@ static value_kind kind_of(const char *arg)
     return VALUE_NONE;
 }
 
-/* "lambda:FUNCTION" says the form of a value: it is none itself. */
+/* Returns true for words such as "lambda:FUNCTION", which describe a value and are not one. */
 static bool stands_for_others(const char *word, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ static bool stands_for_others(const char *word, int n)
     return false;
 }
 
-/* Functions and their categories, each behind a blank. A category may have the name of a function. */
+/* Writes functions and their categories, each after a blank. A category may have the name of a function. */
 static void put_functions(FILE *f)
 {
     const char *category = "";
@@ -45,7 +45,7 @@ static void put_functions(FILE *f)
     }
 }
 
-/* "a|b" as "a b"; verbs, and functions, if that is what `words` says. */
+/* Writes "a|b" as "a b"; verbs, and functions, if `words` says so. */
 static void put_words(FILE *f, const cli_verb *verbs, const char *words)
 {
     const char *word;
@@ -84,7 +84,7 @@ static void put_quoted(FILE *f, const char *s, const char *special, const char *
     }
 }
 
-/* A verb's options, list after list: 0 its own, 1 the common ones, then NULL. */
+/* A verb's options, list by list: 0 specific ones, 1 common ones, then NULL. */
 static const cli_option *options_of(const cli_usage *u, int list)
 {
     static const cli_option none[] = {{NULL, NULL, NULL, 0}};

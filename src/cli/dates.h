@@ -1,15 +1,16 @@
-/* Times of CF as dates. */
+/* CF times as dates. */
 #ifndef CUBED_CLI_DATES_H
 #define CUBED_CLI_DATES_H
 
 #include "cubed/array.h"
 #include "cubed/calendar.h"
 
-/* Finds the meaning of numbers whose attributes (JSON) have units such as "hours since 1900-01-01". Returns false if they are no
- * times that this library can show. */
+/* Finds the meaning of numbers whose attributes (JSON) have units such as "hours since 1900-01-01". Returns false if they
+ * are not times that this library can show. */
 bool dates_axis(const char *attrs, cubed_dtype dtype, cubed_time_axis *out);
 
-/* Returns "2020-01-05T12:00:00" for element i of numbers with this meaning, or NULL if it is no time. The caller's. */
+/* Returns "2020-01-05T12:00:00" for element i of numbers with this meaning, or NULL if it is not a time. The caller frees
+ * the string. */
 char *dates_element(const cubed_time_axis *axis, cubed_dtype dtype, const void *data, int64_t i);
 
 #endif

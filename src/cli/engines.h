@@ -5,15 +5,15 @@
 #include "batch/batch.h"
 #include "cli.h"
 
-/* --engine and --engine-option of a verb, an exit code each; `text` is cut. */
+/* Handle --engine and --engine-option of a verb; return an exit code. `text` is modified. */
 int engine_choose(const char *verb, const char *name, batch_choice *c);
 int engine_add_option(const char *verb, char *text, batch_choice *c);
-/* Whether the system knows the options, and has those that it needs. */
+/* Checks that the system supports the options, and that required ones are given. */
 int engine_check(const char *verb, const batch_choice *c);
-/* Whether it runs plans by itself: `cubed submit` is for all others. `detach`: and goes on by itself. */
+/* Checks that the system runs plans directly; `cubed submit` is for all others. `detach`: also without this process. */
 int engine_check_run(const char *verb, const batch_choice *c, bool detach);
-/* Runs a plan, of which a directory in its work directory has all that there is to know. `detach`: does not wait for
- * it. `workers` 0: the plan's. An exit code. */
+/* Runs a plan, with all of its data in a directory in its work directory. `detach`: does not wait for it. `workers` 0: the
+ * plan's. Returns an exit code. */
 int engine_run(const char *verb, const batch_choice *c, const cubed_plan *plan, unsigned workers,
                bool detach);
 

@@ -1,5 +1,5 @@
-/* --executor-option K=V: the executors' options that this program knows, by the names that the Python package has for them
- * in executor_options. */
+/* --executor-option K=V: the executors' options that this program supports, by the names in the Python package's
+ * executor_options. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static bool set_function(cli_common *c, const char *value)
 
 static const struct row {
     const char *name, *expected;
-    const char *executors; /* which have it, as "a|b"; NULL: all */
+    const char *executors; /* executors with the option, as "a|b"; NULL: all */
     bool (*set)(cli_common *c, const char *value);
 } rows[] = {
     {"max_workers", "a whole number from 1 to 100000", NULL, set_workers},

@@ -15,8 +15,8 @@ typedef struct span {
     int n;
 } span;
 
-/* Finds the name of the function whose parenthesis is open at the end of `text`, and the name that the text ends with. Both are
- * empty if there is none. False in a string, and if parentheses are nested too deeply. */
+/* Finds the name of the function whose parenthesis is open at the end of `text`, and the name at the end of the text. Both
+ * are empty if there is none. Returns false in a string, and if parentheses are nested too deeply. */
 static bool find_end(const char *text, span *function, span *last)
 {
     span open[MAX_DEPTH];
@@ -50,7 +50,7 @@ static void put_word(FILE *f, const char *text, const span *last, const char *na
     fprintf(f, "%.*s%s%c\n", (int)(last->start - text), text, name, end);
 }
 
-/* Whether a value ends at `end`, behind which an operator is expected. */
+/* Returns true if a value ends at `end`, after which an operator is expected. */
 static bool ends_value(const char *text, const char *end)
 {
     while (end > text && end[-1] == ' ') end--;

@@ -8,7 +8,7 @@
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
 
-/* Characters of a line: as many as the terminal has, within limits; the most where there is no terminal. */
+/* Characters per line: those of the terminal, within limits; the maximum without a terminal. */
 static int line_width(FILE *f)
 {
     struct winsize w;
@@ -59,7 +59,7 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     }
 }
 
-/* Options of all verbs that run something, by name: they are described once. */
+/* Lists the names of common options, which are described once. */
 static void put_common_names(FILE *f)
 {
     char *names = cli_strdup("");

@@ -7,7 +7,7 @@
 #include "dates.h"
 #include "lang/lang_arrays.h"
 
-/* Arrays whose metadata and coordinates are read; a column of names. */
+/* Maximum arrays whose metadata and coordinates are read; width of the column of names. */
 enum { MOST_ARRAYS = 500, NAME_COLUMN = 16 };
 
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json)
@@ -33,7 +33,7 @@ static cubed_array *open_array(cubed_context *ctx, const char *url, const char *
 {
     size_t begin, store;
     cubed_array *x = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT; /* details are left out then */
+    cubed_error ignored = CUBED_ERROR_INIT; /* details are then omitted */
     (void)cubed_url_path(url, &begin, &store);
     char *whole = *path ? cli_printf("%.*s::%s", (int)store, url, path) : cli_strdup(url);
     if (cubed_array_open(ctx, whole, &x, &ignored) != CUBED_OK) x = NULL;
@@ -41,7 +41,7 @@ static cubed_array *open_array(cubed_context *ctx, const char *url, const char *
     return x;
 }
 
-/* The element that stands for missing ones, as JSON; NULL if there is none. */
+/* Returns the fill value as JSON; NULL if there is none. */
 static json_t *fill_of(const cubed_array *x)
 {
     cubed_cf_packing *p = NULL;
@@ -61,7 +61,7 @@ static bool is_coordinate(const cubed_array *x, const char *path)
     return dim && strcmp(dim, name) == 0;
 }
 
-/* An element of a coordinate as people read it; NULL if it cannot be read. The caller's. */
+/* Returns an element of a coordinate in readable form; NULL if it cannot be read. The caller frees the string. */
 static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
 {
     const cubed_slice one = {i, 1, 1, false};
@@ -83,7 +83,7 @@ static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
     return text;
 }
 
-/* "58 to 50"; NULL if the array is no coordinate, or cannot be read. The caller's. */
+/* Returns "58 to 50"; NULL if the array is not a coordinate, or cannot be read. The caller frees the string. */
 static char *range_of(cubed_context *ctx, cubed_array *x, const info_detail *d)
 {
     if (!is_coordinate(x, d->path)) return NULL;
@@ -104,7 +104,8 @@ static char *add_part(char *text, const char *name, const char *value)
     return longer;
 }
 
-/* "range 0 to 357.5; units: degrees_east; fill value: -999"; "" if nothing is known. The caller's. */
+/* Returns "range 0 to 357.5; units: degrees_east; fill value: -999"; "" if nothing is known. The caller frees the
+ * string. */
 static char *describe(const info_detail *d, const char *range, json_t *fill)
 {
     char *text = cli_strdup("");

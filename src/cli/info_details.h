@@ -1,4 +1,4 @@
-/* What arrays mean, for `cubed info`: attributes, fill values, and ranges of coordinates. */
+/* Meaning of arrays, for `cubed info`: attributes, fill values, and ranges of coordinates. */
 #ifndef CUBED_CLI_INFO_DETAILS_H
 #define CUBED_CLI_INFO_DETAILS_H
 
@@ -10,7 +10,7 @@
 typedef struct info_detail {
     char *path, *attrs;
     bool is_array;
-    json_t *json; /* borrowed: also gets "fill_value" and "range"; NULL: text is wanted */
+    json_t *json; /* borrowed: receives "fill_value" and "range"; NULL: print text */
 } info_detail;
 
 typedef struct info_details {
@@ -19,12 +19,12 @@ typedef struct info_details {
 } info_details;
 
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json);
-/* Reads the first and the last element of each coordinate of the store. Prints, or adds to JSON. What cannot be read is left
- * out. */
+/* Reads the first and the last element of each coordinate of the store. Prints them, or adds them to JSON. Omits what
+ * cannot be read. */
 void info_details_show(const info_details *d, cubed_context *ctx, const char *url, FILE *f);
 void info_details_free(info_details *d);
 
-/* "NetCDF-3 file", "NetCDF-4 or HDF5 file" of a file on this machine; NULL for other places, and for other files. */
+/* Returns "NetCDF-3 file" or "NetCDF-4 or HDF5 file" for a local file; NULL for other places and files. */
 const char *info_file_format(const char *url);
 
 #endif

@@ -17,7 +17,7 @@ char *inputs_first(const char *url)
 
 /* --- Names -------------------------------------------------------------------------------------------- */
 
-/* Whether a file or directory has that name, or some match it: "year=2020/a.nc" then is no NAME=STORE. */
+/* Returns true if a file or directory has that name or matches it: then "year=2020/a.nc" is not NAME=STORE. */
 static bool is_path(const char *spec)
 {
     int n = 0;
@@ -120,7 +120,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return CUBED_OK;
 }
 
-/* What names there are; an error where a store is not there. */
+/* Lists the known names; an error if a store does not exist. */
 static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
 {
     for (int i = 0; i < in->nspecs; i++) {
@@ -142,7 +142,7 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether these are characters, which are texts along the last dimension. */
+/* Returns true for characters, which are strings along the last dimension. */
 static bool is_characters(const cubed_array *x)
 {
     const int ndim = cubed_array_ndim(x);
@@ -151,9 +151,9 @@ static bool is_characters(const cubed_array *x)
            cubed_array_shape(x)[ndim - 1] > 0 && cubed_array_dim_name(x, ndim - 1);
 }
 
-/* Opens an array, or the arrays of several files as one: without a PATH those called `name`. Strings of any length are read
- * now. Characters are joined to texts, unless stored values are wanted. `describes`: the array is a coordinate, bounds or the
- * like of others. */
+/* Opens an array, or the arrays of several files as one; without a PATH those called `name`. Variable-length strings are
+ * read now. Characters are joined to strings, unless stored values are requested. `describes`: the array is a coordinate,
+ * bounds or other description. */
 static cubed_status open_array(inputs *in, const char *name, const char *url, bool describes,
                                cubed_array **out, cubed_error *err)
 {
@@ -196,7 +196,8 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, bool
     return CUBED_OK;
 }
 
-/* The array that an input given without a name has under this one, or is itself (`is_array`); CUBED_E_NOT_FOUND. */
+/* Opens the array `name` in an input without a name, or the input itself (`is_array`). CUBED_E_NOT_FOUND if there is
+ * none. */
 static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *name, bool describes,
                                  cubed_array **out, cubed_error *err)
 {
@@ -210,7 +211,7 @@ static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *n
     return st;
 }
 
-/* Another input, behind number i, has the name, too. */
+/* Reports an error if another input after number i has the name as well. */
 static cubed_status check_only(inputs *in, int i, bool is_array, const char *name, cubed_error *err)
 {
     for (int k = i + 1; k < in->nspecs; k++) {
@@ -283,7 +284,7 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
     }
     for (int i = 0; i < in->nspecs && !*out; i++) {
         char *url = in->spec[i].name ? inputs_beside(in->spec[i].url, name) : NULL;
-        /* There need not be one. */
+        /* It may be missing. */
         if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }

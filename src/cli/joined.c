@@ -31,7 +31,7 @@ bool joined_is_pattern(const char *url)
     return strcspn(url, "*?[") < store && !cli_is_there(url);
 }
 
-/* "h2" is in front of "h10": runs of digits are compared as numbers. */
+/* Orders "h2" before "h10": runs of digits are compared as numbers. */
 static int by_name(const void *left, const void *right)
 {
     const char *const *names[2] = {left, right};
@@ -79,7 +79,7 @@ void joined_free_urls(char **urls, int n)
     cli_free(urls);
 }
 
-/* STORE::GROUP of STORE::GROUP/NAME; *name is in `url`. The caller's. */
+/* Returns STORE::GROUP of STORE::GROUP/NAME; *name points into `url`. The caller frees the string. */
 static char *group_of(const char *url, const char **name)
 {
     size_t n, store;
@@ -127,7 +127,7 @@ static void set_part(parts *p, int i, cubed_array *x)
     p->attrs[i] = attrs_of(x);
 }
 
-/* Takes `urls` over. CUBED_E_NOT_FOUND if no file has the array. */
+/* Takes over `urls`. CUBED_E_NOT_FOUND if no file has the array. */
 static cubed_status open_parts(cubed_context *ctx, char **urls, int n, const char *name, parts *p,
                                cubed_error *err)
 {
@@ -162,7 +162,7 @@ static bool differs(const json_t *a, const json_t *b, const char *name)
     return x != y && !json_equal(x, y);
 }
 
-/* Whether attributes of the packing are spelled in the same way: cubed_array_open_parts compares their text. */
+/* Returns true if attributes of the packing have the same text, which cubed_array_open_parts compares. */
 static bool is_spelled_alike(const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
@@ -173,7 +173,7 @@ static bool is_spelled_alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Whether stored elements mean the same in both files, and the files say so in the same way. */
+/* Returns true if stored elements have the same meaning and description in both files. */
 static bool is_packed_alike(const parts *p, int a, const cubed_cf_packing *of_a, int b,
                             const cubed_cf_packing *of_b)
 {
@@ -183,7 +183,7 @@ static bool is_packed_alike(const parts *p, int a, const cubed_cf_packing *of_a,
             is_spelled_alike(p->attrs[a], p->attrs[b]));
 }
 
-/* Whether stored elements mean the same in all files. */
+/* Sets *same if stored elements have the same meaning in all files. */
 static cubed_status compare_packing(const parts *p, bool *same, cubed_error *err)
 {
     cubed_cf_packing *first;
@@ -232,7 +232,8 @@ static cubed_status with_scalar(cubed_op op, cubed_array **x, bool real, double 
     return CUBED_OK;
 }
 
-/* *y where the int64 element of x is "not a time", as Xarray stores it without a fill value: that, or NaN if y is `real`. */
+/* Sets *y where the int64 element of x is "not a time", as Xarray stores it without a fill value: to that, or to NaN if y
+ * is `real`. */
 static cubed_status keep_missing(cubed_array *x, bool real, cubed_array **y, cubed_error *err)
 {
     const cubed_scalar none = {.i64 = INT64_MIN}, nan = {.f64 = (double)NAN};
@@ -255,7 +256,7 @@ static cubed_status keep_missing(cubed_array *x, bool real, cubed_array **y, cub
     return CUBED_OK;
 }
 
-/* Whether numbers in units of `from` are numbers * times + more in units of `to`, with whole numbers. */
+/* Returns true if numbers in units of `from` are numbers * times + more in units of `to`, with integers. */
 static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int64_t *times,
                      int64_t *more)
 {
@@ -270,7 +271,7 @@ static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int
     return unit % per == 0 && offset % to->unit == 0;
 }
 
-/* Whether the times of a file fit int64 in units of `to`, with room for bounds. */
+/* Returns true if the times of a file fit int64 in units of `to`, with room for bounds. */
 static bool fits(const joined_file *f, const cubed_time_axis *to)
 {
     for (int64_t i = 0; f->has_units && i < f->n; i++) {
@@ -284,7 +285,8 @@ static bool fits(const joined_file *f, const cubed_time_axis *to)
     return true;
 }
 
-/* Numbers of x, which count in units of `from`, in units of `to`: int64 if `real` is false, which needs an exact conversion. */
+/* Converts numbers of x from units of `from` to units of `to`: to int64 if `real` is false, which needs an exact
+ * conversion. */
 static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const cubed_time_axis *to,
                             bool real, cubed_array **out, cubed_error *err)
 {
@@ -319,7 +321,7 @@ static bool is_whole(const cubed_array *x)
     return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
 }
 
-/* Converts times to the units of the first file; *converted says whether any part changed. */
+/* Converts times to the units of the first file; *converted is true if any part changed. */
 static cubed_status convert_times(parts *p, const joined_order *order, bool *converted,
                                   cubed_error *err)
 {
@@ -350,7 +352,7 @@ static cubed_status convert_times(parts *p, const joined_order *order, bool *con
         cubed_array *x;
         st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);
         if (st == CUBED_OK) {
-            cubed_array_unref(p->x[i]); /* the attributes stay: only the first file's count */
+            cubed_array_unref(p->x[i]); /* attributes are kept: only the first file's count */
             p->x[i] = x;
         }
     }
@@ -362,14 +364,14 @@ out:
 
 /* --- The whole ---------------------------------------------------------------------------------------- */
 
-/* Whether units say "since", and were converted therefore. */
+/* Returns true if units contain "since", so that they were converted. */
 static bool are_times(const json_t *attrs)
 {
     const char *units = json_string_value(json_object_get(attrs, "units"));
     return units && cubed_time_units_since(units);
 }
 
-/* Of parts that were changed: everything but the extent along the axis agrees. */
+/* For changed parts: checks that everything except the extent along the axis agrees. */
 static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
 {
     const int ndim = cubed_array_ndim(p->x[0]);
@@ -399,7 +401,7 @@ static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
     return CUBED_OK;
 }
 
-/* *x with the names of dimensions and attributes of `like`. */
+/* Sets the dimension names and attributes of *x to those of `like`. */
 static cubed_status describe(const cubed_array *like, const char *attrs, cubed_array **x,
                              cubed_error *err)
 {
@@ -418,7 +420,7 @@ static cubed_status describe(const cubed_array *like, const char *attrs, cubed_a
 
 static void release(void *owner) { cli_free(owner); }
 
-/* The elements of *x that are left where files overlap. */
+/* Selects the remaining elements of *x if files overlap. */
 static cubed_status leave(const joined_order *order, int axis, cubed_array **x, cubed_error *err)
 {
     cubed_array *positions, *y = NULL;
@@ -444,7 +446,7 @@ static cubed_status leave(const joined_order *order, int axis, cubed_array **x, 
     return CUBED_OK;
 }
 
-/* Rejects parts whose stored elements do not mean the same. */
+/* Rejects parts whose stored elements have different meanings. */
 static cubed_status check_stored(const parts *p, cubed_error *err)
 {
     static const char *const names[] = {"units",      "calendar",      "scale_factor", "add_offset",
@@ -504,7 +506,7 @@ static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int a
     return st;
 }
 
-/* Files in the order of their coordinate, which agree in the coordinates of x's other dimensions. */
+/* Orders files by their coordinate, and checks that they agree in the coordinates of x's other dimensions. */
 static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p, int axis,
                                joined_order **out, cubed_error *err)
 {
@@ -520,7 +522,7 @@ static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p,
     return st;
 }
 
-/* Puts parts, which are in the order of names, in that of the files. */
+/* Reorders parts from the order of names to that of the files. */
 static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cubed_error *err)
 {
     const size_t n = (size_t)p->n;
@@ -547,7 +549,7 @@ static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cu
     return st;
 }
 
-/* The axis along which x's files are joined; -1: x does not have the dimension, and the first file's array is taken. */
+/* Sets the axis along which x's files are joined; -1: x lacks the dimension, and the first file's array is used. */
 static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes, int *axis,
                               cubed_error *err)
 {

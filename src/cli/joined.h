@@ -4,14 +4,14 @@
 
 #include "cubed/cubed.h"
 
-/* Elements that several files have: an error, or those of the file that begins first or last count. */
+/* Handling of elements that several files have: an error, or the file that begins first or last counts. */
 typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
 
-/* What elements of files mean. */
+/* Meaning of elements of files. */
 typedef enum joined_values {
     JOINED_DECODED, /* arrays whose packing differs are decoded; equally packed ones stay packed */
     JOINED_STORED,  /* packing, units and calendar must agree */
-    JOINED_TIMES /* like JOINED_STORED, but times are converted: coordinates beside stored elements */
+    JOINED_TIMES /* like JOINED_STORED, but times are converted: coordinates of stored elements */
 } joined_values;
 
 /* How files are joined. The caller sets the fields up to `overlap`. */
@@ -20,15 +20,16 @@ typedef struct joined_inputs {
     const char *along; /* dimension; NULL: "time", or the first axis of arrays without names */
     joined_overlap overlap;
     bool has_along;            /* an array that was opened has the dimension `along` */
-    struct joined_order *list; /* orders of files that were found so far */
+    struct joined_order *list; /* orders of files found so far */
 } joined_inputs;
 
-/* "error", "first" or "last"; false if the text is another. */
+/* Parses "error", "first" or "last"; returns false for other texts. */
 bool joined_parse_overlap(const char *text, joined_overlap *out);
 
-/* Whether the store's name has wildcards, and no store has that very name. */
+/* Returns true if the store's name has wildcards, and no store has exactly that name. */
 bool joined_is_pattern(const char *url);
-/* The URLs of the files, by name: numbers within names are compared by value. *n is 0 if there is none. For joined_free_urls. */
+/* Returns the URLs of the files, by name: numbers within names are compared by value. *n is 0 if there are none. Free them
+ * with joined_free_urls. */
 char **joined_expand(const char *url, int *n);
 void joined_free_urls(char **urls, int n);
 

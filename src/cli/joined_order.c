@@ -83,7 +83,7 @@ static cubed_status open_coordinate(cubed_context *ctx, const char *group, const
     return st;
 }
 
-/* The elements of x as float64, or as int64: the caller's. */
+/* Reads the elements of x as float64 or int64; the caller frees them. */
 static cubed_status read_elements(cubed_context *ctx, cubed_array *x, bool real, void **out,
                                   cubed_error *err)
 {
@@ -121,7 +121,7 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
         const int64_t whole = real ? 0 : ((const int64_t *)data)[i];
         bool ok = true;
         if (!f->has_units)
-            f->us[i] = whole; /* of a type of times: any unit does, if all files have the same */
+            f->us[i] = whole; /* of a time type: any unit works if all files have the same */
         else if (real)
             ok = cubed_time_of_float(&f->axis, ((const double *)data)[i], &f->us[i]);
         else
@@ -156,7 +156,7 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     return st;
 }
 
-/* Whether the coordinates of two files count in the same way. */
+/* Checks that the coordinates of two files have the same kind of units. */
 static cubed_status check_kinds(const joined_file *first, const char *first_units,
                                 const joined_file *f, const char *units, const char *dim,
                                 cubed_error *err)
@@ -264,7 +264,7 @@ static void sort_files(joined_order *o, int sign)
     o->file = sorted;
 }
 
-/* The first file that begins before an earlier one ends: *earlier is that one. -1: there is none. */
+/* Returns the first file that begins before an earlier one ends, and that file in *earlier; -1 if there is none. */
 static int find_overlap(const joined_order *o, int sign, int *earlier)
 {
     int furthest = 0;
@@ -272,12 +272,12 @@ static int find_overlap(const joined_order *o, int sign, int *earlier)
         const joined_file *f = &o->file[furthest], *g = &o->file[k];
         *earlier = furthest;
         if (sign * compare(g, 0, f, f->n - 1) <= 0) return k;
-        furthest = k; /* it ends behind the earlier one, because it begins behind it */
+        furthest = k; /* it ends after the earlier one, because it begins after it */
     }
     return -1;
 }
 
-/* Merges the elements of all files: of those at one place only one file's count. */
+/* Merges the elements of all files; of equal positions only one file's counts. */
 static void merge(joined_order *o, int sign, bool first)
 {
     element *all = cli_alloc((size_t)(o->total + 1) * sizeof *all);
@@ -397,7 +397,7 @@ cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, con
             first_units = units;
             continue;
         }
-        /* Without a coordinate in one of the files nothing contradicts. */
+        /* Files without the coordinate do not contradict. */
         if (st == CUBED_OK && f.n >= 0 && first.n >= 0)
             st = check_kinds(&first, first_units, &f, units, name, err);
         if (st == CUBED_OK && f.n == first.n && !are_equal(&first, &f))

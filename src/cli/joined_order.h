@@ -10,12 +10,12 @@
 /* The coordinate of one file. `n` is -1 if the file has none. */
 typedef struct joined_file {
     char *url;          /* of the file's group, without the name of an array */
-    int number_by_name; /* place in the order of names */
+    int number_by_name; /* position in the order of names */
     int64_t n;
     bool is_time;
     cubed_time_axis axis; /* of times with units */
     bool has_units;
-    char *bounds;   /* name of the array with its bounds; NULL: there is none */
+    char *bounds;   /* name of the array with its bounds; NULL: none */
     double *number; /* the elements, or */
     int64_t *us;    /* times in microseconds */
 } joined_file;
@@ -26,7 +26,7 @@ typedef struct joined_order {
     joined_file *file; /* in order */
     bool has_coordinate;
     int64_t total; /* elements of all files */
-    /* Positions of the elements that are left, if files overlap; NULL: all elements. */
+    /* Positions of the remaining elements if files overlap; NULL: all elements. */
     int64_t nat, *at;
     char *checked; /* names of other coordinates that agree: "lat lon " */
     struct joined_order *next;
@@ -39,8 +39,8 @@ CUBED_MUST_CHECK cubed_status joined_find_order(joined_inputs *in, const char *p
 /* Checks that all files have the same elements in the coordinate `name`, if they have one. */
 CUBED_MUST_CHECK cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order,
                                                       const char *name, cubed_error *err);
-/* What the numbers of an array with these attributes mean: *is_time is false if they are no times. An array without units of its
- * own has those of `file` if it is its bounds. */
+/* Finds the meaning of numbers of an array with these attributes; *is_time is false if they are not times. An array without
+ * units that is the bounds of `file` has the units of `file`. */
 CUBED_MUST_CHECK cubed_status joined_find_units(const char *url, const char *name,
                                                 const json_t *attrs, const joined_file *file,
                                                 bool *is_time, cubed_time_axis *axis,

@@ -67,7 +67,7 @@ static const cli_verb *find_verb(const char *name)
     return NULL;
 }
 
-/* DIR/cubed.1 (`verb` NULL) or DIR/cubed-VERB.1, or DIR/cubed-functions.7. */
+/* Writes DIR/cubed.1 (`verb` NULL), DIR/cubed-VERB.1, or DIR/cubed-functions.7. */
 static bool write_man(const char *dir, const cli_verb *verb, bool functions)
 {
     char *name = functions
@@ -109,7 +109,7 @@ static int cmd_help(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (optind < argc && !v && !man) {
-        /* A name may be that of a function and of its category: fft. */
+        /* A name may be that of both a function and its category: fft. */
         if (function) {
             cli_print_function(stdout, function);
             if (strcmp(function->category, function->name) == 0) fputs("\n", stdout);
@@ -144,7 +144,7 @@ static int cmd_completion(int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
-/* Says that there is no such verb, and which it may have been. */
+/* Reports an unknown verb, with a suggestion. */
 static void reject_verb(const char *name)
 {
     char text[GUESS_TEXT];
@@ -158,8 +158,7 @@ static void reject_verb(const char *name)
         cli_print_overview(stderr, verbs);
 }
 
-/* "zip://PATH::ARCHIVE", as fsspec spells it, is ARCHIVE::PATH here, and zip://ARCHIVE the archive itself; also behind
- * "NAME=". */
+/* Converts fsspec's "zip://PATH::ARCHIVE" to ARCHIVE::PATH, and zip://ARCHIVE to the archive itself; also after "NAME=". */
 static char *unchained(char *arg)
 {
     const char *url = strstr(arg, "zip:");

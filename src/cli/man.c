@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "cubed/catalogue.h"
 
-/* Text as it is: no character of it means anything to roff, nor becomes a typographic one. */
+/* Writes text verbatim, escaped for roff so that no character becomes a typographic one. */
 static void put_text(FILE *f, const char *s, bool keep_lines)
 {
     bool start = true;
@@ -118,7 +118,7 @@ static void put_param(FILE *f, const char *name, const char *text)
     put_entry(f, "", name, NULL, text);
 }
 
-/* A paragraph with the signature, the summary, and a list of parameters and results, which is set in. */
+/* A paragraph with the signature, the summary, and an indented list of parameters and results. */
 static void put_function(FILE *f, const cubed_function *function)
 {
     char *signature = NULL;

@@ -1,4 +1,4 @@
-/* What is near a place where there is nothing: of the groups, arrays and files beside it, the one whose name is nearest. */
+/* Suggests a place near a missing one: among the groups, arrays and files next to it, the one with the nearest name. */
 #include "near.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static bool try_files(const char *folder, lang_guess *g)
     return true;
 }
 
-/* Cuts the last part of `place`, and tries what is beside it. False where there is nothing to look in. */
+/* Removes the last part of `place`, and searches the places next to it. Returns false if nothing can be searched. */
 static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *more)
 {
     size_t n, store;
@@ -50,7 +50,7 @@ static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *mor
     return files || group;
 }
 
-/* Whether an array or group was looked for, in a Zarr store or a file. */
+/* Returns true if the message is about a missing array or group in a Zarr store or a file. */
 static bool is_of_place(const char *message)
 {
     static const char *const starts[] = {"there is no Zarr ", "there is no array at ",
@@ -68,7 +68,7 @@ cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cu
     bool more = true;
     if (st != CUBED_E_NOT_FOUND || !is_of_place(err->message)) return st;
     place = cli_strdup(url);
-    /* Of what is above it too, where there is nothing in that place either. */
+    /* Continues upwards while the parent is missing as well. */
     while (more && !try_beside(ctx, place, &g, &more)) continue;
     const size_t n = strlen(err->message);
     snprintf(err->message + n, sizeof err->message - n, "%s", lang_guess_text(&g, text));

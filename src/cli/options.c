@@ -1,4 +1,4 @@
-/* Parsing of options. */
+/* Parses options. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { CLI_MOST_OPTIONS = 48 };
 
-/* Of every verb: -h and -V. A value that is missing is ':'. */
+/* For every verb: -h and -V. ':' reports a missing value. */
 #define SHORT_OPTIONS ":hV"
 
 static void bad(const char *verb, const char *option, const char *value, const char *expected)
@@ -36,7 +36,7 @@ static uint64_t bytes(const char *verb, const char *option, const char *text)
     return v;
 }
 
-/* Which of its fixed values a common option has. */
+/* Returns the number of a common option's value among its fixed values. */
 static int choice(const char *verb, const char *option, const char *text)
 {
     const cli_option *o = cli_common_options;
@@ -103,7 +103,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     }
 }
 
-/* Options of which one makes no sense without another, or beside it. */
+/* Refuses options that require or exclude each other. */
 static void check_common(const char *verb, cli_common *c)
 {
     const char *wrong = NULL;
@@ -117,8 +117,7 @@ static void check_common(const char *verb, cli_common *c)
     if (wrong) exit(cli_usage_error(verb, "%s", wrong));
 }
 
-/* What comes twice would count once: an error, before anything is done. Options are looked through from the
- * first to the last, and then again by the caller. */
+/* Refuses repeated options before anything is done. Scans the options from first to last; the caller scans them again. */
 static void check_repeated(int argc, char **argv, const cli_usage *u, const struct option *longs)
 {
     bool seen[CLI_MOST_OPTIONS] = {false};
@@ -128,7 +127,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
     while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, &index)) != -1) {
         if (key == CLI_HELP_KEY || key == CLI_VERSION_KEY || key == 'h' || key == 'V' ||
             key == ':' || key == '?') {
-            twice = NULL; /* there is something else to be said */
+            twice = NULL; /* another error is reported */
             break;
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||
@@ -137,7 +136,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;
     }
-    optind = 0; /* anew */
+    optind = 0; /* start again */
     if (twice) exit(cli_usage_error(argv[0], "--%s is given twice", twice));
 }
 
@@ -146,7 +145,7 @@ static void unknown_option(char **argv, const struct option *longs)
 {
     lang_guess g;
     const char *arg = argv[optind - 1];
-    /* Short ones, of which there are none, may have others behind them in the same argument. */
+    /* Unknown short options may be followed by others in the same argument. */
     if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
     if (arg[0] == '-' && arg[1] != '-')
         exit(cli_usage_error(

@@ -1,4 +1,4 @@
-/* Pictures are drawn by Xarray and Matplotlib in a process of Python, which the package's cubed.plot is for. */
+/* Xarray and Matplotlib draw pictures in a Python process, with the package's cubed.plot. */
 #include "picture.h"
 
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 
 #include "cli.h"
 
-/* Whether there is a Python that can draw; if not, says what is missing and returns an exit code. */
+/* Checks that a Python that can draw is available; otherwise reports what is missing and returns an exit code. */
 int picture_check(const char *verb);
-/* Draws the store's arrays into a draft of the file, and removes the store, whether that went well or not. */
+/* Draws the store's arrays into a draft of the file, and removes the store in any case. */
 cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,
                           const char *draft, const char *file, cubed_error *err);
 

@@ -1,4 +1,4 @@
-/* Plans as text, for people and for programs. */
+/* Plans as text, for users and programs. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -16,13 +16,13 @@ static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
             cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
 }
 
-/* Reasons, and what each is given for: so many lines at most, whatever the number of stages. */
+/* Maximum reasons, and arrays shown for each, independent of the number of stages. */
 enum { REASONS = 5, SHOWN = 4 };
 
 typedef struct reasons {
-    int n, left_out; /* those beyond REASONS */
+    int n, left_out; /* number of reasons beyond REASONS */
     struct {
-        char *why, *text; /* the first of those that have it */
+        char *why, *text; /* of the first array with this reason */
         int count;
     } of[REASONS];
 } reasons;
@@ -247,7 +247,7 @@ static json_t *references_json(const cubed_plan *plan)
     return all;
 }
 
-/* Of sources whose servers tell no versions. */
+/* Lists sources whose servers report no versions. */
 static json_t *validators_json(const cubed_plan *plan)
 {
     json_t *all = json_object();

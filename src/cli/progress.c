@@ -1,4 +1,4 @@
-/* Progress on stderr: a bar on a terminal, lines elsewhere; and events as JSON lines. */
+/* Progress on stderr: a bar on a terminal, otherwise lines; and events as JSON lines. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,7 +15,7 @@ struct cli_progress {
     const cubed_plan *plan;
     cubed_plan_info info;
     int64_t tasks, resumed, start_ns, shown_ns, shown_tenth;
-    int stage; /* that began last */
+    int stage; /* the stage that began last */
     char stage_name[48];
     uint64_t bytes, measured;
 };
@@ -99,7 +99,7 @@ static const char *format_time(double seconds, char text[32])
     return text;
 }
 
-/* What is said of a run, the most important first: a line takes as many as fit. */
+/* Parts of a description of a run, the most important first: a line shows as many as fit. */
 enum { PARTS = 5, PART = 96 };
 
 static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
@@ -118,7 +118,7 @@ static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
              cli_format_bytes((double)p->info.allowed_mem, allowed));
 }
 
-/* How it went: time, rate and memory. */
+/* Describes the result: time, rate and memory. */
 static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PART])
 {
     char rate[32], used[32], allowed[32], time[32];
@@ -133,7 +133,7 @@ static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PA
     snprintf(part[4], PART, "process %s", cli_format_bytes((double)cubed_peak_rss(), used));
 }
 
-/* As many parts as fit into `width`. */
+/* Joins as many parts as fit into `width`. */
 static void join(char part[PARTS][PART], size_t width, char *text, size_t cap)
 {
     size_t n = 0;
@@ -194,7 +194,7 @@ static void show(cli_progress *p, int64_t now, bool last)
     }
 }
 
-/* Operations of a stage, without where they go, as many as are short. */
+/* Sets the name of a stage from its operations, without destinations, as many as fit. */
 static void name_stage(cli_progress *p, int stage)
 {
     cubed_stage_info s;
@@ -228,7 +228,7 @@ void cli_progress_event(void *progress, const cubed_event *e)
         p->resumed++;
         break;
     case CUBED_EVENT_TASK_RETRY:
-        /* What fails the run is said at its end. */
+        /* The error that ends the run is reported at its end. */
         if (e->again && p->mode != PROGRESS_NONE) cli_say(stderr, "retry: %s\n", e->message);
         break;
     case CUBED_EVENT_PLAN_END: show(p, e->time_ns, true); break;

@@ -31,14 +31,14 @@ int python_run(const char *const *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Exits with FIRST_MISSING + i if module i is missing, or is a folder without __init__.py. It does not import them, which
- * would take seconds. */
+/* The program exits with FIRST_MISSING + i if module i is missing, or is a folder without __init__.py. It does not import
+ * the modules, which would take seconds. */
 enum { FIRST_MISSING = 3 };
 static const char look_up[] = "import importlib.util as u, sys; "
                               "sys.exit(next((3 + i for i, s in enumerate(map(u.find_spec, "
                               "sys.argv[1:])) if s is None or s.origin is None), 0))";
 
-/* Writes the command that installs what is missing. The package itself comes from a wheel file or a clone; it lists the
+/* Prints the command that installs what is missing. The package itself comes from a wheel file or a clone; it lists the
  * packages of its extras. */
 static void say_remedy(bool without_package, const char *extra)
 {

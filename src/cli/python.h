@@ -1,15 +1,15 @@
-/* What the package does for the command, in a process of Python. */
+/* Functions of the Python package for the command, in a separate process. */
 #ifndef CUBED_CLI_PYTHON_H
 #define CUBED_CLI_PYTHON_H
 
 #include "cli.h"
 
-/* A module, and what people call it. */
+/* A module, and its name in messages. */
 typedef struct python_module {
     const char *name, *called;
 } python_module;
 
-/* The program, which the Python that the command was installed with says (python/command). */
+/* The program: the Python that the command was installed with (python/command). */
 const char *python_name(void);
 /* Checks that the program runs and has `modules`, the first of which is the package. Otherwise prints the missing module
  * and the command that installs it.
@@ -20,7 +20,7 @@ const char *python_name(void);
  * Returns an exit code. */
 int python_check(const char *verb, const python_module *modules, int n, const char *what,
                  const char *extra);
-/* Runs python_name() with `arguments`, which end with NULL: its exit code. */
+/* Runs python_name() with `arguments`, which end with NULL; returns its exit code. */
 int python_run(const char *const *arguments);
 
 #endif

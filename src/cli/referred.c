@@ -10,7 +10,7 @@ static const char *const attributes[] = {"grid_mapping",  "ancillary_variables",
                                          "climatology"};
 enum { COUNT = sizeof attributes / sizeof *attributes };
 
-/* The next word of a list; NULL at its end. *n: its length. */
+/* Returns the next word of a list, NULL at its end. *n: its length. */
 static const char *next_word(const char *text, size_t *n)
 {
     text += strspn(text, " \t\n");
@@ -18,7 +18,7 @@ static const char *next_word(const char *text, size_t *n)
     return *n ? text : NULL;
 }
 
-/* "area:" of "area: cell_area" is a role, not a variable. In "crs: x y" of grid_mapping it is one. */
+/* "area:" of "area: cell_area" is a role, not a variable. In "crs: x y" of grid_mapping it is a variable. */
 static bool is_variable(const char *attribute, const char *word, size_t n)
 {
     return word[n - 1] != ':' || strcmp(attribute, "grid_mapping") == 0;
@@ -47,8 +47,8 @@ void referred_each(const char *attrs, referred_fn fn, void *ctx)
     json_decref(doc);
 }
 
-/* The words of a value that stay: roles go with the variable behind them, and a grid mapping with its coordinates.
- * NULL if all do; the caller's. */
+/* Returns the words of a value that stay: roles stay with the following variable, and a grid mapping with its coordinates.
+ * NULL if all do; the caller frees the string. */
 static char *kept(const char *attribute, const char *value, referred_have_fn have, void *ctx)
 {
     char *text = cli_strdup(""), *role = NULL;
@@ -76,7 +76,7 @@ static char *kept(const char *attribute, const char *value, referred_have_fn hav
         role = NULL;
     }
     cli_free(role);
-    /* A grid mapping without any of its coordinates is a name alone. */
+    /* A grid mapping without any of its coordinates is only a name. */
     const size_t length = strlen(text);
     if (length > 0 && text[length - 1] == ':') text[length - 1] = 0;
     if (!all) return text;

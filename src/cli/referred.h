@@ -7,12 +7,12 @@
 #include "cubed/cubed.h"
 
 typedef void (*referred_fn)(void *ctx, const char *attribute, const char *name);
-/* Calls `fn` for each variable that `grid_mapping`, `ancillary_variables`, `cell_measures`, `formula_terms`, `coordinates`,
- * `bounds` and `climatology` name. */
+/* Calls `fn` for each variable named by `grid_mapping`, `ancillary_variables`, `cell_measures`, `formula_terms`,
+ * `coordinates`, `bounds` and `climatology`. */
 void referred_each(const char *attrs, referred_fn fn, void *ctx);
 
 typedef bool (*referred_have_fn)(void *ctx, const char *name);
-/* Replaces *x by an array whose attributes name only variables that `have` returns true for, or leaves it. */
+/* Replaces *x, if necessary, by an array whose attributes only name variables for which `have` returns true. */
 CUBED_MUST_CHECK cubed_status referred_keep(cubed_array **x, referred_have_fn have, void *ctx,
                                             cubed_error *err);
 

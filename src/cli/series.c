@@ -16,7 +16,7 @@ series_column series_column_of(const char *name, const cubed_array *array, const
     return c;
 }
 
-/* Times as dates, other elements as they are. The caller's. */
+/* Formats times as dates, and other elements unchanged. The caller frees the string. */
 static char *element_of(const series_column *c, int64_t i, bool brief)
 {
     char *date =
@@ -26,7 +26,7 @@ static char *element_of(const series_column *c, int64_t i, bool brief)
 
 static int width_of(const char *text) { return (int)strlen(text); }
 
-/* Characters of the longest element in lines that are printed. */
+/* Characters of the longest element in printed lines. */
 static int width_of_column(const series_column *c, int64_t n)
 {
     int width = width_of(c->name);
@@ -98,7 +98,7 @@ static void put_element(FILE *f, const series_column *c, int64_t i)
     cli_free(text);
 }
 
-/* The position of the element behind this one, in C order. */
+/* Moves to the next element in C order. */
 static void advance(const cubed_array *x, int64_t *at)
 {
     for (int d = cubed_array_ndim(x) - 1; d >= 0; d--) {

@@ -14,7 +14,7 @@
 #include "report/report_text.h"
 #include "report/visible.h"
 
-/* A plan that is larger is none. */
+/* Larger files are not plans. */
 #define MAX_PLAN ((size_t)1 << 30)
 
 char *cli_visible(const char *text, bool lines) { return cli_must(text_visible(text, lines)); }
@@ -132,7 +132,7 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out)
 
 const char *cli_format_bytes(double bytes, char text[32]) { return text_bytes(bytes, text); }
 
-/* A number, and if it is of many bytes what that is; returns what is behind it. */
+/* Writes a number, with a readable size if it counts many bytes; returns what follows it. */
 static const char *put_number(FILE *f, const char *text, char before)
 {
     char *end, size[32];
@@ -146,7 +146,7 @@ static const char *put_number(FILE *f, const char *text, char before)
     return text + n;
 }
 
-/* The library's names of limits are options here. */
+/* Replaces the library's names of limits by the names of options. */
 static void put_message(FILE *f, const char *text)
 {
     static const char *const names[] = {"allowed_mem", "reserved_mem", "max_workers", "work_dir"};
@@ -168,7 +168,7 @@ static void put_message(FILE *f, const char *text)
     }
 }
 
-/* The allowance that was found to be enough, and no other: a larger one may be planned in another way. */
+/* Prints exactly the memory that was found to be enough: more memory may give another plan. */
 static void put_enough(FILE *f, uint64_t bytes)
 {
     const bool mega = bytes % 1000000 == 0, kilo = bytes % 1000 == 0;
