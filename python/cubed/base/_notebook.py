@@ -9,7 +9,7 @@ from typing import Any
 
 
 def open_output() -> Callable[[str, str], None] | None:
-    """A function that shows HTML below the running cell, in place of what it showed before.
+    """Returns a function that shows HTML below the running cell and replaces its earlier output.
 
     Its second argument is the same as text, for frontends without HTML. None outside notebooks.
     Jupyter, VS Code and Colab have a kernel of IPython; marimo has an output of its own.
@@ -23,12 +23,12 @@ def open_output() -> Callable[[str, str], None] | None:
 
 
 def lacks_widgets() -> bool:
-    """Whether this is a notebook without ipywidgets, which bars of Rich and tqdm need."""
+    """Returns True in a notebook without ipywidgets, which bars of Rich and tqdm need."""
     return "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets") is None
 
 
 class _Display:
-    """A display of a kernel of IPython; the first call makes it."""
+    """A display of an IPython kernel; the first call creates it."""
 
     def __init__(self) -> None:
         self._handle: Any = None

@@ -1,15 +1,15 @@
-"""Numbers with their nouns, for people."""
+"""Numbers with their nouns, for output."""
 
 from __future__ import annotations
 
 
 def counted(n: int, noun: str) -> str:
-    """``"1 task"``, ``"2,000 tasks"``."""
+    """Formats a count, such as ``"1 task"`` or ``"2,000 tasks"``."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def duration(seconds: float) -> str:
-    """``"0.42 s"``, ``"75 s"``, ``"2 min 5 s"``, ``"3 h 20 min"``."""
+    """Formats a time: ``"0.42 s"``, ``"75 s"``, ``"2 min 5 s"``, ``"3 h 20 min"``."""
     if seconds < 9.995:
         return f"{seconds:.2f} s"
     s = round(seconds)

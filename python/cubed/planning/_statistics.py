@@ -9,7 +9,7 @@ from cubed.base._words import counted, duration
 
 
 class RunStatistics(dict[str, Any]):
-    """A dictionary of numbers of a run, which prints as a few lines."""
+    """A dictionary of a run's statistics, which prints as a few lines."""
 
     def __repr__(self) -> str:
         lines = [
