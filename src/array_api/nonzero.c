@@ -86,7 +86,10 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
         /* The first axis needs no remainder. */
         cubed_status st = one_coordinate(at, stride, d ? x->shape[d] : 0, &outs[d], err);
         if (st != CUBED_OK) {
-            for (d++; d < x->node.grid->ndim; d++) cubed_array_unref(outs[d]);
+            for (d++; d < x->node.grid->ndim; d++) {
+                cubed_array_unref(outs[d]);
+                outs[d] = NULL;
+            }
             return st;
         }
         /* Wraps if an axis is empty and others are long. */

@@ -159,6 +159,17 @@ static cubed_status call_positions(const cb_call *c)
     return st;
 }
 
+static const cubed_param nonzero_params[] = {PARAM_ARRAY("x", "Input array."), COUNTED_PARAMS};
+
+static cubed_status call_nonzero(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), **coordinates;
+    cb_counted known;
+    CB_TRY(cb_call_counted(c, &known));
+    CB_TRY(cb_call_results(c, cubed_array_ndim(x), &coordinates));
+    return cubed_nonzero(x, known.offsets, known.count, coordinates, c->err);
+}
+
 /* --- Elements by masks --------------------------------------------------------------------------------- */
 
 /* Elements of x at the true elements of the mask, both in one dimension. */
@@ -313,6 +324,12 @@ static const cb_row rows[] = {
             BOTH_DIMENSION " Positions are int64: of the first of equal elements, in the "
                            "flattened arrays.",
             .results = {"values", "indices1", "indices2"}, .nextra = 2),
+    {{"nonzero", CATEGORY, .summary = "Coordinates of the elements that are not 0, in C order.",
+      .returns = "For each axis int64, of one dimension.", PARAMS(nonzero_params),
+      .any_results = true, COUNTED},
+     .call = call_nonzero,
+     .which = IN_ROWS,
+     .count = count_positions},
     SET_ROW("setdiff1d", CUBED_SET_DIFFERENCE, set_params,
             "Distinct elements of one array that are not in another one, in ascending order.",
             "One dimension, of the type of `ar1`.", .attrs = CUBED_ATTRS_VIEW),

@@ -201,7 +201,6 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
         cubed_array_unref(x);
         return st;
     }
-    if (expr_find_set_tuple(e->text, &n)) return reject_several(b, e, n);
     char hint[GUESS_TEXT];
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                      "unknown function \"%s\"%s; cubed eval --help lists all", e->text,
@@ -374,33 +373,24 @@ static cubed_status reject_names(expr_builder *b, const expr *e, int nout)
 static cubed_status assign_several(expr_builder *b, const expr *e)
 {
     const expr *call = e->child[e->n - 1];
-    int nout = 0;
     const cubed_function *function =
         call->kind == EXPR_CALL ? cubed_function_find(call->text) : NULL;
-    if (function && !function->results[0] && !function->any_results) function = NULL;
-    expr_tuple_function fn =
-        call->kind == EXPR_CALL ? expr_find_set_tuple(call->text, &nout) : NULL;
     cubed_array *outs[EXPR_MAX_TUPLE];
-    if (function) nout = count_results(function) - (e->n == 1 ? function->nextra : 0);
-    if (function && function->any_results) nout = EXPR_ANY_NUMBER;
-    if (!fn && !function)
+    cubed_results results;
+    if (!function || (!function->results[0] && !function->any_results))
         return expr_reject(b, call, "this is one array, but there are several names for it");
     if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");
-    if (nout != EXPR_ANY_NUMBER && nout != e->n) return reject_names(b, e, nout);
-    if (function) {
-        cubed_results results;
-        EXPR_TRY(expr_call_function(b, call, function, &results));
-        if (results.n != e->n) {
-            const cubed_status st = reject_names(b, e, results.n);
-            cubed_results_free(b->ctx, &results);
-            return st;
-        }
-        memcpy(outs, results.arrays, (size_t)results.n * sizeof *outs);
-        memset(results.arrays, 0, (size_t)results.n * sizeof *outs);
+    if (!function->any_results && count_results(function) != e->n)
+        return reject_names(b, e, count_results(function));
+    EXPR_TRY(expr_call_function(b, call, function, &results));
+    if (results.n != e->n) {
+        const cubed_status st = reject_names(b, e, results.n);
         cubed_results_free(b->ctx, &results);
-    } else {
-        EXPR_TRY(fn(b, call, outs));
+        return st;
     }
+    memcpy(outs, results.arrays, (size_t)results.n * sizeof *outs);
+    memset(results.arrays, 0, (size_t)results.n * sizeof *outs);
+    cubed_results_free(b->ctx, &results);
     for (int i = 0; i < e->n; i++) {
         expr_about about = expr_about_of(b, call);
         json_decref(about.attrs);
@@ -437,7 +427,6 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 {
     bool named = e->kind == EXPR_ASSIGN;
     expr_var var = {.of = {.array = NULL}};
-    b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
     const expr *what = named ? e->child[0] : e;
     EXPR_TRY(expr_get_array(b, what, &var.of.array));
@@ -470,7 +459,6 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
                       .text = text,
                       .host = host,
                       .result = out,
-                      .nnames = 1,
                       .err = err ? err : &own};
     int bare = 0;
     cubed_status st = CUBED_OK;

@@ -14,7 +14,6 @@ struct expr_builder {
     const char *text;
     const cubed_expr_host *host;
     expr_result *result;
-    int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
     cubed_error *err;
     /* Of the tree's nodes, by their numbers. */
     int nbuilt;
@@ -170,9 +169,9 @@ const expr_function *expr_find_function(const char *name);
 const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; functions on whole blocks;
  * differences;
- * reductions by group; functions whose shapes depend on values; and selections by labels. */
+ * reductions by group; and selections by labels. */
 extern const expr_function expr_view_functions[], expr_block_functions[], expr_group_functions[],
-    expr_set_functions[], expr_calendar_functions[], expr_select_functions[];
+    expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);
@@ -186,11 +185,8 @@ typedef struct expr_given {
  * of `e` that are its parameters and not given. */
 cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_function *f,
                              const expr_given *given, int n, cubed_array **out);
-/* Those that make several arrays: a, b = f(x). */
-#define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
-#define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
-typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
-expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
+/* Most names of a statement: a, b = f(x). */
+#define EXPR_MAX_TUPLE CUBED_MAX_NDIM
 /* The numbers of an array, computed now: as an array of them, and the last one, which is at most `most`. Takes over the reference
  * of x, of one dimension or none. */
 cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,

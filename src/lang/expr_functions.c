@@ -45,7 +45,6 @@ const expr_function *const *expr_function_tables(void)
     static const expr_function *const tables[] = {functions,
                                                   expr_view_functions,
                                                   expr_block_functions,
-                                                  expr_set_functions,
                                                   expr_group_functions,
                                                   expr_calendar_functions,
                                                   expr_select_functions,

@@ -1,6 +1,4 @@
 /* Functions whose shapes depend on values, which are counted when the expression is built. */
-#include <string.h>
-
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 
@@ -22,33 +20,6 @@ static int64_t elements_of(const cubed_array *x)
     int64_t n = 1;
     for (int d = 0; d < cubed_array_ndim(x); d++) n *= cubed_array_shape(x)[d];
     return n;
-}
-
-/* outs has room for `names` arrays, which must be as many as x has dimensions. */
-static cubed_status nonzero(expr_builder *b, const expr *e, int names, cubed_array **outs)
-{
-    int n;
-    cubed_array *x, *offsets;
-    int64_t count = 0;
-    cubed_array *numbers = NULL;
-    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = CUBED_OK;
-    if (cubed_array_ndim(x) != names)
-        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                       "nonzero makes %d arrays of an array of %d dimensions, %d are named",
-                       cubed_array_ndim(x), cubed_array_ndim(x), names);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero_offsets(x, &offsets, b->err));
-    if (st == CUBED_OK) st = expr_count_now(b, e, offsets, elements_of(x), &numbers, &count);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero(x, numbers, count, outs, b->err));
-    cubed_array_unref(numbers);
-    cubed_array_unref(x);
-    return st;
-}
-
-static cubed_status call_nonzero_tuple(expr_builder *b, const expr *e, cubed_array **outs)
-{
-    return nonzero(b, e, b->nnames, outs);
 }
 
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
@@ -90,26 +61,4 @@ cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cu
     EXPR_TRY(expr_count_now(b, e, total, elements_of(x), &numbers, &count));
     cubed_array_unref(numbers);
     return expr_located(b, e, cubed_repeat_each(x, repeats, axis, count, out, b->err));
-}
-
-const expr_function expr_set_functions[] = {
-    {"nonzero", NULL, nonzero, 1},
-    {.name = NULL},
-};
-
-expr_tuple_function expr_find_set_tuple(const char *name, int *nout)
-{
-    static const struct {
-        const char *name;
-        int nout;
-        expr_tuple_function fn;
-    } rows[] = {
-        {"nonzero", EXPR_ANY_NUMBER, call_nonzero_tuple},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].name, name) != 0) continue;
-        *nout = rows[i].nout;
-        return rows[i].fn;
-    }
-    return NULL;
 }

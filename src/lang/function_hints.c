@@ -44,9 +44,6 @@ static const struct {
     {"variance", "var(x)"},
 };
 
-/* Of functions that are not rows of a table. */
-static const char others[] = "nonzero";
-
 static void try_word(lang_guess *g, const char *word)
 {
     if (word) lang_guess_try(g, word, strlen(word));
@@ -60,7 +57,6 @@ static void try_functions(lang_guess *g)
         for (const expr_function *f = *t; f->name; f++) try_word(g, f->name);
     }
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
-    lang_guess_list(g, others);
     calendar_call_guess_functions(g);
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from cubed.array._base import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, refuse_masked
-from cubed.array._select import coordinates
+from cubed.array._select import counted_call
 from cubed.base._types import NDArray
 
 #: NumPy's and lazy arrays: of integers, positions; of bool, masks.
@@ -174,4 +174,4 @@ def _positions(e: Any, spec: Any) -> list[Any]:
         return [e._x if isinstance(e, Array) else e]
     if e.ndim == 0:  # of a new axis, all or nothing
         return [np.zeros(int(bool(e)), np.int64)]
-    return list(coordinates(core_of(e), spec))
+    return list(counted_call("nonzero", spec, core_of(e)))

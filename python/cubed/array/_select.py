@@ -39,11 +39,6 @@ def counted_call(name: str, spec: Any, *values: Any) -> Any:
     return _core.call(name, *values, n, known, task_mem)
 
 
-def coordinates(x: _core.Array, spec: Any) -> tuple[_core.Array, ...]:
-    """Coordinates in C order of the elements that are not 0; counted now."""
-    return _core.nonzero(x, *counted(_core.nonzero_offsets(x), math.prod(x.shape), spec))
-
-
 def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:
     """x[mask], with a mask of the first axes of x."""
     m = core_of(mask)

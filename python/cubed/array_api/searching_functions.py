@@ -8,37 +8,11 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._first import computes_first
-from cubed.array._operands import common_spec, core_of, is_scalar, lazy, operands
-from cubed.array._select import coordinates
+from cubed.array._operands import common_spec, core_of, is_scalar, operands
 from cubed.functions.searching import argmax, argmin, count_nonzero, searchsorted
+from cubed.functions.sets import nonzero
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
-
-
-@computes_first
-def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Coordinates of the elements that are not 0, in C order; their number is computed now.
-
-    Parameters
-    ----------
-    x : Array
-        Input array.
-
-    Returns
-    -------
-    tuple of Array
-        For each axis int64, of one axis. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> (positions,) = cubed.nonzero(cubed.asarray([0, 3, 0, 4]))
-    >>> positions.compute()
-    array([1, 3])
-    """
-    x = lazy(x)
-    return tuple(x._like(c) for c in coordinates(x._x, x._spec))
 
 
 @overload

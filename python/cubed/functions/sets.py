@@ -18,6 +18,7 @@ __all__ = [
     "flatnonzero",
     "in1d",
     "intersect1d",
+    "nonzero",
     "setdiff1d",
     "setxor1d",
     "union1d",
@@ -173,6 +174,34 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> tuple[Array,
     spec = common_spec(ar1, ar2)
     cores = counted_call("intersect1d", spec, core_of(ar1), core_of(ar2), assume_unique)
     return tuple(Array._new(c, spec) for c in cores)
+
+
+@computes_first
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Coordinates of the elements that are not 0, in C order.
+
+    The number of elements is computed when the function is called.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+
+    Returns
+    -------
+    tuple of Array
+        For each axis int64, of one dimension. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> (positions,) = cubed.nonzero(cubed.asarray([0, 3, 0, 4]))
+    >>> positions.compute()
+    array([1, 3])
+    """
+    x = lazy(x)
+    cores = counted_call("nonzero", x._spec, x._x)
+    return tuple(x._like(c) for c in cores)
 
 
 @computes_first

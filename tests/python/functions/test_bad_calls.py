@@ -190,6 +190,8 @@ def test_errors_name_the_function_that_was_called():
             getattr(cubed, name)(x, axis=7)
     with pytest.raises(TypeError, match="^cumsum is not defined for datetime64"):
         cubed.cumsum(cubed.asarray(np.array(["2001"], "M8[s]")))
+    with pytest.raises(ValueError, match="^argwhere: x has no axes"):
+        cubed.argwhere(cubed.asarray(1))
 
 
 def test_integers_beyond_the_type_are_no_ends_of_differences():

@@ -228,7 +228,7 @@ def test_eval(tmp_path):
         "compress(a, b > 3)": "the mask has 2 dimensions",
         "unique_counts(a)": "unique_counts",
         "unique_values(a, b)": "unique_values: equal_nan is an array",
-        "i, j = nonzero(a)": "nonzero makes 1 arrays of an array of 1 dimensions, 2 are named",
+        "i, j = nonzero(a)": "nonzero makes 1 arrays, 2 are named",
         "nonzero(b)": "nonzero makes 2 arrays",
         "v, c = unique_counts(nonzero(b))": "nonzero makes 2 arrays",
         "u, v, w = unique_all(a)": "unique_all makes 4 arrays, 3 are named",
