@@ -1,5 +1,6 @@
 /* Writes the page around the drawings. */
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "report/charts.h"
@@ -11,7 +12,7 @@ static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>cubed: report of a run</title>\n<style>\n"
+    "<style>\n"
     ":root { --ink: #1f2933; --quiet: #52606d; --paper: #ffffff; --tile: #f3f5f7; "
     "--line: #e4e7eb; --good: #00795a; --bad: #b3341d; }\n"
     "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --quiet: #a3afbb; "
@@ -41,6 +42,10 @@ static const char head[] =
     "svg { max-width: none; display: block; margin-top: 6px; }\n";
 
 /* Writes a row of the table of totals. `name` is for programs that read the page. */
+/* A part that scrolls, by keyboard too. Ends with </div>. */
+#define SCROLL(label)                                                                              \
+    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label "\">"
+
 static void row(FILE *f, const char *name, const char *what, const char *value, double exact,
                 const char *note)
 {
@@ -65,14 +70,54 @@ static void row_count(FILE *f, const char *name, const char *what, int64_t n, co
 
 static double elapsed_of(const report *r) { return (double)(r->end_ns - r->start_ns) * 1e-9; }
 
+/* Whether a stage makes a result, and does more than to copy an array. */
+static bool makes_result(const report *r, int stage)
+{
+    cubed_stored_info x;
+    const char *name = r->stage[stage].info.name;
+    if (strncmp(name, "copy(", 5) == 0 || strncmp(name, "rechunk(", 8) == 0) return false;
+    return cubed_plan_get_output(r->plan, stage, 0, &x, NULL) == CUBED_OK && x.is_target;
+}
+
+/* What a stage computes, without the names of its results. */
+static void put_expression(const report *r, int stage, FILE *f)
+{
+    enum { TITLE_TEXT = 60 };
+    char text[256];
+    const char *name = r->stage[stage].info.name, *end = strstr(name, " -> ");
+    snprintf(text, sizeof text, "%.*s", end ? (int)(end - name) : (int)strlen(name), name);
+    text_put_start(f, text, TITLE_TEXT);
+}
+
+/* The expressions of the results: "mean(u*v), std(u)"; of plans that only copy, of the first stage. */
+static void put_what_ran(const report *r, FILE *f)
+{
+    enum { SHOWN = 3 };
+    int shown = 0;
+    for (int i = 0; i < r->info.num_stages && shown <= SHOWN; i++) {
+        if (!makes_result(r, i)) continue;
+        if (++shown > SHOWN) {
+            fputs(", \xe2\x80\xa6", f);
+            break;
+        }
+        if (shown > 1) fputs(", ", f);
+        put_expression(r, i, f);
+    }
+    if (shown == 0 && r->info.num_stages > 0)
+        put_expression(r, 0, f);
+    else if (shown == 0)
+        fputs("nothing to do", f);
+}
+
 static void put_outcome(const report *r, const report_run *run, FILE *f)
 {
     char seconds[32], when[64] = "";
     time_t start = (time_t)r->wall_start;
     struct tm local;
     if (localtime_r(&start, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-    fprintf(f, "<h1>Report of a run</h1>\n<p>cubed %s, started %s, executor ", cubed_version(),
-            when);
+    fputs("<h1>", f);
+    put_what_ran(r, f);
+    fprintf(f, "</h1>\n<p>Run of cubed %s, started %s, executor ", cubed_version(), when);
     text_put(f, run->executor);
     fputs("</p>\n", f);
     if (run->error) {
@@ -106,11 +151,12 @@ static void put_tiles(const report *r, const report_run *run, FILE *f)
              r->total.ended == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
     tile(f, text_time(elapsed_of(r), text), "", what);
     tile(f, text_bytes((double)r->total.measured, text), over ? "bad" : "",
-         "measured, largest task");
-    tile(f, text_bytes((double)i->projected_mem, text), "", "projected before the run");
-    tile(f, text_bytes((double)(i->allowed_mem - i->reserved_mem), text), "", "allowed for a task");
-    tile(f, text_bytes((double)r->total.bytes_read, text), "", "read, decoded");
-    tile(f, text_bytes((double)r->total.bytes_written, text), "", "written, decoded");
+         "memory of the largest task");
+    tile(f, text_bytes((double)i->projected_mem, text), "", "the same, projected before the run");
+    tile(f, text_bytes((double)(i->allowed_mem - i->reserved_mem), text), "",
+         "memory that a task may use");
+    tile(f, text_bytes((double)r->total.bytes_read, text), "", "read, uncompressed");
+    tile(f, text_bytes((double)r->total.bytes_written, text), "", "written, uncompressed");
     fputs("</div>\n", f);
 }
 
@@ -118,8 +164,9 @@ static void put_hosts(const report *r, FILE *f)
 {
     char text[32];
     if (r->nhosts < 2) return;
-    fputs("<h2>Machines</h2>\n<div class=\"scroll\"><table>\n<tr><th>tasks</th><th>failed "
-          "attempts</th><th>time of workers</th><th>machine</th></tr>\n",
+    fputs("<h2>Machines</h2>\n" SCROLL(
+              "Machines") "<table>\n<tr><th>tasks</th><th>failed "
+                          "attempts</th><th>time of workers</th><th>machine</th></tr>\n",
           f);
     for (int i = 0; i < r->nhosts; i++) {
         fprintf(f, "<tr><td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->host[i].tasks,
@@ -144,8 +191,8 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row_count(f, "attempts", "attempts", t->ended + t->failed, "of tasks that ran");
     if (t->failed) row_count(f, "attempts_failed", "failed attempts", t->failed, "see below");
     if (r->backups)
-        row_count(f, "backups", "attempts by one of two workers", r->backups,
-                  "as the first took far longer than others");
+        row_count(f, "backups", "second attempts of slow tasks", r->backups,
+                  "because the first took far longer than others");
     row_count(f, "stages", "stages", i->num_stages, "");
     row_count(f, "workers", "workers", workers_of(r, run), "");
     row_count(f, "hosts", "machines", r->nhosts, r->nhosts > 1 ? "see below" : "");
@@ -155,13 +202,13 @@ static void put_work(const report *r, const report_run *run, FILE *f)
     row(f, "queue_seconds", "time in queue", text_time(s->queue_seconds, text), s->queue_seconds,
         "of ranges of tasks, until a worker began");
     row(f, "worker_seconds", "time of workers", text_time(s->worker_seconds, text),
-        s->worker_seconds, "with attempts that failed or were of no use");
+        s->worker_seconds, "including attempts that failed, or that ended after another one");
     snprintf(text, sizeof text, "%.3g GB s", s->gb_seconds);
     row(f, "gb_seconds", "memory of workers", text, s->gb_seconds, "that time, by what is allowed");
-    row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
-    row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
-    row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
-    row_bytes(f, "stored_written", "written, stored", (double)t->stored_written, "");
+    row_bytes(f, "bytes_read", "read, uncompressed", (double)t->bytes_read, "");
+    row_bytes(f, "stored_read", "read, as stored", (double)t->stored_read, "");
+    row_bytes(f, "bytes_written", "written, uncompressed", (double)t->bytes_written, "");
+    row_bytes(f, "stored_written", "written, as stored", (double)t->stored_written, "");
     fputs("</table>\n", f);
 }
 
@@ -201,13 +248,14 @@ static void cell_bytes(FILE *f, uint64_t bytes)
 static void put_stages(const report *r, FILE *f)
 {
     char text[32];
-    fputs(
-        "<h2>Stages</h2>\n<div class=\"scroll\"><table class=\"stages\">\n<tr><th>stage</th>"
-        "<th class=\"number\">tasks run</th><th class=\"number\">of</th>"
-        "<th class=\"number\">time of tasks</th><th class=\"number\">mean</th>"
-        "<th class=\"number\">measured</th><th class=\"number\">projected</th>"
-        "<th class=\"number\">read</th><th class=\"number\">written</th><th>operation</th></tr>\n",
-        f);
+    fputs("<h2>Stages</h2>\n" SCROLL(
+              "Stages") "<table class=\"stages\">\n<tr><th>stage</th>"
+                        "<th class=\"number\">tasks run</th><th class=\"number\">of</th>"
+                        "<th class=\"number\">time of tasks</th><th class=\"number\">mean</th>"
+                        "<th class=\"number\">measured</th><th class=\"number\">projected</th>"
+                        "<th class=\"number\">read</th><th "
+                        "class=\"number\">written</th><th>operation</th></tr>\n",
+          f);
     for (int i = 0; i < r->info.num_stages; i++) {
         const record_stage *s = &r->stage[i];
         double busy = (double)s->busy_ns * 1e-9;
@@ -224,6 +272,31 @@ static void put_stages(const report *r, FILE *f)
         cell_bytes(f, s->bytes_written);
         fputs("<td>", f);
         text_put(f, s->info.name);
+        fputs("</td></tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
+static void put_slowest(const report *r, FILE *f)
+{
+    char a[32], b[32];
+    if (r->nslowest == 0) return;
+    fputs("<h2>Slowest tasks</h2>\n" SCROLL(
+              "Slowest tasks") "<table class=\"slowest\">\n"
+                               "<tr><th class=\"number\">time</th><th class=\"number\">task</th>"
+                               "<th class=\"number\">worker</th><th "
+                               "class=\"number\">memory</th><th>stage</th></tr>\n",
+          f);
+    for (int i = 0; i < r->nslowest; i++) {
+        const int stage = r->slowest[i].stage;
+        fprintf(f,
+                "<tr><td class=\"number\">%s</td><td class=\"number\">%" PRId64
+                "</td><td class=\"number\">%u</td><td class=\"number\">%s</td><td>"
+                "<span class=\"swatch\" style=\"background:%s\"></span>%d: ",
+                text_time((double)r->slowest[i].ns * 1e-9, a), r->slowest[i].task,
+                r->slowest[i].worker, text_bytes((double)r->slowest[i].measured, b),
+                text_colour(stage), stage);
+        text_put(f, r->stage[stage].info.name);
         fputs("</td></tr>\n", f);
     }
     fputs("</table></div>\n", f);
@@ -248,10 +321,19 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
 {
     fputs(head, f);
     svg_put_style(f);
+    fputs("</style>\n<title>", f);
+    put_what_ran(r, f);
+    fputs(" - cubed</title>\n<style>\n", f);
+    fputs("@media (max-width: 600px) { body { padding: 0 12px; margin-top: 16px; } h1 { font-size: "
+          "19px; } .tiles div { min-width: 40%; padding: 8px 12px; } .tiles b { font-size: 18px; } "
+          "th, td { padding-right: 10px; } td.note { display: none; } }\n"
+          ".scroll:focus-visible { outline: 2px solid #0072b2; outline-offset: 4px; }\n"
+          "h1 { overflow-wrap: anywhere; }\n",
+          f);
     fputs("</style>\n</head>\n<body>\n", f);
     put_outcome(r, run, f);
     put_tiles(r, run, f);
-    fputs("<h2>Plan</h2>\n<div class=\"scroll\">\n", f);
+    fputs("<h2>Plan</h2>\n" SCROLL("Plan") "\n", f);
     cubed_status st = report_plan_svg(r->plan, true, f, err);
     fputs("</div>\n<h2>Tasks by worker</h2>\n<p>In the colour of their stage", f);
     if (r->group > 1)
@@ -259,20 +341,24 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
                 "; a bar is up to %" PRId64 " tasks, one after another, paler where the worker "
                 "waited between them",
                 r->group);
-    fputs(". Pointing at a bar says more.</p>\n<div class=\"scroll\">\n", f);
+    fputs(". Pointing at a bar says more; the slowest tasks are in a table below.</p>\n" SCROLL(
+              "Tasks by worker") "\n",
+          f);
     chart_timeline(r, true, f);
-    fputs("</div>\n<h2>Memory of tasks</h2>\n<p>By number, measured: bars; projected: lines."
-          " A worker may use what is allowed less what is reserved.",
+    fputs("</div>\n<h2>Memory of tasks</h2>\n<p>Bars are measured, lines are projected before the "
+          "run, "
+          "in the order of the tasks' numbers.",
           f);
     if (r->nbins < r->info.num_tasks) fputs(" A bar is the largest of several tasks.", f);
-    fputs("</p>\n<div class=\"scroll\">\n", f);
+    fputs("</p>\n" SCROLL("Memory of tasks") "\n", f);
     chart_memory(r, true, f);
     fputs("</div>\n", f);
+    put_slowest(r, f);
+    put_stages(r, f);
     fputs("<h2>Totals</h2>\n<div class=\"side\">\n", f);
     put_work(r, run, f);
     put_memory(r, run, f);
     fputs("</div>\n", f);
-    put_stages(r, f);
     put_hosts(r, f);
     put_failures(r, f);
     fputs("</body>\n</html>\n", f);

@@ -208,6 +208,21 @@ static int count_engine(report *r, const cubed_event *e)
     return count_host(r, e);
 }
 
+/* Tasks that took as long as others stay behind those that ended first. */
+static void keep_slow(report *r, const cubed_event *e)
+{
+    int at = r->nslowest;
+    while (at > 0 && r->slowest[at - 1].ns < e->duration_ns) at--;
+    if (at == RECORD_SLOWEST) return;
+    if (r->nslowest < RECORD_SLOWEST) r->nslowest++;
+    for (int i = r->nslowest - 1; i > at; i--) r->slowest[i] = r->slowest[i - 1];
+    r->slowest[at].stage = e->stage;
+    r->slowest[at].task = e->task;
+    r->slowest[at].ns = e->duration_ns;
+    r->slowest[at].worker = e->worker;
+    r->slowest[at].measured = e->measured_mem;
+}
+
 void report_event(void *report_of_run, const cubed_event *e)
 {
     report *r = report_of_run;
@@ -239,6 +254,7 @@ void report_event(void *report_of_run, const cubed_event *e)
         }
         b->ended++;
         if (e->measured_mem > b->measured) b->measured = e->measured_mem;
+        keep_slow(r, e);
         break;
     default: break;
     }

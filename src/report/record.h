@@ -10,7 +10,8 @@ enum {
     RECORD_BINS = 700,
     RECORD_LANES = 100,
     RECORD_FAILURES = 20,
-    RECORD_HOSTS = 50
+    RECORD_HOSTS = 50,
+    RECORD_SLOWEST = 10
 };
 
 /* A task on the timeline, or several consecutive tasks of one worker. */
@@ -67,6 +68,13 @@ struct report {
         char name[64];
         int64_t tasks, failed, busy_ns;
     } host[RECORD_HOSTS];
+    int nslowest; /* tasks that took longest, the slowest first */
+    struct {
+        int stage;
+        int64_t task, ns;
+        unsigned worker;
+        uint64_t measured;
+    } slowest[RECORD_SLOWEST];
     int nfailures; /* number of recorded failures */
     struct {
         int stage;

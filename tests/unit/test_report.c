@@ -261,6 +261,7 @@ static void test_marks_say_who_did_what(void **state)
     report_event(f->r, &e);
     draw(f, REPORT_TIMELINE);
     expect(f, "<title>task 0 of stage 0: 10 ms, 30.0 MB, on node1</title>");
+    expect(f, "<h2>Slowest tasks</h2>");
     expect(f, "class=\"failed\"><title>task 1 of stage 0: 10 ms, 1 failed attempt, on "
               "a&lt;b&gt;&amp;&quot;c&quot;</title>");
     assert_int_equal(count(f->page, "<title>task 2, with other workers, of stage 0: "), 2);

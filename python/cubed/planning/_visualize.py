@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,18 @@ class Picture:
         return f"<cubed.Picture {str(self.path)!r}>"
 
 
+def _makes_result(stage: dict[str, Any]) -> bool:
+    return any(x["is_target"] for x in stage["outputs"])
+
+
 def plan_page(plan: Any) -> str:
     """Returns a plan as an interactive HTML page with pan, zoom and details; it loads nothing."""
     template = Path(__file__).with_name("_plan_page.html").read_text(encoding="utf-8")
     data = {"stages": plan.stages, "plan": plan.summary()}
     text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
-    parts = {"@DATA@": text, "@SVG@": plan.draw("svg")}
+    written = [s["name"].partition(" -> ")[0] for s in plan.stages if _makes_result(s)]
+    title = escape("Plan of " + ", ".join(written[:3]) + (", …" if len(written) > 3 else ""))
+    parts = {"@DATA@": text, "@SVG@": plan.draw("svg"), "@TITLE@": title}
     # In one pass, because names in one part may look like the placeholder of the other.
     return re.sub("|".join(parts), lambda m: parts[m[0]], template)
 

@@ -175,3 +175,10 @@ def test_what_is_refused(tmp_path, lazy, monkeypatch):
     with pytest.raises(ValueError, match="format is 'png', expected 'svg' or 'dot'"):
         lazy.plan().draw("png")
     assert not list(tmp_path.glob("plan*"))
+
+
+def test_the_page_of_a_plan_is_titled_and_used_by_keyboard(tmp_path):
+    x = xp.ones((8, 4), chunks=(2, 4))
+    page = (cubed.plan(xp.mean(x), x + 1).visualize(tmp_path / "p.html")).path.read_text()
+    assert "<h1>Plan of mean(1), 1 + 1</h1>" in page and "<title>Plan of mean(1)" in page
+    assert 'addEventListener("keydown"' in page and 'setAttribute("tabindex", "0")' in page
