@@ -6,11 +6,9 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy
 from cubed.array_api._complex_median import complex_median
-from cubed.base._docs import documented
 from cubed.base._types import Axis
 
 
-@documented()
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The element in the middle, or the mean of the two there; NaN if there is one.
 
@@ -19,6 +17,10 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     x : Array
         Numbers, or differences of times. Complex numbers are in order by their real parts, then by
         their imaginary ones; all of them are sorted.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -32,6 +34,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.median(x, axis=0).compute()
     array([2., 3.])
@@ -42,10 +45,26 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     return x._like(_core.call("median", x._x, axis, keepdims, x.spec.task_mem))
 
 
-@documented(returns="Shapes, types and memory are those of that function. Lazy.")
 def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """As :func:`median`, of the elements that are not NaN, or not NaT.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+
+    Returns
+    -------
+    Array
+        Shapes, types and memory are those of that function. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([1.0, float('nan'), 3.0])
     >>> cubed.nanmedian(x).compute()
     array(2.)

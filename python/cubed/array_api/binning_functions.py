@@ -19,7 +19,6 @@ from cubed.array_api.elementwise_functions import add, equal, imag, multiply, re
 from cubed.array_api.manipulation_functions import reshape
 from cubed.array_api.searching_functions import searchsorted
 from cubed.array_api.statistical_functions import max, min, sum
-from cubed.base._docs import documented
 from cubed.base._types import NDArray
 from cubed.io._create import as_lazy
 
@@ -27,16 +26,19 @@ __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 
 
 @computes_first
-@documented()
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
     """The edges of the bins of :func:`histogram`; what they need of values is computed now.
 
     Parameters
     ----------
+    a : array_like
+        Input array.
     bins : int or sequence, default 10
         Number of bins, or their edges.
     range : tuple of float or None
         The ends of the bins; None: of the elements, which are computed now.
+    weights : array_like or None
+        Weight of each element; None: 1.
 
     Returns
     -------
@@ -45,6 +47,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.histogram_bin_edges(cubed.asarray([0.0, 1.0, 4.0]), bins=2, range=(0, 4))
     array([0., 2., 4.])
     """

@@ -18,7 +18,6 @@ from cubed.array_api.manipulation_functions import (
     reshape,
 )
 from cubed.array_api.statistical_functions import sum
-from cubed.base._docs import documented
 from cubed.base._types import Axis
 from cubed.functions._calls import operand
 from cubed.functions.manipulation import dstack, hstack, rot90, vstack
@@ -70,17 +69,33 @@ def flat(x: Any) -> Array:
 # --- Elementwise ----------------------------------------------------------------------------------
 
 
-@documented(returns="Of x's shape and type. Lazy.", raises="TypeError: For complex numbers.")
 def fix(x: Any, /) -> Array:
     """x rounded towards zero.
 
+    Parameters
+    ----------
+    x : array_like
+        Input array.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.fix(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
     """
     return trunc(as_lazy(x))
 
 
-@documented(returns="Of x's shape and type. Lazy.")
 def nan_to_num(
     x: Any,
     copy: bool = True,
@@ -93,6 +108,8 @@ def nan_to_num(
 
     Parameters
     ----------
+    x : array_like
+        Input array.
     copy : bool, default True
         False: the result is put behind x itself.
     nan : float, default 0.0
@@ -102,8 +119,14 @@ def nan_to_num(
     neginf : float or None
         What minus infinity becomes; None: the least number.
 
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.nan_to_num(cubed.asarray([1.0, float('nan')])).compute()
     array([1., 0.])
     """
@@ -119,7 +142,6 @@ def nan_to_num(
 # --- Statistics -----------------------------------------------------------------------------------
 
 
-@documented()
 def average(
     x: Any,
     axis: Axis = None,
@@ -132,8 +154,16 @@ def average(
 
     Parameters
     ----------
+    x : array_like
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    weights : array_like or None
+        Weight of each element; None: 1.
     returned : bool, default False
         Whether the sum of the weights is returned, too.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
 
     Returns
     -------
@@ -143,6 +173,7 @@ def average(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.average(cubed.asarray([1.0, 2.0]), weights=cubed.asarray([3.0, 1.0])).compute()
     array(1.25)
     """
@@ -153,10 +184,24 @@ def average(
     return (out, total) if returned else out
 
 
-@documented(returns="Of the type that both promote to. Lazy.")
 def vdot(x1: Any, x2: Any, /) -> Array:
     """The product of two flattened arrays, of which the first is conjugated.
 
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.vdot(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array(11)
     """

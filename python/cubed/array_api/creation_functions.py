@@ -18,7 +18,6 @@ from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks, is_aut
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_device, common_spec, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._docs import SPACED, documented
 from cubed.base._dtypes import name_of, shortest
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.functions._calls import operand, type_for
@@ -33,7 +32,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-@documented()
 def arange(
     start: float,
     /,
@@ -55,6 +53,14 @@ def arange(
         Where it ends, without that number itself.
     step : number, default 1
         The difference of neighbours.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -70,6 +76,7 @@ def arange(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.arange(0, 10, 3, chunks=2).compute()
     array([0, 3, 6, 9])
     """
@@ -120,7 +127,6 @@ def _wrapped(value: float) -> int:
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
-@documented()
 def asarray(
     obj: Any,
     /,
@@ -138,6 +144,16 @@ def asarray(
     obj : array_like
         An array, a scalar, or nested sequences of them. The lazy array of an object of Xarray comes
         without its labels.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -147,6 +163,7 @@ def asarray(
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[1, 2], [3, 4]], chunks=(1, 2))
     >>> x.chunks
     ((1, 1), (2,))
@@ -158,7 +175,6 @@ def asarray(
     return _create.asarray(obj, dtype, copy, chunks, spec)
 
 
-@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def empty(
     shape: Shape,
     dtype: DTypeLike = None,
@@ -169,6 +185,27 @@ def empty(
 ) -> Array:
     """Zeros.
 
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.empty((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -180,7 +217,6 @@ def empty(
     return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
 
-@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def empty_like(
     x: Array,
     /,
@@ -193,6 +229,29 @@ def empty_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+    shape : int or tuple of int or None
+        Shape of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.empty_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
@@ -200,7 +259,6 @@ def empty_like(
     return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec, shape=shape)
 
 
-@documented()
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -220,6 +278,16 @@ def eye(
         Number of rows.
     n_cols : int or None
         Number of columns; None: as many as rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -228,6 +296,7 @@ def eye(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.eye(2, 3, k=1).compute()
     array([[0., 1., 0.],
            [0., 0., 1.]])
@@ -241,7 +310,6 @@ def eye(
     return Array._new(in_chunks(out, extents, chunks), spec)
 
 
-@documented()
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
     """An array over the memory of an object with ``__dlpack__``.
 
@@ -249,6 +317,10 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     ----------
     x : object
         What has ``__dlpack__``.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
 
     Returns
     -------
@@ -258,6 +330,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     Examples
     --------
+    >>> import cubed
     >>> import numpy as np
     >>> cubed.from_dlpack(np.arange(3)).compute()
     array([0, 1, 2])
@@ -271,7 +344,6 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     return Array._new(core_from_numpy(values.copy() if copy else values, None), None)
 
 
-@documented()
 def full(
     shape: Shape,
     fill_value: Any,
@@ -285,8 +357,18 @@ def full(
 
     Parameters
     ----------
+    shape : int or tuple of int
+        Shape of the result.
     fill_value : scalar
         The value.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
 
     Returns
     -------
@@ -300,6 +382,7 @@ def full(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.full((2, 2), 7.5).compute()
     array([[7.5, 7.5],
            [7.5, 7.5]])
@@ -363,7 +446,6 @@ def _type_of(value: Any) -> np.dtype[Any]:
     return np.dtype("complex128")
 
 
-@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def full_like(
     x: Array,
     /,
@@ -379,13 +461,29 @@ def full_like(
 
     Parameters
     ----------
+    x : Array
+        Input array.
     fill_value : scalar
         The value.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
     shape : int, sequence of int or None
         Another shape, in automatic chunks; None: x's.
 
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.full_like(cubed.asarray([1, 2]), 7).compute()
     array([7, 7])
     """
@@ -401,7 +499,6 @@ def full_like(
     )
 
 
-@documented(parameters=SPACED)
 def linspace(
     start: Any,
     stop: Any,
@@ -417,6 +514,27 @@ def linspace(
 ) -> Array:
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
 
+    Parameters
+    ----------
+    start : number or array_like
+        The first number.
+    stop : number or array_like
+        The last one, if `endpoint`.
+    num : int
+        How many numbers.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    endpoint : bool, default True
+        Whether the last one is included.
+    axis : int, default 0
+        Where the numbers are in the result, if something is an array.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
     Returns
     -------
     Array
@@ -425,6 +543,7 @@ def linspace(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.linspace(0, 1, 5).compute()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
@@ -467,7 +586,6 @@ def _number_or_core(x: Any) -> Any:
     return x.item() if isinstance(x, (np.generic, np.ndarray)) and np.ndim(x) == 0 else operand(x)
 
 
-@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def ones(
     shape: Shape,
     dtype: DTypeLike = None,
@@ -478,6 +596,27 @@ def ones(
 ) -> Array:
     """Ones.
 
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.ones((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -488,7 +627,6 @@ def ones(
     return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
-@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def ones_like(
     x: Array,
     /,
@@ -501,13 +639,35 @@ def ones_like(
 ) -> Array:
     """Ones of x's shape and chunks.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+    shape : int or tuple of int or None
+        Shape of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.ones_like(cubed.asarray([1.5, 2.5])).compute()
     array([1., 1.])
     """
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec, shape=shape)
 
 
-@documented(returns="Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.")
 def zeros(
     shape: Shape,
     dtype: DTypeLike = None,
@@ -518,6 +678,27 @@ def zeros(
 ) -> Array:
     """Zeros.
 
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None, default "auto"
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.zeros((2, 3), dtype=int, chunks=(1, 3))
     >>> x.chunksize
     (1, 3)
@@ -529,7 +710,6 @@ def zeros(
     return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
 
-@documented(returns="Of x's shape, and of its type unless there is a `dtype`. Lazy.")
 def zeros_like(
     x: Array,
     /,
@@ -542,6 +722,29 @@ def zeros_like(
 ) -> Array:
     """Zeros of x's shape and chunks.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    dtype : dtype or None
+        Data type of the result's elements.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+    shape : int or tuple of int or None
+        Shape of the result.
+
+    Returns
+    -------
+    Array
+        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.zeros_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """

@@ -9,7 +9,6 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._operands import check_device, is_scalar, lazy, promote, scalar_type
-from cubed.base._docs import documented
 from cubed.base._dtypes import kind_of, sized
 from cubed.base._types import DTypeLike
 
@@ -46,16 +45,19 @@ class IntInfo(NamedTuple):
     dtype: np.dtype[Any]
 
 
-@documented()
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
 
     Parameters
     ----------
+    x : Array
+        Input array.
     dtype : dtype
         The element type that it gets.
     copy : bool or None, default True
         Whether memory is copied; False: an error where it would have to be.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
 
     Returns
     -------
@@ -69,6 +71,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.astype(cubed.asarray([1.9, -1.9]), int).compute()
     array([ 1, -1])
     """

@@ -19,7 +19,6 @@ from cubed.array_api.manipulation_functions import (
 )
 from cubed.array_api.searching_functions import nonzero
 from cubed.array_api.statistical_functions import max, min
-from cubed.base._docs import documented
 from cubed.functions.manipulation import column_stack, ediff1d, rollaxis
 from cubed.functions.pieces import diagflat, dsplit, hsplit, insert, resize, vsplit
 from cubed.io._create import as_lazy
@@ -41,10 +40,19 @@ def _before(x: Array, ndim: int) -> Array:
 row_stack = vstack
 
 
-@documented(returns="Of the type that they promote to. Lazy.")
 def block(arrays: Any) -> Array:
     """Nested lists of blocks as one array: the innermost lists along the last axis, those around
     them along the one before it.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Input arrays.
+
+    Returns
+    -------
+    Array
+        Of the type that they promote to. Lazy.
 
     Raises
     ------
@@ -53,6 +61,7 @@ def block(arrays: Any) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.ones((1, 2))
     >>> cubed.block([[x, x], [2 * x, 3 * x]]).compute()
     array([[1., 1., 1., 1.],
@@ -95,11 +104,27 @@ def _joined(nested: Any, depth: int, ndim: int) -> Array:
 
 
 @computes_first
-@documented(returns="Of a's type. Lazy; the elements of a lazy condition are counted now.")
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
     be shorter than the axis.
 
+    Parameters
+    ----------
+    condition : array_like of bool
+        Condition, element by element.
+    a : array_like
+        Input array.
+    axis : int or None
+        Axis along which to compute; None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        Of a's type. Lazy; the elements of a lazy condition are counted now.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.compress([True, False, True], cubed.asarray([1, 2, 3])).compute()
     array([1, 3])
     """
@@ -119,7 +144,6 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
 
 
 @computes_first
-@documented(returns="Of filt's type. A view: lazy, nothing is stored.")
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
 
@@ -132,8 +156,14 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Array:
     trim : str, default "fb"
         Where zeros go: ``"f"`` the front, ``"b"`` the back.
 
+    Returns
+    -------
+    Array
+        Of filt's type. A view: lazy, nothing is stored.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.trim_zeros(cubed.asarray([0, 1, 2, 0])).compute()
     array([1, 2])
     """

@@ -9,7 +9,6 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
 from cubed.array._select import flatten
 from cubed.base._chunks import normalize_shape
-from cubed.base._docs import documented
 from cubed.functions.manipulation import (
     broadcast_to,
     concat,
@@ -69,7 +68,6 @@ def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
     return tuple(out)
 
 
-@documented(returns="Of x's type. Lazy.")
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element some times, one beside the other; with axis=None, of x in one dimension.
 
@@ -77,13 +75,21 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
     Parameters
     ----------
+    x : Array
+        Input array.
     repeats : int or array_like of int
         How many times.
     axis : int or None
         The axis; None: the elements in one dimension.
 
+    Returns
+    -------
+    Array
+        Of x's type. Lazy.
+
     Examples
     --------
+    >>> import cubed
     >>> cubed.repeat(cubed.asarray([1, 2]), 2).compute()
     array([1, 1, 2, 2])
     """

@@ -36,7 +36,6 @@ from cubed.array_api._nan import (
 from cubed.array_api._pad import pad
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, moveaxis
-from cubed.base._docs import OPERANDS, documented
 from cubed.base._types import DTypeLike
 from cubed.functions._calls import operand
 from cubed.functions.grids import unravel_index
@@ -70,10 +69,28 @@ concatenate = concat
 # --- Arranging -----------------------------------------------------------------------------------
 
 
-@documented(returns="Of x's type, without the two axes and with one at the end. Lazy.")
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the matrices in two axes, along a new last axis.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    axis1 : int, default 0
+        The first of two axes.
+    axis2 : int, default 1
+        The second of two axes.
+
+    Returns
+    -------
+    Array
+        Of x's type, without the two axes and with one at the end. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.diagonal(x).compute()
     array([1., 4.])
@@ -81,12 +98,32 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-@documented(returns="Without the two axes; integers become int64 or uint64. Lazy.")
 def trace(
     x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None
 ) -> Array:
     """The sums of the diagonals of the matrices in two axes.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    axis1 : int, default 0
+        The first of two axes.
+    axis2 : int, default 1
+        The second of two axes.
+    dtype : dtype or None
+        Data type of the result's elements.
+
+    Returns
+    -------
+    Array
+        Without the two axes; integers become int64 or uint64. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.trace(x).compute()
     array(5.)
@@ -97,10 +134,24 @@ def trace(
 # --- Numbers -------------------------------------------------------------------------------------
 
 
-@documented(returns="Of x's shape and type. Lazy.")
 def around(x: Array, /, decimals: int = 0) -> Array:
     """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    decimals : int, default 0
+        Number of decimal places.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.around(cubed.asarray([0.26, 1.53]), 1).compute()
     array([0.3, 1.5])
     """
@@ -118,12 +169,26 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 # --- Products ------------------------------------------------------------------------------------
 
 
-@documented(parameters=OPERANDS, returns="Of the type that both promote to. Lazy.")
 def dot(a: Any, b: Any, /) -> Array:
     """The sum of products over the last axis of a and the last but one of b, as in NumPy.
 
     Of matrices their product, of vectors a number; numbers multiply.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.dot(x, x).compute()
     array([[ 7., 10.],
@@ -138,10 +203,24 @@ def dot(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-2,)))
 
 
-@documented(parameters=OPERANDS, returns="Of the type that both promote to. Lazy.")
 def outer(a: Any, b: Any, /) -> Array:
     """Products of each element of a with each of b, both flattened.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    Array
+        Of the type that both promote to. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> cubed.outer(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array([[3, 4],
            [6, 8]])

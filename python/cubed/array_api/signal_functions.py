@@ -15,7 +15,6 @@ from cubed.array_api.elementwise_functions import add, divide, multiply, sqrt
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import expand_dims, flip, reshape, stack
 from cubed.array_api.statistical_functions import cumulative_prod, sum
-from cubed.base._docs import OPERANDS, documented
 from cubed.functions.numeric import convolve, correlate, interp
 from cubed.io._create import as_lazy
 
@@ -25,9 +24,15 @@ __all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyv
 # --- Products -------------------------------------------------------------------------------------
 
 
-@documented(parameters=OPERANDS)
 def inner(a: Any, b: Any, /) -> Array:
     """Sums of products over the last axes of both; numbers multiply.
+
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
 
     Returns
     -------
@@ -36,6 +41,7 @@ def inner(a: Any, b: Any, /) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.inner(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
     array(11)
     """
@@ -47,9 +53,15 @@ def inner(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-1,)))
 
 
-@documented(parameters=OPERANDS)
 def kron(a: Any, b: Any, /) -> Array:
     """Kronecker products: b times each element of a, one beside the other.
+
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
 
     Returns
     -------
@@ -58,6 +70,7 @@ def kron(a: Any, b: Any, /) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.kron(cubed.asarray([1, 10]), cubed.asarray([1, 2])).compute()
     array([ 1,  2, 10, 20])
     """
@@ -76,12 +89,13 @@ def kron(a: Any, b: Any, /) -> Array:
 # --- Polynomials ----------------------------------------------------------------------------------
 
 
-@documented()
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of the elements of a vector, as rows: the highest first, unless `increasing`.
 
     Parameters
     ----------
+    x : array_like
+        Input array.
     N : int or None
         Number of columns; None: as many as elements.
     increasing : bool, default False
@@ -94,6 +108,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.vander(cubed.asarray([1, 2, 3])).compute()
     array([[1, 1, 1],
            [4, 2, 1],
@@ -114,7 +129,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     return out if increasing else flip(out, axis=1)
 
 
-@documented()
 def polyval(p: Any, x: Any) -> Array:
     """A polynomial at points, of its coefficients, the highest first.
 
@@ -122,6 +136,8 @@ def polyval(p: Any, x: Any) -> Array:
     ----------
     p : array_like
         Coefficients, that of the highest power first.
+    x : array_like
+        Input array.
 
     Returns
     -------
@@ -130,6 +146,7 @@ def polyval(p: Any, x: Any) -> Array:
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.polyval([2, 1], cubed.asarray([0.0, 1.0])).compute()
     array([1., 3.])
     """

@@ -20,7 +20,6 @@ from cubed.array_api._chosen import (
 from cubed.array_api.data_type_functions import astype
 from cubed.array_api.elementwise_functions import imag, isnan, logical_and, real, sqrt
 from cubed.array_api.searching_functions import where as choose
-from cubed.base._docs import REDUCED, documented
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
@@ -104,7 +103,6 @@ def _variance_in_integers(
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
 
 
-@documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")
 def max(
     x: Array,
     /,
@@ -120,6 +118,30 @@ def max(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        x's type. Lazy; computing raises ValueError for no elements.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.max(x, axis=0).compute()
     array([3., 4.])
@@ -127,7 +149,6 @@ def max(
     return reduced("max", x, axis, keepdims, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def mean(
     x: Array,
     /,
@@ -140,6 +161,30 @@ def mean(
 ) -> Array:
     """The mean; NaN of nothing. `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    dtype : dtype or None
+        Data type of the result's elements.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.mean(x, axis=0).compute()
     array([2., 3.])
@@ -147,7 +192,6 @@ def mean(
     return reduced("mean", x, axis, keepdims, dtype, where=where)
 
 
-@documented(returns=REDUCED + "x's type. Lazy; computing raises ValueError for no elements.")
 def min(
     x: Array,
     /,
@@ -163,6 +207,30 @@ def min(
 
     `initial` is one more element, `where` says which ones count (it needs `initial`).
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        x's type. Lazy; computing raises ValueError for no elements.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.min(x, axis=0).compute()
     array([1., 2.])
@@ -170,7 +238,6 @@ def min(
     return reduced("min", x, axis, keepdims, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def prod(
     x: Array,
     /,
@@ -187,6 +254,34 @@ def prod(
 
     `initial` is multiplied with it, `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.prod(x, axis=0).compute()
     array([3., 8.])
@@ -195,7 +290,6 @@ def prod(
     return reduced("prod", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def std(
     x: Array,
     /,
@@ -212,6 +306,34 @@ def std(
 
     `where` says which elements count. Of complex numbers it is real.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    correction : float, default 0.0
+        Degrees of freedom, subtracted from the number of elements in the divisor.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    ddof : float or None
+        NumPy's name of `correction`.
+    dtype : dtype or None
+        Data type of the result's elements.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.std(x, axis=0).compute()
     array([1., 1.])
@@ -221,7 +343,6 @@ def std(
     )
 
 
-@documented(returns=REDUCED + "Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.")
 def sum(
     x: Array,
     /,
@@ -238,6 +359,34 @@ def sum(
 
     `initial` is added to it, `where` says which elements count.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    initial : scalar or None
+        Value that the reduction starts with.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.sum(x, axis=0).compute()
     array([4., 6.])
@@ -246,7 +395,6 @@ def sum(
     return reduced("sum", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
-@documented(returns=REDUCED + "float64 for integers, else x's type. Lazy.")
 def var(
     x: Array,
     /,
@@ -263,6 +411,34 @@ def var(
 
     `where` says which elements count. Of complex numbers it is real, the mean of squared distances.
 
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    correction : float, default 0.0
+        Degrees of freedom, subtracted from the number of elements in the divisor.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
+    ddof : float or None
+        NumPy's name of `correction`.
+    dtype : dtype or None
+        Data type of the result's elements.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        float64 for integers, else x's type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
     >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> cubed.var(x, axis=0).compute()
     array([1., 1.])

@@ -9,7 +9,6 @@ from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axes, normalize_axis
 from cubed.array_api._chosen import filled
 from cubed.array_api.manipulation_functions import broadcast_to, concat
-from cubed.base._docs import REDUCED, documented
 from cubed.base._types import Axis
 from cubed.functions import manipulation
 from cubed.io._create import as_lazy
@@ -35,7 +34,6 @@ def _reduce(
     return x._like(_core.call(name, core, axes, keepdims))
 
 
-@documented(returns=REDUCED + "bool. Lazy.")
 def all(
     x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
@@ -45,11 +43,28 @@ def all(
 
     Parameters
     ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
     out : None
         For NumPy's calls: there are no outputs to write to.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        bool. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[True, False], [True, True]])
     >>> cubed.all(x, axis=1).compute()
     array([False,  True])
@@ -57,7 +72,6 @@ def all(
     return _reduce("all", x, axis, keepdims, out, where)
 
 
-@documented(returns=REDUCED + "bool. Lazy.")
 def any(
     x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
@@ -67,11 +81,28 @@ def any(
 
     Parameters
     ----------
+    x : Array
+        Input array.
+    axis : int, tuple of int or None
+        Axes along which to compute; None: all. Negative ones count from the last.
+    keepdims : bool, default False
+        Whether reduced axes stay in the result, with extent 1.
     out : None
         For NumPy's calls: there are no outputs to write to.
+    split_every : int, dict or None
+        Accepted, and not needed: the planner splits reductions.
+    where : array_like of bool, default True
+        Which elements are included; True: all.
+
+    Returns
+    -------
+    Array
+        Without the axes (`keepdims`: with one element along them); None: all of them.
+        bool. Lazy.
 
     Examples
     --------
+    >>> import cubed
     >>> x = cubed.asarray([[True, False], [True, True]])
     >>> cubed.any(x, axis=1).compute()
     array([ True,  True])
@@ -79,7 +110,6 @@ def any(
     return _reduce("any", x, axis, keepdims, out, where)
 
 
-@documented()
 def diff(
     x: Array,
     /,
@@ -92,8 +122,12 @@ def diff(
 
     Parameters
     ----------
+    x : Array
+        Input array.
     n : int, default 1
         How often differences are taken.
+    axis : int, default -1
+        Axis along which to compute; negative ones count from the last.
     prepend : array_like or None
         What comes before the first element.
     append : array_like or None
@@ -106,6 +140,7 @@ def diff(
 
     Examples
     --------
+    >>> import cubed
     >>> cubed.diff(cubed.asarray([1, 4, 9])).compute()
     array([3, 5])
     """

@@ -11,7 +11,6 @@ import typing
 import cubed
 import numpy as np
 import pytest
-from cubed.base._docs import documented
 from test_edge_values import OPS
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "docs"))
@@ -178,81 +177,6 @@ def test_what_is_wrong_is_found(doc, says):
 
     f.__doc__ = doc
     assert any(says in text for text in wrong(f)), list(wrong(f))
-
-
-#: As the docstring of a function of a module: indented, but since Python 3.13.
-OWN = """Does it.
-
-    Parameters
-    ----------
-    own : int, default 1
-        What no other function has.
-
-    Examples
-    --------
-    >>> cubed.f()
-    """
-
-WHOLE = """Does it.
-
-Parameters
-----------
-x : Array
-    Input array.
-own : int, default 1
-    What no other function has.
-*arrays : sequence of Array
-    Input arrays.
-axis : int or None, default -1
-    Axis along which to compute; None: the elements in one dimension.
-
-Returns
--------
-Array
-    Lazy.
-
-Raises
-------
-TypeError
-    For bool.
-
-Examples
---------
->>> import cubed
->>> cubed.f()
-"""
-
-
-def undocumented(x, /, own=1, *arrays, axis=-1, _hidden=0):
-    return x
-
-
-undocumented.__annotations__ = {"x": "Array", "axis": "int | None", "return": "Array"}
-indented = sys.version_info < (3, 13)
-
-
-def test_what_a_docstring_leaves_out_is_put_in():
-    undocumented.__doc__ = OWN if indented else inspect.cleandoc(OWN)
-    f = documented(returns="Lazy.", raises="TypeError: For bool.")(undocumented)
-    assert f is undocumented and f.__doc__ == WHOLE
-
-
-@pytest.mark.parametrize(
-    ("doc", "says"),
-    [
-        ("Does it.\n\n>>> cubed.f()\n", "undocumented: nothing is said of own"),
-        (OWN.replace("own :", "own, other :"), "undocumented has no parameter other"),
-        (
-            OWN.replace("Examples\n", "Returns\n    -------\n    Array\n\n    Examples\n"),
-            "returns, too",
-        ),
-        (OWN.replace(">>>", ""), "undocumented: the docstring has no example"),
-    ],
-)
-def test_what_cannot_be_completed(doc, says):
-    undocumented.__doc__ = doc if indented else inspect.cleandoc(doc)
-    with pytest.raises(TypeError, match=says):
-        documented(returns="Lazy.")(undocumented)
 
 
 def with_examples():
