@@ -155,4 +155,4 @@ def test_the_command_has_them(tmp_path):
     np.testing.assert_array_equal(got["t"], c)
     result = run("eval", "gather(a, i)", *ins)
     assert result.code == 1
-    assert "for each axis of x" in result.err
+    assert "positions of 1 axes, expected 2" in result.err
