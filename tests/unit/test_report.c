@@ -261,7 +261,6 @@ static void test_marks_say_who_did_what(void **state)
     report_event(f->r, &e);
     draw(f, REPORT_TIMELINE);
     expect(f, "<title>task 0 of stage 0: 10 ms, 30.0 MB, on node1</title>");
-    expect(f, "<h2>Slowest tasks</h2>");
     expect(f, "class=\"failed\"><title>task 1 of stage 0: 10 ms, 1 failed attempt, on "
               "a&lt;b&gt;&amp;&quot;c&quot;</title>");
     assert_int_equal(count(f->page, "<title>task 2, with other workers, of stage 0: "), 2);
@@ -273,6 +272,8 @@ static void test_marks_say_who_did_what(void **state)
     }
     write_page(f, NULL);
     expect(f, "<h2>Machines</h2>");
+    expect(f, "<h2>Slowest tasks</h2>");
+    expect(f, "<tr><td class=\"number\">10 ms</td>");
     expect(f, "<td>a&lt;b&gt;&amp;&quot;c&quot;</td>");
     expect(f, "<li>task 1 of stage 0, ");
     expect(f, ": killed &lt;9&gt;</li>");
