@@ -29,7 +29,12 @@ PLACES = {
 }
 #: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
 METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
-HOMES = {"linalg": "cubed.linalg", "fft": "cubed.fft", "ndimage": "cubed.ndimage", "stats": "cubed.stats"}
+HOMES = {
+    "linalg": "cubed.linalg",
+    "fft": "cubed.fft",
+    "ndimage": "cubed.ndimage",
+    "stats": "cubed.stats",
+}
 FUNCTIONS = tuple(read(ROOT / "build/release/libcubed.so"))
 CATEGORIES = tuple(dict.fromkeys(f.category for f in FUNCTIONS))
 
