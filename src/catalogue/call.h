@@ -58,7 +58,9 @@ static inline int cb_call_choice(const cb_call *c, int i) { return (int)c->value
 double cb_call_real(const cb_call *c, int i);
 /* The name of a choice; NULL if the value is none. */
 const char *cb_call_choice_name(const cb_call *c, int i);
-/* An axis, or the number of axes; beyond int it is the nearest int, which no array has. */
+/* The nearest int: no array has an axis beyond int. */
+int cb_clamp_axis(int64_t axis);
+/* An axis, or the number of axes, as cb_clamp_axis has it. */
 int cb_call_axis(const cb_call *c, int i);
 /* One axis or a list: puts *n of them into `room` and returns it. NULL, and *n is 0, for None. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);

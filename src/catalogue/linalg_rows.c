@@ -355,6 +355,73 @@ static cubed_status call_einsum(const cb_call *c)
                         c->err);
 }
 
+static const cubed_param tensordot_params[] = {
+    PARAM_ARRAY("x1", "The first operand."),
+    PARAM_ARRAY("x2", "The second operand."),
+    {PARAM("axes", ACCEPTS(INT) | ACCEPTS(LIST), 0,
+           "How many axes are summed over, the last ones of `x1` and the first ones of `x2`; or "
+           "the axes of `x1` and those of `x2`."),
+     INT_DEFAULT(2)},
+};
+
+/* Half of a pair: an axis, or a list of axes. False if it is neither. */
+static bool take_axes(const cubed_value *v, int axes[CUBED_MAX_NDIM], int *n)
+{
+    const bool is_list = v->kind == CUBED_VALUE_LIST;
+    *n = is_list ? v->n : 1;
+    for (int i = 0; i < *n; i++) {
+        const cubed_value *item = is_list ? &v->as.items[i] : v;
+        if (item->kind != CUBED_VALUE_INT || *n > CUBED_MAX_NDIM) return false;
+        axes[i] = cb_clamp_axis(item->as.integer);
+    }
+    return true;
+}
+
+/* The axes of both operands that are summed over. */
+static cubed_status take_pairs(const cb_call *c, int axes[2][CUBED_MAX_NDIM], int *n)
+{
+    const cubed_value *v = &c->values[2];
+    const int n1 = cubed_array_ndim(cb_call_array(c, 0)),
+              n2 = cubed_array_ndim(cb_call_array(c, 1));
+    char shown[80];
+    int second;
+    cubed_value_format(v, shown, sizeof shown);
+    if (v->kind == CUBED_VALUE_INT) {
+        if (v->as.integer < 0 || v->as.integer > (n1 < n2 ? n1 : n2))
+            return cb_call_blame(c, 2,
+                                 cb_fail(c->err, CUBED_E_ARG,
+                                         "tensordot: axes is %s, expected a number of axes that "
+                                         "both operands have (%d and %d)",
+                                         shown, n1, n2));
+        *n = (int)v->as.integer;
+        for (int i = 0; i < *n; i++) {
+            axes[0][i] = n1 - *n + i;
+            axes[1][i] = i;
+        }
+        return CUBED_OK;
+    }
+    if (v->n != 2 || !take_axes(&v->as.items[0], axes[0], n) ||
+        !take_axes(&v->as.items[1], axes[1], &second) || *n != second)
+        return cb_call_blame(c, 2,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "tensordot: axes is %s, expected a number, or as many axes of "
+                                     "x1 as of x2, such as [[1], [0]]",
+                                     shown));
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < *n; i++)
+            CB_TRY(cb_call_check_axis(c, 2, k == 0 ? n1 : n2, axes[k][i], &axes[k][i]));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_tensordot(const cb_call *c)
+{
+    int axes[2][CUBED_MAX_NDIM], n;
+    CB_TRY(take_pairs(c, axes, &n));
+    return cubed_tensordot(cb_call_array(c, 0), cb_call_array(c, 1), axes[0], axes[1], n, c->out,
+                           c->err);
+}
+
 /* --- Norms -------------------------------------------------------------------------------------------- */
 
 static const cubed_choice matrix_norms[] = {
@@ -565,6 +632,9 @@ static const cb_row rows[] = {
     {{"svdvals", CATEGORY, .summary = "Singular values, which descend.",
       .returns = "``(..., k)``, real, with k the smaller extent.", PARAMS(matrix_params)},
      .call = call_svdvals},
+    {{"tensordot", CATEGORY, .summary = "Sums of products over pairs of axes.",
+      .returns = "The other axes of `x1`, then those of `x2`.", PARAMS(tensordot_params)},
+     .call = call_tensordot},
     {{"tensorinv", CATEGORY,
       .summary = "The inverse of an array as of a matrix, whose rows are its first axes.",
       .returns = "The other axes, then the first ones.", PARAMS(tensorinv_params)},

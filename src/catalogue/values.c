@@ -30,21 +30,21 @@ const char *cb_call_choice_name(const cb_call *c, int i)
     return choice->name;
 }
 
-static int clamp(int64_t axis)
+int cb_clamp_axis(int64_t axis)
 {
     return axis < INT_MIN ? INT_MIN : axis > INT_MAX ? INT_MAX : (int)axis;
 }
 
-int cb_call_axis(const cb_call *c, int i) { return clamp(c->values[i].as.integer); }
+int cb_call_axis(const cb_call *c, int i) { return cb_clamp_axis(c->values[i].as.integer); }
 
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n)
 {
     const cubed_value *v = &c->values[i];
     *n = 0;
     if (v->kind == CUBED_VALUE_NONE) return NULL;
-    if (v->kind == CUBED_VALUE_INT) room[(*n)++] = clamp(v->as.integer);
+    if (v->kind == CUBED_VALUE_INT) room[(*n)++] = cb_clamp_axis(v->as.integer);
     if (v->kind == CUBED_VALUE_INTS) {
-        for (; *n < v->n; ++*n) room[*n] = clamp(v->as.ints[*n]);
+        for (; *n < v->n; ++*n) room[*n] = cb_clamp_axis(v->as.ints[*n]);
     }
     return room;
 }

@@ -67,8 +67,6 @@ cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *lis
                                  cubed_array **arrays);
 /* The packing of what a node became, NULL if its values are not unchanged stored ones. */
 const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
-/* The first two arguments, as arrays; literals take the other's type. */
-cubed_status expr_get_two(expr_builder *b, const expr *call, cubed_array *x[2]);
 /* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
 /* The same, where whole numbers beyond that type take part, as in comparisons. */

@@ -7,7 +7,7 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, core_of, normalize_axes
+from cubed.array._operands import common_spec, core_of
 from cubed.functions import linalg
 from cubed.functions.linalg import matrix_transpose
 
@@ -79,17 +79,8 @@ def tensordot(
     array([[ 7., 10.],
            [15., 22.]])
     """
-    a, b = core_of(x1), core_of(x2)
-    n, m = len(a.shape), len(b.shape)
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(n, m):
-            raise ValueError(f"tensordot over {axes} axes of arrays with {n} and {m}")
-        first, second = tuple(range(n - axes, n)), tuple(range(axes))
-    else:
-        if len(axes) != 2:
-            raise ValueError(f"axes is {axes!r}, expected a number, or those of x1 and those of x2")
-        first, second = normalize_axes(axes[0], n), normalize_axes(axes[1], m)
-    return Array._new(_core.tensordot(a, b, first, second), common_spec(x1, x2))
+    core = _core.call("tensordot", core_of(x1), core_of(x2), axes)
+    return Array._new(core, common_spec(x1, x2))
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
