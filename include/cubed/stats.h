@@ -1,5 +1,5 @@
 /* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). Lazy, like everything in
- * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of the options is not used.
+ * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of the options is used by cubed_variance alone.
  * CUBED_E_TYPE for types other than real numbers. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
@@ -24,6 +24,27 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, bool fisher, bool bias,
                                                        const cubed_reduce_options *options,
+                                                       cubed_array **out, cubed_error *err);
+
+/* --- Variances ---------------------------------------------------------------------------------------- */
+
+typedef struct cubed_variance_options {
+    size_t struct_size;
+    cubed_reduce_options reduce;
+    bool root;     /* the standard deviation */
+    bool skip_nan; /* as cubed_nan_reduce */
+} cubed_variance_options;
+#define CUBED_VARIANCE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cubed_variance_options), CUBED_REDUCE_OPTIONS_INIT, false, false                    \
+    }
+/* Computes variances, also of complex numbers: the sum of the variances of both parts.
+ *
+ * where  bools that broadcast to x's shape: true for the elements that count; NULL: all
+ *
+ * Errors: CUBED_E_TYPE if x has no numbers or `where` no bools; CUBED_E_ARG if `where` does not broadcast. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_variance(cubed_array *x, cubed_array *where,
+                                                       const cubed_variance_options *options,
                                                        cubed_array **out, cubed_error *err);
 
 /* --- Statistics of tests ------------------------------------------------------------------------------ */

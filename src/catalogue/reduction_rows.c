@@ -1,6 +1,6 @@
 /* Reductions: the rows of cubed/reductions.def, each also of the elements that are not NaN. */
 #include "base/error.h"
-#include "cubed/array.h"
+#include "cubed/stats.h"
 #include "rows.h"
 
 #define CATEGORY .category = "reduction"
@@ -18,6 +18,7 @@ static const cubed_param spread_params[] = {
     COMMON,
     DIVISOR("correction", "Subtracted from the number of elements in the divisor. None: 0."),
     DIVISOR("ddof", "NumPy's name of `correction`."),
+    PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements that count. None: all."),
 };
 
 static cubed_status take_options(const cb_call *c, int room[CUBED_MAX_NDIM],
@@ -37,11 +38,29 @@ static cubed_status take_options(const cb_call *c, int room[CUBED_MAX_NDIM],
     return CUBED_OK;
 }
 
+/* Whether the variance is one of chosen elements, or of complex numbers. */
+static bool is_chosen(const cb_call *c)
+{
+    const cubed_dtype dtype = cubed_array_dtype(cb_call_array(c, 0));
+    return c->function->params == spread_params &&
+           (cb_call_has(c, 5) || cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX);
+}
+
+static cubed_status call_variance(const cb_call *c, bool skip_nan, const cubed_reduce_options *o)
+{
+    cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
+    options.reduce = *o;
+    options.root = c->which == CUBED_REDUCE_STD;
+    options.skip_nan = skip_nan;
+    return cubed_variance(cb_call_array(c, 0), cb_call_array(c, 5), &options, c->out, c->err);
+}
+
 static cubed_status call_reduce(const cb_call *c)
 {
     int room[CUBED_MAX_NDIM];
     cubed_reduce_options o;
     CB_TRY(take_options(c, room, &o));
+    if (is_chosen(c)) return call_variance(c, false, &o);
     return cubed_reduce((cubed_reduction)c->which, cb_call_array(c, 0), &o, c->out, c->err);
 }
 
@@ -50,6 +69,7 @@ static cubed_status call_nan_reduce(const cb_call *c)
     int room[CUBED_MAX_NDIM];
     cubed_reduce_options o;
     CB_TRY(take_options(c, room, &o));
+    if (is_chosen(c)) return call_variance(c, true, &o);
     return cubed_nan_reduce((cubed_reduction)c->which, cb_call_array(c, 0), &o, c->out, c->err);
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from cubed.array_api.elementwise_functions import (
 )
 from cubed.array_api.searching_functions import where as choose
 from cubed.base._types import Axis, DTypeLike
-
-if TYPE_CHECKING:
-    from cubed._core import AnyReduction
 
 #: What changes no result of a reduction.
 _NEUTRAL = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "all": 1, "any": 0}
@@ -135,27 +132,9 @@ def variance(
         return sqrt(real_mean) if root else real_mean
     if dtype is not None:
         x = x.astype(dtype)
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    missing = isnan(x)
-    parts = [real(x), imag(x)] if x.dtype.kind == "c" else [x]
-    hidden = None
-    if where is not True:
-        hidden = ~mask_of(where, x)
-        missing = logical_and(missing, ~hidden)
-    if skip_nan and len(parts) > 1:
-        hidden = missing if hidden is None else logical_or(hidden, missing)
-    name: AnyReduction = "var" if hidden is None and not skip_nan else "nanvar"
-    out: Array | None = None
-    for part in parts:
-        y = part if hidden is None else choose(hidden, part.dtype.type(np.nan), part)
-        found = x._like(_core.call(name, y._x, axes, keepdims, free))
-        out = found if out is None else add(out, found)
-    assert out is not None
-    if where is not True and not skip_nan:  # a NaN that was chosen is one of the elements
-        lost = x._like(_core.call("any", missing._x, axes, keepdims))
-        out = choose(lost, out.dtype.type(np.nan), out)
-    return sqrt(out) if root else out
+    mask = None if where is True else mask_of(where, x)._x
+    name = f"{'nan' * skip_nan}{'std' if root else 'var'}"
+    return x._like(_core.call(name, x._x, axes, keepdims, free, None, mask))
 
 
 def _about_a_real_mean(
