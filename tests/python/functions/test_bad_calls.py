@@ -85,7 +85,11 @@ def calls(f):
 
 CALLS = [call for f in catalogue.FUNCTIONS for call in calls(f)]
 #: Functions of Python with parameters of their own.
-PYTHON = [call for call in CALLS if call.function.name not in catalogue.METHODS]
+PYTHON = [
+    call
+    for call in CALLS
+    if call.function.name not in catalogue.METHODS and catalogue.in_python(call.function)
+]
 
 
 def in_numpy(f):
@@ -125,6 +129,7 @@ OTHERWISE = {
     "ifft2: s no number": "as fft2",
     "irfft2: s no number": "as fft2",
     "rfft2: s no number": "as fft2",
+    "tensordot: axes no number": "NumPy counts the characters of the string",
     "tensorsolve: axes out of range": "NumPy takes lists alone",
     "geomspace: num no number": "NumPy looks for zeros first",
     "geomspace: endpoint no number": "as num",
