@@ -58,7 +58,7 @@ def in_python(f):
     if method := METHODS.get(f.name):
         return f"numpy.{method}", operator.attrgetter(method)(np)
     for place in (HOMES.get(f.category, "cubed"), *PLACES):
-        if function := getattr(PLACES[place], f.name, None):
+        if callable(function := getattr(PLACES[place], f.name, None)):
             return f"{place}.{f.name}", function
     return None
 
