@@ -29,6 +29,22 @@ PLACES = {
 }
 #: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
 METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
+#: What Python has in place of functions that it does not have by that name.
+IN_PLACE = {
+    "exponential": "`cubed.random.exponential`, with its arguments in NumPy's order",
+    "forward_fill": "Xarray's `ffill`",
+    "gather": "`x[i, :, j]`",
+    "groupby": "`cubed.groupby_reduce`, and Xarray's `groupby`",
+    "integers": "`cubed.random.integers`, with its arguments in NumPy's order",
+    "normal": "`cubed.random.normal`, with its arguments in NumPy's order",
+    "random": "`cubed.random.random`",
+    "replace": "`x[mask] = value`",
+    "require": "nothing: functions that need a condition check it themselves",
+    "rolling": "Xarray's `rolling`",
+    "scatter": "`x[i, :, j] = value`",
+    "scatter_mask": "`x[mask] = values`",
+    "uniform": "`cubed.random.uniform`, with its arguments in NumPy's order",
+}
 HOMES = {
     "linalg": "cubed.linalg",
     "fft": "cubed.fft",
@@ -91,6 +107,8 @@ def described(f):
     yield from (f"Raises {error}: {text(when)}\n" for error, when in notes.raises)
     if found := in_python(f):
         yield f"In Python: `{found[0]}`\n\n{example(found[1])}"
+    else:
+        yield f"In Python: {IN_PLACE[f.name]}\n"
 
 
 def page(category):

@@ -12,6 +12,9 @@ import catalogue
 def test_every_function_is_in_python_with_an_example():
     for f in catalogue.FUNCTIONS:
         found = catalogue.in_python(f)
+        if f.name in catalogue.IN_PLACE:
+            assert not found, f.name
+            continue
         assert found, f.name
         assert f.name in catalogue.METHODS or ">>> " in catalogue.example(found[1]), f.name
 
