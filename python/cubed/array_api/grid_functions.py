@@ -11,6 +11,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._cores import in_chunks, is_auto
 from cubed.array._first import computes_first
+from cubed.array._neighbours import refuse_foreign
 from cubed.array_api.creation_functions import arange, ones, spaced, tril
 from cubed.array_api.manipulation_functions import (
     stack,
@@ -136,6 +137,7 @@ def geomspace(
     >>> cubed.geomspace(1, 1000, 4).compute()
     array([   1.,   10.,  100., 1000.])
     """
+    refuse_foreign(start, stop)
     for name, x in (("start", start), ("stop", stop)):
         if not isinstance(x, Array) and not np.all(x):
             raise ValueError(f"{name} is {x!r}, expected numbers other than zero")
