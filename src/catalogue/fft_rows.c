@@ -150,7 +150,7 @@ static cubed_status call_rfftfreq(const cb_call *c)
 
 static const cubed_param shift_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    PARAM_AXES("axes", NAMED, "Axes whose halves are exchanged. None: all."),
+    PARAM_AXES("axes", 0, "Axes whose halves are exchanged. None: all."),
 };
 
 static cubed_status call_fftshift(const cb_call *c)

@@ -7,8 +7,8 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import lazy
-from cubed.base._types import Axis, DTypeLike, Shape
-from cubed.functions._calls import type_for
+from cubed.base._types import Axis, ChunksLike, DTypeLike, Shape
+from cubed.functions._calls import rechunked, type_for
 
 __all__ = [
     "fft",
@@ -97,7 +97,13 @@ def fft2(
 
 
 def fftfreq(
-    n: int, /, d: float = 1, *, dtype: DTypeLike = None, device: str | None = None
+    n: int,
+    /,
+    d: float = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
 ) -> Array:
     """The frequencies of the elements of `fft`.
 
@@ -111,6 +117,8 @@ def fftfreq(
         Data type of the frequencies, float32 or float64. None: float64.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
 
     Returns
     -------
@@ -123,7 +131,7 @@ def fftfreq(
     >>> cubed.fft.fftfreq(4).compute()
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
-    return Array._new(_core.call("fftfreq", n, d, type_for(dtype), device), None)
+    return rechunked(Array._new(_core.call("fftfreq", n, d, type_for(dtype), device), None), chunks)
 
 
 def fftn(
@@ -159,7 +167,7 @@ def fftn(
     return x._like(_core.call("fftn", x._x, s, axes, norm, x.spec.task_mem))
 
 
-def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
+def fftshift(x: Array, /, axes: Axis = None) -> Array:
     """The elements with the frequency 0 in the middle.
 
     Parameters
@@ -312,7 +320,7 @@ def ifftn(
     return x._like(_core.call("ifftn", x._x, s, axes, norm, x.spec.task_mem))
 
 
-def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
+def ifftshift(x: Array, /, axes: Axis = None) -> Array:
     """The inverse of `fftshift`.
 
     Parameters
@@ -545,7 +553,13 @@ def rfft2(
 
 
 def rfftfreq(
-    n: int, /, d: float = 1, *, dtype: DTypeLike = None, device: str | None = None
+    n: int,
+    /,
+    d: float = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
 ) -> Array:
     """The frequencies of the elements of `rfft`.
 
@@ -559,6 +573,8 @@ def rfftfreq(
         Data type of the frequencies, float32 or float64. None: float64.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
 
     Returns
     -------
@@ -571,7 +587,8 @@ def rfftfreq(
     >>> cubed.fft.rfftfreq(4).compute()
     array([0.  , 0.25, 0.5 ])
     """
-    return Array._new(_core.call("rfftfreq", n, d, type_for(dtype), device), None)
+    core = _core.call("rfftfreq", n, d, type_for(dtype), device)
+    return rechunked(Array._new(core, None), chunks)
 
 
 def rfftn(

@@ -369,7 +369,16 @@ def ravel(x: Array, /, order: str = "C") -> Array:
     return x._like(_core.call("ravel", x._x, order))
 
 
-def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, order: str = "C") -> Array:
+def reshape(
+    x: Array,
+    /,
+    shape: Shape,
+    *,
+    copy: bool | None = None,
+    order: str = "C",
+    merge_chunks: Any = None,
+    limit: Any = None,
+) -> Array:
     """The elements in another shape.
 
     Elements are read and written in C order, the last axis first, or with `order` ``"F"`` the first
@@ -385,6 +394,10 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None, order: str =
         Changes nothing.
     order : {"C", "F", "A", "K"}, default "C"
         Which axis is the fastest: the last one, or with ``"F"`` the first one.
+    merge_chunks : bool
+        Accepted, and not needed: the planner chooses chunks.
+    limit : int or None
+        Accepted, and not needed: the planner chooses chunks.
 
     Returns
     -------

@@ -131,7 +131,13 @@ def cov(
 
 
 def cumprod(
-    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+    x: Array,
+    /,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    *,
+    include_initial: bool = False,
+    method: Any = None,
 ) -> Array:
     """Running products along an axis.
 
@@ -147,6 +153,8 @@ def cumprod(
         Data type of the totals.
     include_initial : bool, default False
         Whether the neutral element comes in front.
+    method : {"sequential", "blelloch"} or None
+        Accepted, and not needed: the planner chooses the algorithm.
 
     Returns
     -------
@@ -166,7 +174,13 @@ def cumprod(
 
 
 def cumsum(
-    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+    x: Array,
+    /,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    *,
+    include_initial: bool = False,
+    method: Any = None,
 ) -> Array:
     """Running sums along an axis.
 
@@ -182,6 +196,8 @@ def cumsum(
         Data type of the totals.
     include_initial : bool, default False
         Whether the neutral element comes in front.
+    method : {"sequential", "blelloch"} or None
+        Accepted, and not needed: the planner chooses the algorithm.
 
     Returns
     -------
