@@ -140,10 +140,18 @@ class Array(Methods, Operators):
         )
 
     def rechunk(
-        self, chunks: ChunksLike, *, min_mem: Any = None, allow_irregular: bool = True
+        self,
+        chunks: ChunksLike = "auto",
+        threshold: Any = None,
+        block_size_limit: int | str | None = None,
+        balance: bool = False,
+        *,
+        method: Any = None,
+        min_mem: Any = None,
+        allow_irregular: bool = True,
     ) -> Array:
         """The same values in other chunks; see :func:`cubed.rechunk`."""
-        return rechunk(self, chunks, min_mem=min_mem, allow_irregular=allow_irregular)
+        return rechunk(self, chunks, threshold, block_size_limit, balance)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """The values, computed now, in new memory; ``copy=False`` is a ValueError.

@@ -57,6 +57,7 @@ def normalize_chunks(
     shape: Sequence[int],
     itemsize: int,
     previous: Sequence[int | tuple[int, ...]] | None = None,
+    most: int | None = None,
 ) -> Chunks:
     """Returns an extent for each axis, or the extents of all chunks if they differ.
 
@@ -72,11 +73,13 @@ def normalize_chunks(
         Shape and item size of the array.
     previous
         Its current chunks.
+    most
+        Bytes of an automatic chunk if `chunks` has no size.
     """
     entries, limit = _entries(chunks, len(shape))
     cuts = [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)]
     known = [max(c) if isinstance(c, tuple) else c for c in cuts]
-    filled = _fill_auto(known, shape, itemsize, limit or AUTO_CHUNK_BYTES)
+    filled = _fill_auto(known, shape, itemsize, limit or most or AUTO_CHUNK_BYTES)
     return tuple(c if isinstance(c, tuple) else f for c, f in zip(cuts, filled, strict=True))
 
 
