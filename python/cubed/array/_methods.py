@@ -10,6 +10,7 @@ import numpy as np
 
 from cubed.array import _above
 from cubed.array._base import ArrayBase
+from cubed.array._bits import view
 from cubed.array._operands import normalize_axis
 from cubed.array._views import BlockView, OuterIndex, PointIndex
 from cubed.base._types import Axis, DTypeLike
@@ -161,13 +162,17 @@ class Methods(ArrayBase):
         """Positions that sort; see :func:`cubed.array_api.argsort`."""
         return _api().argsort(self, axis=axis)
 
-    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> Array:
+    def cumprod(
+        self, axis: int | None = None, dtype: DTypeLike = None, *, method: str | None = None
+    ) -> Array:
         """Running products; see :func:`cubed.cumprod`."""
-        return _api().cumprod(self, axis=axis, dtype=dtype)
+        return _api().cumprod(self, axis=axis, dtype=dtype, method=method)
 
-    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> Array:
+    def cumsum(
+        self, axis: int | None = None, dtype: DTypeLike = None, *, method: str | None = None
+    ) -> Array:
         """Running sums; see :func:`cubed.cumsum`."""
-        return _api().cumsum(self, axis=axis, dtype=dtype)
+        return _api().cumsum(self, axis=axis, dtype=dtype, method=method)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Array:
         """Each element some times; see :func:`cubed.array_api.repeat`."""
@@ -222,15 +227,26 @@ class Methods(ArrayBase):
         """The same value behind another object: assigning to one leaves the other as it is."""
         return self._like(self._x)
 
+    def view(self, dtype: DTypeLike = None, order: str | None = "C") -> Array:
+        """The bytes of the elements read as another type of numbers or dates.
+
+        If its elements have another size, the last axis has more or fewer elements. Unlike NumPy's
+        the result is an array of its own: assigning to one leaves the other as it is.
+        """
+        return view(self, dtype, order)  # type: ignore[arg-type]
+
     def flatten(self, order: str = "C") -> Array:
         """The elements in C order, or with ``"F"`` the first axis first, in one dimension."""
         return _api().reshape(self, (-1,), order=order)
 
     ravel = flatten
 
-    def reshape(self, *shape: Any, order: str = "C") -> Array:
+    def reshape(
+        self, *shape: Any, order: str = "C", merge_chunks: bool = True, limit: Any = None
+    ) -> Array:
         """The elements in C order, or with ``"F"`` the first axis first, in another shape, given
-        as one tuple or as its extents."""
+        as one tuple or as its extents. The planner chooses chunks: `merge_chunks` and `limit` are
+        accepted, and not needed."""
         return _api().reshape(self, _extents(shape), order=order)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
