@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubed.array._array import Array
+from cubed.array._operands import lazy
 from cubed.functions import linalg as made
 from cubed.functions._results import EighResult as EighResult
 from cubed.functions._results import EigResult as EigResult
@@ -24,8 +25,172 @@ from cubed.array_api.linear_algebra_functions import matmul as matmul
 from cubed.array_api.linear_algebra_functions import tensordot as tensordot
 from cubed.array_api.linear_algebra_functions import vecdot as vecdot
 
-__all__ = ["tensordot"]
+__all__ = ["sfqr", "tensordot", "tsqr"]
 __all__ += made.__all__
+
+
+def cholesky(  # type: ignore[no-redef]
+    x: Array, /, *, upper: bool = False, lower: bool | None = None
+) -> Array:
+    """Triangular factors of positive definite matrices.
+
+    A matrix that a task cannot hold is factored in panels of columns.
+
+    Parameters
+    ----------
+    x : Array
+        ``(..., n, n)``, of which the triangle that is made is read.
+    upper : bool, default False
+        Make the upper triangle, not the lower one.
+    lower : bool or None
+        The opposite of `upper`, and in its place: SciPy's and Dask's parameter, whose default is
+        another one there.
+
+    Returns
+    -------
+    Array
+        ``(..., n, n)``, with a positive diagonal; float64 for integers, else the type of the
+        input. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If both parameters are given and do not agree.
+    MemoryError
+        If a task cannot hold even one column. Computing raises LinAlgError if a matrix is not
+        positive definite.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[4.0, 2.0], [2.0, 2.0]])
+    >>> cubed.linalg.cholesky(x).compute()
+    array([[2., 0.],
+           [1., 1.]])
+    """
+    if upper and lower:
+        raise ValueError("cholesky: upper and lower are both true, expected one of them")
+    return made.cholesky(x, upper=upper if lower is None else not lower)
+
+
+#: Statements about matrices, by SciPy's names.
+_ASSUMED = (
+    "gen",
+    "sym",
+    "her",
+    "pos",
+    "general",
+    "symmetric",
+    "hermitian",
+    "positive definite",
+)
+
+
+def solve(  # type: ignore[no-redef]
+    x1: Array, x2: Array, /, *, assume_a: str = "gen"
+) -> Array:
+    """Solutions of linear equations.
+
+    Parameters
+    ----------
+    x1 : Array
+        Matrices of the equations.
+    x2 : Array
+        Right-hand sides.
+    assume_a : str, default "gen"
+        For compatibility: ``"gen"``, ``"sym"``, ``"her"`` or ``"pos"``. All matrices are
+        factored in the same way, and read whole.
+
+    Returns
+    -------
+    Array
+        The shape of `x2` with stacks that broadcast; float64 for integers, else the type that both
+        promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For another `assume_a`.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[2.0, 1.0], [1.0, 2.0]])
+    >>> cubed.linalg.solve(x, cubed.asarray([3.0, 3.0])).compute()
+    array([1., 1.])
+    """
+    if assume_a not in _ASSUMED:
+        raise ValueError(
+            f"solve: assume_a is {assume_a!r}, expected one of {', '.join(_ASSUMED)};"
+            " solve_triangular reads one triangle"
+        )
+    return made.solve(x1, x2)
+
+
+def _check_matrix(name: str, data: Any) -> None:
+    if lazy(data, "data").ndim != 2:
+        raise ValueError(f"{name}: data has {data.ndim} axes, expected 2")
+
+
+def tsqr(data: Array, /, compute_svd: bool = False) -> Any:
+    """The QR decomposition of a matrix, or its singular values: Dask's name of :func:`qr`.
+
+    Parameters
+    ----------
+    data : Array
+        A matrix, in any chunks.
+    compute_svd : bool, default False
+        Whether to return singular values and vectors in place of `Q` and `R`.
+
+    Returns
+    -------
+    QRResult or SVDResult
+        ``(m, k)`` and ``(k, n)`` with k the smaller extent; with `compute_svd` ``(m, k)``, ``(k,)``
+        and ``(k, n)``. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If `data` is no matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> q, r = cubed.linalg.tsqr(cubed.asarray([[3.0], [4.0]]))
+    >>> abs(r).compute()
+    array([[5.]])
+    """
+    _check_matrix("tsqr", data)
+    return made.svd(data, full_matrices=False) if compute_svd else made.qr(data)
+
+
+def sfqr(data: Array, /) -> QRResult:
+    """The QR decomposition of a matrix with more columns than rows: Dask's name of :func:`qr`.
+
+    Parameters
+    ----------
+    data : Array
+        A matrix, in any chunks.
+
+    Returns
+    -------
+    QRResult
+        ``(m, k)`` and ``(k, n)`` with k the smaller extent. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If `data` is no matrix.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> q, r = cubed.linalg.sfqr(cubed.asarray([[3.0, 4.0]]))
+    >>> abs(r).compute()
+    array([[3., 4.]])
+    """
+    _check_matrix("sfqr", data)
+    return made.qr(data)
 
 
 def svd(  # type: ignore[no-redef]
@@ -72,6 +237,8 @@ def svd_compressed(  # type: ignore[no-redef]
     seed: int | None = None,
     *,
     coerce_signs: bool = True,
+    iterator: str = "power",
+    compute: bool = False,
 ) -> SVDResult:
     """About the k largest singular values and their vectors, of products with random vectors.
 
@@ -90,6 +257,10 @@ def svd_compressed(  # type: ignore[no-redef]
         Of the vectors. None: drawn from Python's :mod:`random`.
     coerce_signs : bool, default True
         Make the sum of each right vector positive.
+    iterator : {"power", "QR"}, default "power"
+        For compatibility: the vectors are made orthonormal between products in any case.
+    compute : bool, default False
+        For compatibility: the planner decides which results are stored.
 
     Returns
     -------
@@ -104,6 +275,8 @@ def svd_compressed(  # type: ignore[no-redef]
     >>> s.compute().round(6)
     array([3.])
     """
+    if iterator not in ("power", "QR"):
+        raise ValueError(f"svd_compressed: iterator is {iterator!r}, expected 'power' or 'QR'")
     if seed is None:
         import random  # late: it takes a while, and few need it
 
