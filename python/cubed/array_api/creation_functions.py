@@ -27,9 +27,19 @@ from cubed.io import _create
 from cubed.spec import Spec
 
 __all__ = [
-    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "arange", "asanyarray", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full",
+    "full_like",
     "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]  # fmt: skip
+
+
+def check_order(name: str, order: str | None) -> None:
+    """ValueError for an order of memory that chunks do not have."""
+    if order not in ("C", "K", "A", None):
+        raise ValueError(
+            f"{name}: order is {order!r}, expected 'C' or None: chunks are in C order;"
+            " x.T has the axes in reverse order"
+        )
 
 
 def arange(
@@ -133,6 +143,7 @@ def asarray(
     *,
     dtype: DTypeLike = None,
     device: str | None = None,
+    order: str | None = None,
     copy: bool | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
@@ -148,6 +159,8 @@ def asarray(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     copy : bool or None
         Whether memory is copied; False: an error where it would have to be.
     chunks : int, tuple, str or None
@@ -172,6 +185,53 @@ def asarray(
            [3, 4]])
     """
     check_device(device)
+    check_order("asarray", order)
+    return _create.asarray(obj, dtype, copy, chunks, spec)
+
+
+def asanyarray(
+    obj: Any,
+    /,
+    dtype: DTypeLike = None,
+    order: str | None = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> Array:
+    """An array of what is an array, a scalar or nested sequences of them: :func:`cubed.asarray`.
+
+    Parameters
+    ----------
+    obj : array_like
+        An array, a scalar, or nested sequences of them.
+    dtype : dtype or None
+        Data type of the result's elements.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
+    device : {"cpu"} or None
+        Device of the result: there is only the CPU.
+    copy : bool or None
+        Whether memory is copied; False: an error where it would have to be.
+    chunks : int, tuple, str or None
+        Chunks of the result, see :func:`cubed.rechunk`.
+    spec : Spec or None
+        Resources of computations, such as `allowed_mem`; None: as configured.
+
+    Returns
+    -------
+    Array
+        As of :func:`cubed.asarray`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.asanyarray([1, 2]).compute()
+    array([1, 2])
+    """
+    check_device(device)
+    check_order("asanyarray", order)
     return _create.asarray(obj, dtype, copy, chunks, spec)
 
 
@@ -180,6 +240,7 @@ def empty(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -193,6 +254,8 @@ def empty(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -213,6 +276,7 @@ def empty(
     array([[0, 0, 0],
            [0, 0, 0]])
     """
+    check_order("empty", order)
     d = dtype or np.float64
     return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
@@ -223,6 +287,7 @@ def empty_like(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
     shape: Shape | None = None,
@@ -237,6 +302,8 @@ def empty_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -255,6 +322,7 @@ def empty_like(
     >>> cubed.empty_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
+    check_order("empty_like", order)
     d = lazy(x).dtype if dtype is None else dtype
     return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec, shape=shape)
 
@@ -267,6 +335,7 @@ def eye(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -284,6 +353,8 @@ def eye(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -302,6 +373,7 @@ def eye(
            [0., 0., 1.]])
     """
     check_device(device)
+    check_order("eye", order)
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
@@ -350,6 +422,7 @@ def full(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -365,6 +438,8 @@ def full(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -388,6 +463,7 @@ def full(
            [7.5, 7.5]])
     """
     check_device(device)
+    check_order("full", order)
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
     elif isinstance(fill_value, np.ndarray) and fill_value.ndim == 0:
@@ -453,6 +529,7 @@ def full_like(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
     shape: Shape | None = None,
@@ -469,6 +546,8 @@ def full_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -487,6 +566,7 @@ def full_like(
     >>> cubed.full_like(cubed.asarray([1, 2]), 7).compute()
     array([7, 7])
     """
+    check_order("full_like", order)
     x = lazy(x)
     own = engine_chunks(x._x) if shape is None else "auto"
     return full(
@@ -503,7 +583,7 @@ def linspace(
     start: Any,
     stop: Any,
     /,
-    num: int,
+    num: int = 50,
     *,
     dtype: DTypeLike = None,
     device: str | None = None,
@@ -591,6 +671,7 @@ def ones(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -604,6 +685,8 @@ def ones(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -624,6 +707,7 @@ def ones(
     array([[1, 1, 1],
            [1, 1, 1]])
     """
+    check_order("ones", order)
     return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
@@ -633,6 +717,7 @@ def ones_like(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
     shape: Shape | None = None,
@@ -647,6 +732,8 @@ def ones_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -665,6 +752,7 @@ def ones_like(
     >>> cubed.ones_like(cubed.asarray([1.5, 2.5])).compute()
     array([1., 1.])
     """
+    check_order("ones_like", order)
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec, shape=shape)
 
 
@@ -673,6 +761,7 @@ def zeros(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -686,6 +775,8 @@ def zeros(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -706,6 +797,7 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]])
     """
+    check_order("zeros", order)
     d = dtype or np.float64
     return full(shape, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec)
 
@@ -716,6 +808,7 @@ def zeros_like(
     dtype: DTypeLike = None,
     *,
     device: str | None = None,
+    order: str | None = None,
     chunks: ChunksLike = None,
     spec: Spec | None = None,
     shape: Shape | None = None,
@@ -730,6 +823,8 @@ def zeros_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
+    order : {"C", "K", "A"} or None
+        For compatibility: elements are in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -748,5 +843,6 @@ def zeros_like(
     >>> cubed.zeros_like(cubed.asarray([1.5, 2.5])).compute()
     array([0., 0.])
     """
+    check_order("zeros_like", order)
     d = lazy(x).dtype if dtype is None else dtype
     return full_like(x, _zero(d), dtype=d, device=device, chunks=chunks, spec=spec, shape=shape)

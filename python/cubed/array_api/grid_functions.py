@@ -245,8 +245,8 @@ def tri(
     M: int | None = None,
     k: int = 0,
     dtype: DTypeLike = float,
-    *,
     chunks: ChunksLike = "auto",
+    *,
     spec: Spec | None = None,
 ) -> Array:
     """Ones up to the diagonal that is k right of the main one, and zeros.
