@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cubed.blocks._gufunc import as_gufunc as as_gufunc
     from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem
     from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.blocks._unify import unify_chunks as unify_chunks
     from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.runtime.types import Callback as Callback
@@ -81,6 +82,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "show_versions",
         "store",
         "to_zarr",
+        "unify_chunks",
         "visualize",
     ]
     __all__ += array_api.__all__
@@ -101,6 +103,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "measure_reserved_mem": "blocks._measure",
         "show_versions": "base._versions",
         "raise_if_computes": "planning._guard",
+        "unify_chunks": "blocks._unify",
     }
 
     def __getattr__(name: str) -> Any:

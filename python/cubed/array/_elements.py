@@ -38,7 +38,7 @@ def elemwise(
     func: Callable[..., Any],
     *args: Any,
     dtype: Any = None,
-    extra_projected_mem: int = 0,
+    extra_projected_mem: int | None = 0,
     name: str | None = None,
     **kwargs: Any,
 ) -> Array:
@@ -52,8 +52,9 @@ def elemwise(
         Lazy arrays, NumPy arrays, scalars.
     dtype : dtype or None
         Of the result. None: found by calling the function with blocks of one element.
-    extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+    extra_projected_mem : int or None, default 0
+        Bytes that a call allocates beside its result; the task's projection includes them. None
+        estimates them: twice the bytes of its blocks, and 1 MiB.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object

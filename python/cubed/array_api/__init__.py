@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from cubed.array_api import (
     binning_functions,
+    bit_functions,
     block_functions,
+    calendar_functions,
     choosing_functions,
     composed_functions,
     constants,
@@ -22,6 +24,7 @@ from cubed.array_api import (
     joining_functions,
     linear_algebra_functions,
     manipulation_functions,
+    missing_functions,
     numpy_functions,
     searching_functions,
     set_functions,
@@ -35,7 +38,9 @@ from cubed.array_api import lib as lib
 from cubed.array_api import linalg as linalg
 from cubed.array_api.array_object import Array as Array
 from cubed.array_api.binning_functions import *  # noqa: F403
+from cubed.array_api.bit_functions import *  # noqa: F403
 from cubed.array_api.block_functions import *  # noqa: F403
+from cubed.array_api.calendar_functions import *  # noqa: F403
 from cubed.array_api.choosing_functions import *  # noqa: F403
 from cubed.array_api.composed_functions import *  # noqa: F403
 from cubed.array_api.constants import *  # noqa: F403
@@ -49,6 +54,7 @@ from cubed.array_api.inspection import __array_namespace_info__ as __array_names
 from cubed.array_api.joining_functions import *  # noqa: F403
 from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
+from cubed.array_api.missing_functions import *  # noqa: F403
 from cubed.array_api.numpy_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
 from cubed.array_api.set_functions import *  # noqa: F403
@@ -67,7 +73,9 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
         "lib",
         "linalg",
     ]
+    __all__ += bit_functions.__all__
     __all__ += block_functions.__all__
+    __all__ += calendar_functions.__all__
     __all__ += composed_functions.__all__
     __all__ += constants.__all__
     __all__ += creation_functions.__all__
@@ -77,6 +85,7 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
     __all__ += indexing_functions.__all__
     __all__ += linear_algebra_functions.__all__
     __all__ += manipulation_functions.__all__
+    __all__ += missing_functions.__all__
     __all__ += binning_functions.__all__
     __all__ += choosing_functions.__all__
     __all__ += grid_functions.__all__

@@ -7,6 +7,7 @@ from typing import Any
 
 from cubed.array._array import Array
 from cubed.array._calls import Cut, common, cuts, sizes
+from cubed.array._neighbours import refuse_foreign
 
 
 def unify_chunks(
@@ -37,9 +38,8 @@ def unify_chunks(
     Examples
     --------
     >>> import cubed
-    >>> from cubed.core.ops import unify_chunks
     >>> x, y = cubed.ones(6, chunks=2), cubed.ones(6, chunks=3)
-    >>> chunks, (x, y) = unify_chunks(x, "i", y, "i")
+    >>> chunks, (x, y) = cubed.unify_chunks(x, "i", y, "i")
     >>> chunks
     {'i': (2, 2, 2)}
     """
@@ -49,6 +49,7 @@ def unify_chunks(
         raise TypeError(
             f"unify_chunks: {len(args)} arguments, expected pairs of an array and its indices"
         )
+    refuse_foreign(*args, what="unify_chunks")
     pairs: list[tuple[Any, Sequence[Hashable] | None]] = [
         (args[i], None if args[i + 1] is None else tuple(args[i + 1]))
         for i in range(0, len(args), 2)

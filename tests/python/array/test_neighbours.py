@@ -188,6 +188,7 @@ def test_a_function_is_left_to_a_class_that_knows_us():
 #: Parameters that are no operands: they are switches, types, axes or shapes, or what to convert.
 NO_OPERANDS = {
     "allclose": (4,), "angle": (1,), "array_split": (1,), "asarray": (0,), "astype": (1,),
+    "asanyarray": (0, 1), "tsqr": (1,),
     "broadcast_shapes": (0, 1, 2), "broadcast_to": (1,), "can_cast": (0, 1), "corrcoef": (2,),
     "cov": (2,), "cross": (2, 3, 4, 5), "einsum": (0, 1), "finfo": (0,), "from_array": (0,),
     "isclose": (4,), "isdtype": (0, 1), "moveaxis": (1, 2), "nan_to_num": (1,), "pad": (1,),

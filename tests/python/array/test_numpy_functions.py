@@ -16,13 +16,13 @@ from numpy_functions import CALLS, NOT_OF_ARRAYS, B, C, D, F, G, I, V
 
 #: What NumPy's functions make of lazy arrays by computing them, with a warning.
 COMPUTED = {
-    "array2string", "array_equiv", "array_repr", "array_str", "busday_count", "busday_offset",
+    "array2string", "array_equiv", "array_repr", "array_str",
     "char.equal", "char.greater", "char.greater_equal", "char.less", "char.less_equal",
-    "char.not_equal", "datetime_as_string", "is_busday",
+    "char.not_equal", "datetime_as_string",
     "lib.scimath.arccos", "lib.scimath.arcsin", "lib.scimath.arctanh", "lib.scimath.log",
     "lib.scimath.log10", "lib.scimath.log2", "lib.scimath.logn", "lib.scimath.power",
-    "lib.scimath.sqrt", "min_scalar_type", "packbits", "poly", "polyadd", "polyder",
-    "polydiv", "polyint", "polymul", "polysub", "real_if_close", "roots", "unpackbits",
+    "lib.scimath.sqrt", "min_scalar_type", "poly", "polyadd", "polyder",
+    "polydiv", "polyint", "polymul", "polysub", "real_if_close", "roots",
 
 }  # fmt: skip
 

@@ -1,0 +1,196 @@
+"""Business days: dates without weekends and holidays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._elements import elemwise
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import to_numpy
+from cubed.io._create import as_lazy
+
+__all__ = ["busday_count", "busday_offset", "is_busday"]
+
+_DAY = np.dtype("datetime64[D]")
+
+
+def _dates(name: str, what: str, dates: Any) -> Array:
+    """Dates as lazy days."""
+    refuse_foreign(dates, what=what)
+    given = dates if isinstance(dates, Array) else to_numpy(dates)
+    if given.dtype.kind not in ("M" if isinstance(given, Array) else "MOSU"):
+        raise TypeError(f"{name}: {what} has elements of {given.dtype}, expected datetime64")
+    x = given if isinstance(given, Array) else as_lazy(given.astype(_DAY))
+    return x if x.dtype == _DAY else x.astype(_DAY)
+
+
+def _calendar(name: str, weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
+    """Options of NumPy's functions, which can be pickled."""
+    if isinstance(holidays, Array):
+        raise TypeError(f"{name}: holidays is a lazy array, expected dates: compute it before")
+    if busdaycal is None:
+        days = np.busdaycalendar(weekmask, [] if holidays is None else holidays)
+    elif holidays is None and isinstance(weekmask, str) and weekmask == "1111100":
+        days = busdaycal
+    else:
+        raise ValueError(f"{name}: there is a busdaycal, expected no weekmask and no holidays")
+    week = "".join("1" if day else "0" for day in days.weekmask)
+    return {"weekmask": week, "holidays": days.holidays}
+
+
+def is_busday(
+    dates: Any, /, weekmask: Any = "1111100", holidays: Any = None, busdaycal: Any = None
+) -> Array:
+    """Whether each date is a business day.
+
+    Parameters
+    ----------
+    dates : array_like of datetime64
+        Dates; times of day have no effect.
+    weekmask : str or sequence, default "1111100"
+        Business days of a week from Monday on, in NumPy's notation.
+    holidays : array_like of datetime64 or None
+        Dates that are not business days; they are in memory.
+    busdaycal : numpy.busdaycalendar or None
+        A calendar, in place of `weekmask` and `holidays`.
+
+    Returns
+    -------
+    Array
+        bool. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> cubed.is_busday(np.array(["2024-03-01", "2024-03-02"], "M8[D]")).compute()
+    array([ True, False])
+    """
+    options = _calendar("is_busday", weekmask, holidays, busdaycal)
+    x = _dates("is_busday", "dates", dates)
+    return elemwise(
+        np.is_busday, x, dtype=bool, extra_projected_mem=None, name="is_busday", **options
+    )
+
+
+def busday_count(
+    begindates: Any,
+    enddates: Any,
+    /,
+    weekmask: Any = "1111100",
+    holidays: Any = None,
+    busdaycal: Any = None,
+) -> Array:
+    """Numbers of business days from the first dates up to, but not including, the last.
+
+    Parameters
+    ----------
+    begindates : array_like of datetime64
+        The first dates.
+    enddates : array_like of datetime64
+        The last dates, which do not count themselves.
+    weekmask : str or sequence, default "1111100"
+        Business days of a week from Monday on, in NumPy's notation.
+    holidays : array_like of datetime64 or None
+        Dates that are not business days; they are in memory.
+    busdaycal : numpy.busdaycalendar or None
+        A calendar, in place of `weekmask` and `holidays`.
+
+    Returns
+    -------
+    Array
+        int64, negative if the end is before. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> begin = np.array(["2024-03-01", "2024-03-04"], "M8[D]")
+    >>> cubed.busday_count(begin, np.datetime64("2024-03-11")).compute()
+    array([6, 5])
+    """
+    options = _calendar("busday_count", weekmask, holidays, busdaycal)
+    begin = _dates("busday_count", "begindates", begindates)
+    end = _dates("busday_count", "enddates", enddates)
+    return elemwise(
+        np.busday_count,
+        begin,
+        end,
+        dtype=np.int64,
+        extra_projected_mem=None,
+        name="busday_count",
+        **options,
+    )
+
+
+def busday_offset(
+    dates: Any,
+    offsets: Any,
+    /,
+    roll: str = "raise",
+    weekmask: Any = "1111100",
+    holidays: Any = None,
+    busdaycal: Any = None,
+) -> Array:
+    """Dates so many business days later, or before if the number is negative.
+
+    With ``roll="raise"`` a date that is no business day is an error when it is computed.
+
+    Parameters
+    ----------
+    dates : array_like of datetime64
+        Dates; times of day have no effect.
+    offsets : array_like of int
+        Numbers of business days.
+    roll : str, default "raise"
+        Which day an offset starts at if a date is no business day: NumPy's names.
+    weekmask : str or sequence, default "1111100"
+        Business days of a week from Monday on, in NumPy's notation.
+    holidays : array_like of datetime64 or None
+        Dates that are not business days; they are in memory.
+    busdaycal : numpy.busdaycalendar or None
+        A calendar, in place of `weekmask` and `holidays`.
+
+    Returns
+    -------
+    Array
+        Dates, datetime64[D]. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> cubed.busday_offset(np.array(["2024-03-01"], "M8[D]"), 1).compute()
+    array(['2024-03-04'], dtype='datetime64[D]')
+    """
+    options = _calendar("busday_offset", weekmask, holidays, busdaycal)
+    x, steps = _dates("busday_offset", "dates", dates), as_lazy(offsets)
+    if steps.dtype.kind not in "iu":
+        raise TypeError(f"busday_offset: offsets are of {steps.dtype}, expected integers")
+    if roll not in _ROLLS:
+        raise ValueError(f"busday_offset: roll is {roll!r}, expected one of {', '.join(_ROLLS)}")
+    return elemwise(
+        np.busday_offset,
+        x,
+        steps.astype(np.int64),
+        dtype=_DAY,
+        extra_projected_mem=None,
+        name="busday_offset",
+        roll=roll,
+        **options,
+    )
+
+
+_ROLLS = (
+    "raise",
+    "nat",
+    "forward",
+    "following",
+    "backward",
+    "preceding",
+    "modifiedfollowing",
+    "modifiedpreceding",
+)
