@@ -132,7 +132,7 @@ static cubed_status call_arange(const cb_call *c)
 static const cubed_param linspace_params[] = {
     BOUND("start", CUBED_PARAM_POSITION_ONLY, "The first number, or an array of them."),
     BOUND("stop", CUBED_PARAM_POSITION_ONLY, "The last number, if `endpoint`."),
-    PARAM_REQUIRED_INT("num", 0, "Number of numbers."),
+    PARAM_INT("num", 0, 50, "Number of numbers."),
     DTYPE(NAMED, "Type of the numbers, which are rounded down to integers. None: float64."),
     PARAM_DEVICE,
     ENDPOINT(NAMED),

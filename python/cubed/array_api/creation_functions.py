@@ -600,7 +600,7 @@ def linspace(
         The first number.
     stop : number or array_like
         The last one, if `endpoint`.
-    num : int
+    num : int, default 50
         How many numbers.
     dtype : dtype or None
         Data type of the result's elements.

@@ -14,6 +14,7 @@ CASES = [
     ("arange(3, 3)", lambda x: np.arange(3, 3)),
     ('arange(0, 200, 2, dtype="uint8")', lambda x: np.arange(0, 200, 2, dtype="u1")),
     ("linspace(0, 1, 7)", lambda x: np.linspace(0, 1, 7)),
+    ("linspace(0, 5)", lambda x: np.linspace(0, 5)),
     ("linspace(5, -2, 1)", lambda x: np.linspace(5, -2, 1)),
     ("linspace(0, 1, 0)", lambda x: np.linspace(0, 1, 0)),
     ("linspace(0, 3, 5, endpoint=False)", lambda x: np.linspace(0, 3, 5, endpoint=False)),
