@@ -126,7 +126,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
 typedef enum cb_codec_looks {
     CB_CODEC_WHOLE, /* all sizes are as expected */
     CB_CODEC_DAMAGED,
-    CB_CODEC_UNTOLD /* its codecs do not state sizes */
+    CB_CODEC_UNTOLD /* its codecs do not state its size */
 } cb_codec_looks;
 typedef struct cb_codec_object {
     cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,

@@ -38,59 +38,66 @@ static cubed_status skip_blocks(const cb_codec_object *o, uint64_t *at, bool *ok
     return CUBED_OK;
 }
 
-static cubed_status look_at_zstd(const cb_codec_object *o, size_t raw_size, bool *ok,
+static cb_codec_looks looks_of(bool whole) { return whole ? CB_CODEC_WHOLE : CB_CODEC_DAMAGED; }
+
+static cubed_status look_at_zstd(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                  cubed_error *err)
 {
     uint64_t at = 0, content = 0;
+    *out = CB_CODEC_DAMAGED;
     while (at < o->size) {
         unsigned char head[ZSTD_FRAMEHEADERSIZE_MAX];
         ZSTD_frameHeader frame;
         size_t got;
+        bool ok = true;
         CB_TRY(read_at(o, at, head, sizeof head, &got, err));
-        *ok = ZSTD_getFrameHeader(&frame, head, got) == 0;
-        if (!*ok) return CUBED_OK;
+        if (ZSTD_getFrameHeader(&frame, head, got) != 0) return CUBED_OK;
         /* Older versions of zstd do not return the header size of skippable frames. */
         if (frame.frameType == ZSTD_skippableFrame) {
             at += ZSTD_SKIPPABLEHEADERSIZE + frame.frameContentSize;
             continue;
         }
         at += frame.headerSize;
-        CB_TRY(skip_blocks(o, &at, ok, err));
-        if (!*ok) return CUBED_OK;
+        CB_TRY(skip_blocks(o, &at, &ok, err));
+        if (!ok) return CUBED_OK;
         if (frame.checksumFlag) at += 4;
         bool known = frame.frameContentSize != ZSTD_CONTENTSIZE_UNKNOWN;
         content = known ? cb_sat_add(content, frame.frameContentSize) : UINT64_MAX;
     }
-    *ok = at == o->size && (content == raw_size || content == UINT64_MAX);
+    *out = looks_of(at == o->size && (content == raw_size || content == UINT64_MAX));
     return CUBED_OK;
 }
 
-static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, bool *ok,
+static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                   cubed_error *err)
 {
     unsigned char head[16];
     size_t got;
     CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
-    *ok = got == sizeof head && load32(head + 4) == raw_size && load32(head + 12) == o->size;
+    *out = looks_of(got == sizeof head && load32(head + 4) == raw_size &&
+                    load32(head + 12) == o->size);
     return CUBED_OK;
 }
 
-/* Checks header and trailer. The trailer of the last member states only that member's size, so the result says little if a
- * writer wrote several members. */
-static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, bool *ok,
+/* Checks header and trailer. Other writers may write several members, of which the last one states its own size alone, and
+ * zeros behind them. So a size below that of the chunk says nothing. */
+static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                  cubed_error *err)
 {
     unsigned char head[3], tail[4];
     size_t got = 0, got_tail = 0;
-    *ok = o->size >= 18; /* minimum size of header plus trailer */
-    if (*ok) CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
-    if (*ok) CB_TRY(read_at(o, o->size - sizeof tail, tail, sizeof tail, &got_tail, err));
-    *ok = *ok && got == sizeof head && got_tail == sizeof tail && head[0] == 0x1f &&
-          head[1] == 0x8b && head[2] == 8 && load32(tail) == (uint32_t)raw_size;
+    *out = CB_CODEC_DAMAGED;
+    if (o->size < 18) return CUBED_OK; /* minimum size of header plus trailer */
+    CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
+    CB_TRY(read_at(o, o->size - sizeof tail, tail, sizeof tail, &got_tail, err));
+    if (got != sizeof head || got_tail != sizeof tail || head[0] != 0x1f || head[1] != 0x8b ||
+        head[2] != 8 || load32(tail) > raw_size)
+        return CUBED_OK;
+    *out = load32(tail) == raw_size ? CB_CODEC_WHOLE : CB_CODEC_UNTOLD;
     return CUBED_OK;
 }
 
-typedef cubed_status (*look_fn)(const cb_codec_object *o, size_t raw_size, bool *ok,
+typedef cubed_status (*look_fn)(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                 cubed_error *err);
 
 static look_fn look_of(const cubed_codec_vtable *vt)
@@ -104,7 +111,7 @@ static look_fn look_of(const cubed_codec_vtable *vt)
 /* Checks that all inner chunks in the index are within the object, and that the object has no bytes between the last chunk
  * and the index, or after them. */
 static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *s,
-                                  const cb_codec_object *o, cb_arena *scratch, bool *ok,
+                                  const cb_codec_object *o, cb_arena *scratch, cb_codec_looks *out,
                                   cubed_error *err)
 {
     const size_t bytes = cb_codec_index_bytes(c, s);
@@ -112,8 +119,8 @@ static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *
     size_t got;
     void *encoded, *index;
     cubed_error why = CUBED_ERROR_INIT;
-    *ok = o->size >= bytes;
-    if (!*ok) return CUBED_OK;
+    *out = CB_CODEC_DAMAGED;
+    if (o->size < bytes) return CUBED_OK;
     CB_TRY(cb_arena_alloc(scratch, bytes, "encoded index", &encoded, err));
     CB_TRY(cb_arena_alloc(scratch, cb_codec_index_numbers(s) * sizeof(uint64_t), "shard index",
                           &index, err));
@@ -125,7 +132,7 @@ static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *
                                  &why);
         if (st == CUBED_OK && size > 0 && offset + size > end) end = offset + size;
     }
-    *ok = st == CUBED_OK && end + (s->index_in_front ? 0 : bytes) == o->size;
+    *out = looks_of(st == CUBED_OK && end + (s->index_in_front ? 0 : bytes) == o->size);
     if (st == CUBED_OK || st == CUBED_E_FORMAT) return CUBED_OK;
     if (err) *err = why;
     return st;
@@ -144,7 +151,6 @@ cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object 
                                  cb_arena *scratch, cb_codec_looks *out, cubed_error *err)
 {
     const cb_codec_step *shard = cb_codec_chain_shard(c), *one = NULL;
-    bool ok = true;
     int n = 0;
     for (int i = c->all.first; i < c->all.first + c->all.n; i++) {
         if (c->step[i].skip || c->step[i].vt->kind != CUBED_CODEC_BYTES_TO_BYTES) continue;
@@ -153,16 +159,12 @@ cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object 
     }
     *out = CB_CODEC_DAMAGED;
     if (o->size == 0 || o->size > cb_codec_chain_bound(c)) return CUBED_OK;
-    *out = CB_CODEC_UNTOLD;
     look_fn look = n == 1 && one->raw_size == c->chunk_bytes ? look_of(one->vt) : NULL;
-    if (shard) {
-        CB_TRY(look_at_shard(c, shard, o, scratch, &ok, err));
-    } else if (cb_codec_chain_is_raw(c)) {
-        ok = o->size == c->chunk_bytes;
-    } else {
-        if (!look) return CUBED_OK;
-        CB_TRY(look(o, one->raw_size, &ok, err));
+    if (shard) return look_at_shard(c, shard, o, scratch, out, err);
+    if (cb_codec_chain_is_raw(c)) {
+        *out = looks_of(o->size == c->chunk_bytes);
+        return CUBED_OK;
     }
-    *out = ok ? CB_CODEC_WHOLE : CB_CODEC_DAMAGED;
-    return CUBED_OK;
+    *out = CB_CODEC_UNTOLD;
+    return look ? look(o, one->raw_size, out, err) : CUBED_OK;
 }
