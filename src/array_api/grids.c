@@ -50,7 +50,13 @@ cubed_status cubed_meshgrid(cubed_array *const *x, int n, bool swapped, bool spa
         }
         y = widen_along(&s, y, d, n);
         if (!sparse) y = cb_step_broadcast(&s, y, n, shape);
-        CB_TRY(cb_steps_end(&s, y, &out[i]));
+        const cubed_status st = cb_steps_end(&s, y, &out[i]);
+        if (st == CUBED_OK) continue;
+        while (i-- > 0) {
+            cubed_array_unref(out[i]);
+            out[i] = NULL;
+        }
+        return st;
     }
     return CUBED_OK;
 }
@@ -346,8 +352,15 @@ cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
 {
     cubed_spaced_options taken = CUBED_SPACED_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("spaced", options, &taken, err));
+    const char *name = taken.geometric ? "geomspace" : "linspace";
     if (taken.num < 0)
-        return cb_fail(err, CUBED_E_ARG, "%s: num is %lld, expected 0 or more",
-                       taken.geometric ? "geomspace" : "linspace", (long long)taken.num);
+        return cb_fail(err, CUBED_E_ARG, "%s: num is %lld, expected 0 or more", name,
+                       (long long)taken.num);
+    const int ndim = start->node.grid->ndim > stop->node.grid->ndim ? start->node.grid->ndim
+                                                                    : stop->node.grid->ndim;
+    if (ndim == CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: bounds of %d axes and a new one, expected at most %d axes", name, ndim,
+                       CUBED_MAX_NDIM);
     return (taken.geometric ? space_by_factor : space_evenly)(start, stop, &taken, out, err);
 }

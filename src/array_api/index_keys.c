@@ -96,6 +96,16 @@ static cubed_status add_key(selection *s, const cubed_array *x, const cubed_key 
     return drops ? CUBED_OK : add_axis(s, has_positions ? k->positions : NULL, !uses_axis, err);
 }
 
+/* Axes of positions take the place of those that they are along. */
+static cubed_status check_result(const selection *s, cubed_error *err)
+{
+    int ndim = s->ncommon;
+    for (int d = 0; d < s->npart; d++) ndim += !s->at[d];
+    if (ndim <= CUBED_MAX_NDIM) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "index: a result of %d axes, expected at most %d",
+                   ndim, CUBED_MAX_NDIM);
+}
+
 /* Axes of x that have no entry are whole. */
 static cubed_status read_keys(const cubed_array *x, const cubed_key *keys, int n, bool in_front,
                               selection *s, cubed_error *err)
@@ -110,7 +120,7 @@ static cubed_status read_keys(const cubed_array *x, const cubed_key *keys, int n
         CB_TRY(add_key(s, x, &k, n, &a, err));
     }
     if (in_front || a.last - a.first != a.n - 1) s->place = 0;
-    return CUBED_OK;
+    return check_result(s, err);
 }
 
 /* --- Steps -------------------------------------------------------------------------------------------- */

@@ -144,6 +144,17 @@ static void test_keys_that_do_not_fit(void **state)
     assert_string_equal(err.message, "index: positions of shapes (2) and (3) do not broadcast");
     assert_int_equal(cubed_index(x, many, 3, false, &y, &err), CUBED_E_INDEX);
     assert_int_equal(cubed_index(x, fresh, CUBED_MAX_NDIM, false, &y, &err), CUBED_E_UNSUPPORTED);
+    /* Positions of many axes beside an axis of x: the result has too many. */
+    int64_t ones[CUBED_MAX_NDIM];
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) ones[d] = 1;
+    cubed_array *deep = array(ctx, CUBED_MAX_NDIM, ones, at);
+    const cubed_key wide = {.kind = CUBED_KEY_POSITIONS, .positions = deep};
+    assert_int_equal(cubed_index(x, &wide, 1, false, &y, &err), CUBED_E_UNSUPPORTED);
+    assert_int_equal(cubed_index_assign(x, &wide, 1, x, &y, &err), CUBED_E_UNSUPPORTED);
+    assert_string_equal(err.message, "index: a result of 33 axes, expected at most 32");
+    /* So have numbers between elements of an array of as many axes as there may be. */
+    assert_int_equal(cubed_spaced(deep, deep, NULL, &y, &err), CUBED_E_UNSUPPORTED);
+    cubed_array_unref(deep);
     cubed_array_unref(q);
     cubed_array_unref(p);
     cubed_array_unref(x);
