@@ -150,6 +150,10 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
         if (p->before[d] < 0 || p->after[d] < 0 || p->before[d] > most || p->after[d] > most)
             return cb_fail(err, CUBED_E_FORMAT, "elements around axis %d: %lld and %lld", d,
                            (long long)p->before[d], (long long)p->after[d]);
+        /* Other filters shorten the axes alone that they go along. */
+        if (p->kind != CB_FILTER_RANK && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "there are elements around axis %d, which is not filtered", d);
     }
     const size_t tail = tail_of(p);
     if (call->params_size - sizeof *p != tail || (p->kind == CB_FILTER_RANK && tail > INT32_MAX))

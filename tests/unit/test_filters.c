@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "block/params.h"
 #include "cubed/cubed.h"
 
 enum { N = 7 };
@@ -133,6 +134,38 @@ static void test_what_is_refused(void **state)
     cubed_array_unref(x);
 }
 
+/* Parameters come from saved plans. Elements around an axis that no pass removes would be written behind the result. */
+static void test_parameters_of_a_plan(void **state)
+{
+    cb_filter_params p = {.kind = CB_FILTER_MEAN, .before = {1}, .after = {1}, .axes = 1};
+    const int symbol = 0;
+    const cubed_block_halo around = {1, 1, true}, *const halos[] = {&around};
+    const int64_t padded = N + 2;
+    double more[N + 2] = {0};
+    cubed_array *x, *y;
+    cubed_error err = CUBED_ERROR_INIT;
+    (void)state;
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, &padded, NULL, NULL, more, &x, NULL),
+        CUBED_OK);
+    const cubed_block_input in = {x, &symbol, &length};
+    const cubed_block_output to = {CUBED_FLOAT64, 1, &length, &length, &symbol, NULL};
+    const cubed_block_operation operation = {.function = "filter",
+                                             .params = &p,
+                                             .params_size = sizeof p,
+                                             .inputs = &in,
+                                             .nin = 1,
+                                             .outputs = &to,
+                                             .nout = 1,
+                                             .halos = halos};
+    if (cubed_blockwise(ctx, &operation, &y, &err) != CUBED_OK) fail_msg("%s", err.message);
+    cubed_array_unref(y);
+    p.axes = 0;
+    assert_int_equal(cubed_blockwise(ctx, &operation, &y, &err), CUBED_E_FORMAT);
+    assert_non_null(strstr(err.message, "axis 0, which is not filtered"));
+    cubed_array_unref(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_constant_boundary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_derivatives_of_a_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parameters_of_a_plan, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
