@@ -207,6 +207,19 @@ static cubed_status space_complex(const cb_call *c, int64_t num, bool endpoint,
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ADD, parts[0], i, NULL), out);
 }
 
+/* *x in the chunks at position i, if there are some; releases it after an error. */
+static cubed_status in_chunks(const cb_call *c, int i, cubed_array **x)
+{
+    cubed_array *made = *x;
+    const int64_t *chunks;
+    cubed_status st = cb_call_chunks(c, i, cubed_array_ndim(made), &chunks);
+    if (st == CUBED_OK && !chunks) return CUBED_OK;
+    *x = NULL;
+    if (st == CUBED_OK) st = cubed_rechunk(made, chunks, x, c->err);
+    cubed_array_unref(made);
+    return st;
+}
+
 /* Numbers between those of arguments 0 and 1, of which one is an array; numbers have the types that they have alone. */
 static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o, cubed_array **out)
 {
@@ -220,13 +233,17 @@ static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o
     return st;
 }
 
-/* In equal steps, along the axis that the options have; `chunk` is for numbers between numbers. */
-static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o,
-                                 const int64_t *chunk, cubed_array **out)
+/* In equal steps, along the axis that the options have. Chunks are at position i. */
+static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o, int i,
+                                 cubed_array **out)
 {
     const cubed_value *v = c->values;
-    if (v[0].kind == CUBED_VALUE_ARRAY || v[1].kind == CUBED_VALUE_ARRAY)
-        return space_arrays(c, o, out);
+    const int64_t *chunk;
+    if (v[0].kind == CUBED_VALUE_ARRAY || v[1].kind == CUBED_VALUE_ARRAY) {
+        CB_TRY(space_arrays(c, o, out));
+        return in_chunks(c, i, out);
+    }
+    CB_TRY(cb_call_chunks(c, i, 1, &chunk));
     if (o->axis != 0 && o->axis != -1)
         return cb_fail(c->err, CUBED_E_ARG,
                        "%s: axis is %d, but numbers between two numbers have one axis",
@@ -242,13 +259,11 @@ static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o
 static cubed_status call_linspace(const cb_call *c)
 {
     cubed_spaced_options o = CUBED_SPACED_OPTIONS_INIT;
-    const int64_t *chunk;
     o.num = cb_call_int(c, 2);
     o.dtype = cb_call_dtype(c, 3);
     o.endpoint = cb_call_bool(c, 5);
     o.axis = cb_call_axis(c, 6);
-    CB_TRY(cb_call_chunks(c, 7, 1, &chunk));
-    return space_evenly(c, &o, chunk, c->out);
+    return space_evenly(c, &o, 7, c->out);
 }
 
 static cubed_status call_geomspace(const cb_call *c)
@@ -267,7 +282,8 @@ static cubed_status call_geomspace(const cb_call *c)
                                          "geomspace: %s is 0, expected another number",
                                          c->function->params[i].name));
     }
-    return space_arrays(c, &o, c->out);
+    CB_TRY(space_arrays(c, &o, c->out));
+    return in_chunks(c, 6, c->out);
 }
 
 /* Powers of an array, whose axes are beside those of the exponents' bounds. */
@@ -287,18 +303,17 @@ static cubed_status power_of_arrays(const cb_call *c, cubed_spaced_options *o, c
     powers = cb_step(&s, cubed_spaced(from, to, o, &powers, c->err), &powers);
     wide = cb_step_broadcast(&s, base, cubed_array_ndim(from), cubed_array_shape(from));
     if (wide) apart = cb_step(&s, cubed_expand_dims(wide, o->axis, &apart, c->err), &apart);
-    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_POW, apart, powers, NULL), out);
+    CB_TRY(cb_steps_end(&s, cb_step_op(&s, CUBED_OP_POW, apart, powers, NULL), out));
+    return in_chunks(c, 7, out);
 }
 
 static cubed_status power_of_number(const cb_call *c, const cubed_spaced_options *o,
                                     cubed_array **out)
 {
     cubed_array *in[2] = {NULL, NULL};
-    const int64_t *chunk;
-    CB_TRY(cb_call_chunks(c, 7, 1, &chunk));
     cubed_status st =
         cb_call_number(c, 4, cubed_number_dtype(&c->values[4], CUBED_BOOL, false), &in[0]);
-    if (st == CUBED_OK) st = space_evenly(c, o, chunk, &in[1]);
+    if (st == CUBED_OK) st = space_evenly(c, o, 7, &in[1]);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_POW, in, 2, out, c->err);
     cubed_array_unref(in[0]);
     cubed_array_unref(in[1]);

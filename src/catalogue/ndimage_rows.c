@@ -1,5 +1,6 @@
 /* Filters of images, by the names of scipy.ndimage. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "context/context.h"
 #include "cubed/filters.h"
@@ -119,7 +120,8 @@ static cubed_status call_rank(const cb_call *c)
     const int64_t *given = cb_call_has(c, 2) ? cb_call_ints(c, 2, &n) : NULL;
     const cubed_filter_rank_kind kind = (cubed_filter_rank_kind)c->which;
     if (!given) return cubed_filter_rank(x, kind, size, NULL, &o, c->out, c->err);
-    for (int d = 0; d < cubed_array_ndim(x) && box <= n; d++) box *= size[d] > 0 ? size[d] : 1;
+    for (int d = 0; d < cubed_array_ndim(x); d++)
+        if (cb_mul_i64(box, size[d] > 0 ? size[d] : 1, &box)) box = INT64_MAX;
     if (box != n)
         return cb_call_blame(
             c, 2,

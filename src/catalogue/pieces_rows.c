@@ -312,7 +312,8 @@ static cubed_status delete_between(const cb_call *c, cubed_array *x, int axis, i
     cubed_array *parts[3];
     CB_TRY(cubed_split(x, axis, bounds, 3, parts, c->err));
     cubed_array *const around[2] = {parts[0], parts[2]};
-    const int first = start == 0 && stop<extent, n = start> 0 && stop < extent ? 2 : 1;
+    const bool has_front = start > 0, has_end = stop < extent;
+    const int first = !has_front && has_end, n = has_front && has_end ? 2 : 1;
     const cubed_status st =
         n == 1 ? keep(around[first], c->out) : cubed_concat(around, n, axis, c->out, c->err);
     for (int i = 0; i < 3; i++) cubed_array_unref(parts[i]);

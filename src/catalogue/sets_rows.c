@@ -150,11 +150,12 @@ static cubed_status call_positions(const cb_call *c)
     CB_TRY(as_counted(c, &x));
     const int ndim = cubed_array_ndim(x);
     cubed_status st = cubed_nonzero(x, known.offsets, known.count, coordinates, c->err);
-    if (st == CUBED_OK && c->which == IN_ONE_LINE)
+    const bool made = st == CUBED_OK;
+    if (made && c->which == IN_ONE_LINE)
         *c->out = cubed_array_ref(coordinates[0]);
-    else if (st == CUBED_OK)
+    else if (made)
         st = cubed_stack(coordinates, ndim, 1, c->out, c->err);
-    for (int d = 0; d < ndim && st == CUBED_OK; d++) cubed_array_unref(coordinates[d]);
+    for (int d = 0; d < ndim && made; d++) cubed_array_unref(coordinates[d]);
     cubed_array_unref(x);
     return st;
 }

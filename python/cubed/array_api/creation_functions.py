@@ -650,11 +650,12 @@ def spaced(
     of_arrays = name == "geomspace" or any(isinstance(x, _core.Array) for x in (a, b, root))
     d = type_for(dtype) or ("complex128" if any(isinstance(x, complex) for x in (a, b)) else None)
     sizes = normalize_chunks("auto" if of_arrays else chunks, (max(0, num),), np.dtype(d).itemsize)
+    lengths = None if of_arrays else longest(sizes)
     if name == "linspace":
-        out = _core.call(name, a, b, num, d, None, endpoint, axis, longest(sizes))
+        out = _core.call(name, a, b, num, d, None, endpoint, axis, lengths)
     else:
         roots = [] if base is None else [root]
-        out = _core.call(name, a, b, num, endpoint, *roots, d, axis, longest(sizes))
+        out = _core.call(name, a, b, num, endpoint, *roots, d, axis, lengths)
     of = common_spec(start, stop, base) if spec is None else spec
     if not of_arrays:
         return Array._new(in_chunks(out, sizes, chunks), of)
