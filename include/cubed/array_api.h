@@ -311,7 +311,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_a
 
 /* --- Angles, extremes and parts of numbers ------------------------------------------------------------ */
 
-/* Convert degrees to radians, and back. Integers give float64. */
+/* Convert degrees to radians, and back. Integers give float64. CUBED_E_TYPE unless x has numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out,
                                                       cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rad2deg(cubed_array *x, cubed_array **out,

@@ -24,16 +24,26 @@ static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
 
 /* --- Angles ------------------------------------------------------------------------------------------- */
 
-cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out, cubed_error *err)
+/* Differences of times would be scaled as well. */
+static cubed_status scale_angle(const char *name, cubed_array *x, double by, cubed_array **out,
+                                cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
-    return cb_steps_end(&s, scaled(&s, x, PI / 180), out);
+    char text[CUBED_DTYPE_TEXT_CAP];
+    if (kind_of(x) > CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s, expected numbers", name,
+                       cubed_dtype_text(x->node.dtype, text));
+    return cb_steps_end(&s, scaled(&s, x, by), out);
+}
+
+cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    return scale_angle("deg2rad", x, PI / 180, out, err);
 }
 
 cubed_status cubed_rad2deg(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    return cb_steps_end(&s, scaled(&s, x, 180 / PI), out);
+    return scale_angle("rad2deg", x, 180 / PI, out, err);
 }
 
 cubed_status cubed_angle(cubed_array *x, bool degrees, cubed_array **out, cubed_error *err)
