@@ -293,7 +293,10 @@ static call call_of(title *t, int node)
     if (is_op(n, CUBED_OP_DIVIDE)) return quotient_call(t, n);
     if (is_op(n, CUBED_OP_WHERE)) return choice_call(t, n);
     if (is_op(n, CUBED_OP_SQRT)) {
-        const call c = call_of(t, behind(t, n->inputs[0]));
+        const int under = behind(t, n->inputs[0]);
+        /* The root of a root is no function, so the depth of calls is bounded. */
+        if (is_op(node_of(t, under), CUBED_OP_SQRT)) return (call){NULL, -1};
+        const call c = call_of(t, under);
         if (c.name && strcmp(c.name, "var") == 0) return (call){"std", c.of};
         if (c.name && strcmp(c.name, "nanvar") == 0) return (call){"nanstd", c.of};
         return (call){NULL, -1};
