@@ -27,12 +27,12 @@ static char *element_of(const series_column *c, int64_t i, bool brief)
 static int width_of(const char *text) { return (int)strlen(text); }
 
 /* Characters of the longest element in printed lines. */
-static int width_of_column(const series_column *c, int64_t n)
+static int width_of_column(const series_column *c, int64_t n, bool brief)
 {
     int width = width_of(c->name);
     for (int64_t i = 0; i < n; i++) {
         if (n > MOST_LINES && i == EDGE) i = n - EDGE;
-        char *text = element_of(c, i, true);
+        char *text = element_of(c, i, brief);
         if (width_of(text) > width) width = width_of(text);
         cli_free(text);
     }
@@ -42,7 +42,8 @@ static int width_of_column(const series_column *c, int64_t n)
 void series_print(FILE *f, const series_column *coordinate, const series_column *values)
 {
     const int64_t n = cubed_array_shape(values->array)[0];
-    const int width = width_of_column(coordinate, n), value_width = width_of_column(values, n);
+    const int width = width_of_column(coordinate, n, false);
+    const int value_width = width_of_column(values, n, true);
     char *name = cli_visible(coordinate->name, false);
     fprintf(f, "%-*s  %*s\n", width, name, value_width, values->name);
     cli_free(name);
