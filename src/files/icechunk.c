@@ -113,7 +113,8 @@ static cubed_status read_flat(cubed_store *store, const char *url, const char *k
     const uint8_t *h = (const uint8_t *)raw.data;
     if (st == CUBED_OK &&
         (raw.size < HEADER || memcmp(h, magic, sizeof magic) != 0 || h[37] != type))
-        st = cb_fail(err, CUBED_E_FORMAT, "%s: %s is not such an object of Icechunk", url, key);
+        st = cb_fail(err, CUBED_E_FORMAT, "%s: %s is not an Icechunk object of type %d", url, key,
+                     type);
     if (st == CUBED_OK && (h[36] < 1 || h[36] > 2 || h[38] > 1))
         st = cb_fail(err, CUBED_E_UNSUPPORTED,
                      "%s: %s is of version %d of Icechunk's format, compressed by method %d: 1 and "

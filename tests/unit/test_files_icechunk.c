@@ -302,7 +302,8 @@ static void test_malformed_objects(void **state)
     s = open_ref(*state, within, "@tag.v1");
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, MANIFEST_KEY " is not there");
     put_bytes(within, MANIFEST_KEY, "nothing", 7);
-    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, MANIFEST_KEY " is not such an object of Icechunk");
+    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT,
+                   MANIFEST_KEY " is not an Icechunk object of type 2");
     cb_store_close(s);
     within = repository((reference){.inside = "a"});
     put_snapshot(within, "x");
