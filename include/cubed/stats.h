@@ -1,6 +1,6 @@
 /* Statistics of samples, with SciPy's names: of real numbers along axes (options NULL: all axes). Lazy, like everything in
- * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of the options is used by cubed_variance alone.
- * CUBED_E_TYPE for types other than real numbers. */
+ * cubed/array.h. Integers are computed as float64, other types in their own type. `correction` of cubed_reduce_options is
+ * not used. CUBED_E_TYPE for types other than real numbers, except for cubed_variance. */
 #ifndef CUBED_STATS_H
 #define CUBED_STATS_H
 
@@ -30,13 +30,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, bool fish
 
 typedef struct cubed_variance_options {
     size_t struct_size;
-    cubed_reduce_options reduce;
-    bool root;     /* the standard deviation */
-    bool skip_nan; /* as cubed_nan_reduce */
+    const int *axes; /* as in cubed_reduce_options; NULL: all axes */
+    int naxes;
+    bool keepdims;
+    bool root;         /* the standard deviation */
+    bool skip_nan;     /* as cubed_nan_reduce */
+    double correction; /* the divisor is the number of elements less this */
 } cubed_variance_options;
 #define CUBED_VARIANCE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(cubed_variance_options), CUBED_REDUCE_OPTIONS_INIT, false, false                    \
+        sizeof(cubed_variance_options), NULL, 0, false, false, false, 0.0                          \
     }
 /* Computes variances, also of complex numbers: the sum of the variances of both parts.
  *

@@ -60,6 +60,11 @@ cubed_status cubed_variance(cubed_array *x, cubed_array *where,
     CB_TRY(CB_OPTIONS_TAKE("variance", options, &own, err));
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
     const char *name = own.root ? "std" : "var";
+    cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
+    reduce.axes = own.axes;
+    reduce.naxes = own.naxes;
+    reduce.keepdims = own.keepdims;
+    reduce.correction = own.correction;
     if (kind > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "%s: x is %s, expected numbers", name,
                        cubed_dtype_name(x->node.dtype));
@@ -71,7 +76,7 @@ cubed_status cubed_variance(cubed_array *x, cubed_array *where,
     cubed_array *mask = where ? cb_step_broadcast(&s, where, x->node.grid->ndim, x->shape) : NULL;
     if (where && !mask && y) s.st = cb_context(err, s.st, "%s: where", name);
     cubed_array *found =
-        y && (mask || !where) ? variance(&s, y, mask, own.skip_nan, &own.reduce) : NULL;
+        y && (mask || !where) ? variance(&s, y, mask, own.skip_nan, &reduce) : NULL;
     if (own.root && found) {
         const cubed_dtype dtype = found->node.dtype;
         found = cb_step_cast(&s, cb_step_op(&s, CUBED_OP_SQRT, found, NULL, NULL), dtype);

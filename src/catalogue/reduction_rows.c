@@ -49,7 +49,10 @@ static bool is_chosen(const cb_call *c)
 static cubed_status call_variance(const cb_call *c, bool skip_nan, const cubed_reduce_options *o)
 {
     cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
-    options.reduce = *o;
+    options.axes = o->axes;
+    options.naxes = o->naxes;
+    options.keepdims = o->keepdims;
+    options.correction = o->correction;
     options.root = c->which == CUBED_REDUCE_STD;
     options.skip_nan = skip_nan;
     return cubed_variance(cb_call_array(c, 0), cb_call_array(c, 5), &options, c->out, c->err);
