@@ -1,4 +1,4 @@
-"""What plans and runs raise, beside Python's own exceptions.
+"""Exceptions that plans and runs raise in addition to Python's own.
 
 All of these are also the class of Python's own that fits: a program that knows nothing of them
 catches ``MemoryError``, ``FileNotFoundError`` or ``ValueError``. Input and output that fails raises
@@ -22,18 +22,18 @@ class CubedError(Exception):
 class PlanTooLargeError(CubedError, MemoryError, ValueError):
     """A plan needs more memory than it is allowed; nothing has run."""
 
-    #: An `allowed_mem` with which the plan is made, all else as it was; 0: none is known.
+    #: An `allowed_mem` that is enough for this plan if nothing else changes; 0: unknown.
     enough_mem: int = 0
 
     def _say_for_what(self, part: str) -> PlanTooLargeError:
-        """The error, whose message now says for what its advice holds."""
+        """Adds the part of the computation that the advice applies to, and returns the error."""
         text = str(self)
         if "allow at least" in text and not text.endswith((_OF_NUMBERS, _OF_RESULT)):
             self.args = (f"{text}; {part}",)
         return self
 
 
-#: Parts of a computation for which the advice of a refusal holds.
+#: Parts of a computation that the advice of an error may apply to.
 _OF_NUMBERS = (
     "this holds for the numbers that are computed first: results depend on them, and may need more"
 )
@@ -41,44 +41,44 @@ _OF_RESULT = "what is computed from this result later may need more"
 
 
 class ArrayNotFoundError(CubedError, FileNotFoundError):
-    """There is no such array, group or store."""
+    """The array, group or store does not exist."""
 
 
 class ArrayExistsError(CubedError, FileExistsError):
-    """What would be written is there, and is not to be replaced."""
+    """The array or group to write exists, and overwriting was not requested."""
 
 
 class FormatError(CubedError, ValueError):
-    """Metadata, chunks or plans are not what they should be."""
+    """Metadata, a chunk or a plan is damaged or invalid."""
 
 
 class UnsupportedError(CubedError, NotImplementedError):
-    """What is asked for is valid, but not implemented."""
+    """The request is valid, but not implemented."""
 
 
 class FailedTask(NamedTuple):
     """Which task of a plan failed."""
 
-    #: Its stage, as :attr:`cubed.Plan.stages` has them.
+    #: The task's stage: an index of :attr:`cubed.Plan.stages`.
     stage: int
-    #: Its number in that stage.
+    #: The task's number in its stage.
     task: int
-    #: The index of the first chunk that it makes.
+    #: The index of the first chunk that the task computes.
     block: tuple[int, ...]
 
 
 class TaskError(CubedError):
-    """A task failed, other than by code of users.
+    """A task failed for a reason other than an exception of a user-defined function.
 
-    What is raised is also the class that fits what failed: an ``OSError`` where chunks cannot be
-    read or written, a :class:`FormatError` where they are damaged.
+    The exception is also an instance of the class for its cause: an ``OSError`` if a chunk cannot
+    be read or written, a :class:`FormatError` if a chunk is damaged.
     """
 
     _cubed_task: FailedTask
 
     @property
     def stage(self) -> int:
-        """The task's stage, as :attr:`cubed.Plan.stages` has them."""
+        """The task's stage: an index of :attr:`cubed.Plan.stages`."""
         return self._cubed_task.stage
 
     @property
@@ -88,22 +88,22 @@ class TaskError(CubedError):
 
     @property
     def block(self) -> tuple[int, ...]:
-        """The index of the first chunk that the task makes."""
+        """The index of the first chunk that the task computes."""
         return self._cubed_task.block
 
 
 def failed_task(error: BaseException) -> FailedTask | None:
-    """The task that an exception of a run came from, whoever raised it; None: from none.
+    """Returns the task that raised an exception of a run, or None if no task raised it.
 
     Parameters
     ----------
     error : BaseException
-        What was raised.
+        An exception of a run.
 
     Returns
     -------
     FailedTask or None
-        Its stage, task and block. Computes nothing.
+        The stage, task and block. Computes nothing.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def failed_task(error: BaseException) -> FailedTask | None:
     return found if isinstance(found, FailedTask) else None
 
 
-#: By numbers of `cubed_status`, what has classes of its own.
+#: Classes of this module, by values of `cubed_status`.
 _CLASSES: dict[int, type[Exception]] = {
     5: PlanTooLargeError,
     7: ArrayNotFoundError,
@@ -133,7 +133,7 @@ _CLASSES: dict[int, type[Exception]] = {
 }
 
 
-#: Numbers of `cubed_status` whose classes are NumPy's.
+#: Values of `cubed_status` that raise NumPy's exceptions.
 _E_LINALG, _E_AXIS = 14, 15
 
 
@@ -150,25 +150,25 @@ def _class_of(
 
 
 def _of_numpy(name: str) -> type[Exception] | None:
-    """NumPy's exception of that name, of those that the engine raises."""
-    import numpy as np  # late: only errors need it
+    """NumPy's exception of that name, or None if the engine does not raise it."""
+    import numpy as np  # lazy import: needed only for errors
 
     return {"LinAlgError": np.linalg.LinAlgError, "AxisError": np.exceptions.AxisError}.get(name)
 
 
-#: Those that were made, by the class of what failed.
+#: Subclasses of TaskError, by the class of the cause.
 _task_classes: dict[type[Exception], type[TaskError]] = {}
 
 
 def _in_task(kind: type[Exception]) -> type[TaskError]:
-    """The class of errors of one kind that tasks fail with."""
+    """Returns the subclass of TaskError for a class of causes."""
     made = type(f"Task{kind.__name__}", (TaskError, kind), {"__module__": __name__})
     return _task_classes.setdefault(kind, made)
 
 
 def __getattr__(name: str) -> Any:
-    """Classes that _in_task made, for those who unpickle their exceptions."""
-    import builtins  # late: few need it
+    """Finds the classes of _in_task by name, so that their exceptions can be unpickled."""
+    import builtins  # lazy import: rarely needed
 
     known = name.removeprefix("Task")
     kind = globals().get(known) or getattr(builtins, known, None) or _of_numpy(known)
@@ -178,7 +178,7 @@ def __getattr__(name: str) -> Any:
 
 
 def say_task(error: BaseException, plan: Any) -> None:
-    """Says which task of a plan an exception of its run came from, if it did."""
+    """Adds the stage, task and block to an exception that a task of the plan raised."""
     found = getattr(error, "_cubed_task", None)
     if type(found) is tuple:
         stage, task = found

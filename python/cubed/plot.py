@@ -26,27 +26,28 @@ def draw(
 ) -> None:
     """Draw the arrays of a Zarr group, over their coordinates.
 
-    An array of two dimensions is a map, one of one a series; series along one dimension share a
-    diagram. Along a dimension of more than 2048 elements means of neighbours are drawn.
+    A 2-dimensional array is drawn as a map, a 1-dimensional array as a series. Series along the
+    same dimension with the same units share a diagram. If a dimension has more than 2048 elements,
+    the diagram shows means of neighbouring elements.
 
     Parameters
     ----------
     store : str or os.PathLike
-        Where the group is. Dimensions have names.
+        Path or URL of the group. Its dimensions must have names.
     to : str or os.PathLike
-        The file, of the kind that its name says: ``.png``, ``.svg`` or ``.pdf``.
+        Output file: ``.png``, ``.svg`` or ``.pdf``.
     colors : str or None
-        The name of a colour map of Matplotlib's; None: as Xarray chooses.
+        Name of a Matplotlib colour map; None: Xarray's choice.
     title : str or None
-        Above the picture.
+        Title of the figure.
     spec : Spec or None
-        What reading and means may use.
+        Resources to read the image and compute means.
 
     Raises
     ------
     ValueError
-        If there is nothing to draw, an array has no or more than two dimensions, its values are
-        complex, or there is no such colour map.
+        If the group has nothing to draw, an array has no dimensions or more than two, its values
+        are not real numbers or times, or Matplotlib has no such colour map.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def draw(
 
     if colors is not None and colors not in colormaps:
         raise ValueError(f"colors is {colors!r}, expected a colour map of Matplotlib's (RdBu_r)")
-    # What describes others is not drawn: bounds, too.
+    # Variables that describe others, such as bounds, become coordinates, which are not drawn.
     opened = xr.open_dataset(
         os.fspath(store), engine="cubed", decode_coords="all", spec=spec, chunks={}
     )
@@ -79,7 +80,8 @@ def draw(
 
 
 def _panels(ds: xr.Dataset) -> list[list[str]]:
-    """The names that each diagram has: one map, or all series along a dimension in one unit."""
+    """The names of the arrays of each diagram: one map, or all series along a dimension in one
+    unit."""
     maps: list[list[str]] = []
     series: dict[Any, list[str]] = {}
     for name, x in ds.data_vars.items():
@@ -97,11 +99,11 @@ def _panels(ds: xr.Dataset) -> list[list[str]]:
 
 
 def _thinned(ds: xr.Dataset) -> tuple[xr.Dataset, dict[str, int]]:
-    """In memory, with at most so many elements along a dimension; how many each of them is of."""
+    """Computes the data, reduced to _MOST elements per dimension; also returns the factors."""
     steps = {str(dim): -(-n // _MOST) for dim, n in ds.sizes.items() if n > _MOST}
-    # Where there is no coordinate positions are one.
+    # Positions replace missing coordinates.
     ds = ds.assign_coords({dim: range(ds.sizes[dim]) for dim in steps if dim not in ds.coords})
-    # The first coordinate stands for its neighbours: of calendars' dates there is no mean.
+    # Use the first coordinate of each group: dates of some calendars have no mean.
     thin = ds.coarsen(steps, boundary="trim", coord_func="min").mean() if steps else ds
     return thin.compute(), steps
 

@@ -1,4 +1,4 @@
-"""What a computation may use."""
+"""Resources of computations: memory, directories, stores and executors."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ EXECUTORS = {
 
 
 class Spec:
-    """Limits and places of computations. What is not given is what ``cubed.config`` has.
+    """Limits and places of computations. Values that are not given are those of ``cubed.config``.
 
     Parameters
     ----------
     work_dir
-        Directory for intermediate arrays that do not stay in memory: a path, a URL, or an object of
-        zarr-python, fsspec or obstore that stands for such. Default: the system's directory for
-        temporary files. Each run has its own directory there, which other users can neither read
-        nor write.
+        Directory for intermediate arrays that do not stay in memory: a path, a URL, or a store
+        object of zarr-python, fsspec or obstore. Default: the system's directory for temporary
+        files. Each run creates its own directory there, which other users can neither read nor
+        write.
     intermediate_store
-        Where intermediate arrays lie that do not stay in memory, instead of in `work_dir`: a path,
-        a URL, or an object of zarr-python, fsspec or obstore that stands for such. With a store
-        in memory (``zarr.storage.MemoryStore``, obstore's, ``memory://``) it is `work_dir`, after
-        all: arrays stay in memory as far as there is room, in any case.
+        Store for intermediate arrays that do not stay in memory, in place of `work_dir`: a path, a
+        URL, or a store object of zarr-python, fsspec or obstore. A store in memory
+        (``zarr.storage.MemoryStore``, obstore's, ``memory://``) is ignored, and `work_dir` is used:
+        intermediate arrays stay in memory anyway while they fit.
     allowed_mem
-        Memory that a task may use, reserved memory included: bytes, or a string such as ``"2GB"``.
-        A computation that needs more is refused before it starts.
+        Memory that a task may use, including `reserved_mem`: bytes, or a string such as ``"2GB"``.
+        A computation that needs more raises an error before it starts.
     reserved_mem
-        The part of it for Python, libraries and metadata.
+        Part of `allowed_mem` for Python, libraries and metadata.
     executor
         An executor object, or the name of one.
     executor_name, executor_options
-        The same as a name and its options; `executor` is the object then, too.
+        The executor's name and its options; the property `executor` is then the executor object.
     storage_options
-        Options of the stores of other machines that arrays of this spec are read from, written to
-        and kept in meanwhile: as fsspec and obstore name them (``key``, ``secret``,
-        ``endpoint_url``, ``anon``, ...). They are in no plan and no error, except
-        ``allow_references``: a list of places that a document of another machine may refer to. A
-        pickled Spec has all of them, and so has a pickled array. If keys must not be there, use
-        variables.
+        Options of remote stores for inputs, outputs and intermediate arrays, with the names of
+        fsspec and obstore (``key``, ``secret``, ``endpoint_url``, ``anon``, ...). Plans and errors
+        do not contain them, except ``allow_references``: a list of places that a document of
+        another machine may refer to. Pickled specs and arrays contain all options. To keep keys out
+        of pickles, use environment variables.
     zarr_compressor
-        Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec that follows
-        ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or of a list of all.
+        Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec to apply after
+        ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or a list of the
+        metadata of all codecs.
     max_mem
         Older name of `allowed_mem`.
     other_machines
-        Whether plans are for workers on other machines: the memory of this one is no limit of
-        theirs. Where they are computed here, it is one.
+        Whether plans are for workers on other machines. Such plans are not limited by the memory of
+        this machine, unless they are computed here.
 
     Examples
     --------
@@ -152,12 +152,12 @@ class Spec:
 
     @property
     def intermediate_store(self) -> Any:
-        """What was given as such."""
+        """The `intermediate_store` that was given or configured."""
         return self._given("intermediate_store")
 
     @property
     def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
-        """Where intermediate arrays lie that do not stay in memory, and options of that store."""
+        """The place of intermediate arrays that do not stay in memory, and its storage options."""
         values = self._values
         place, options = values.get("intermediates"), values.get("intermediate_options")
         if values.get("intermediate_store") is None and values["work_dir"] is None:
@@ -168,7 +168,7 @@ class Spec:
         return place, options or self._given("storage_options")
 
     def _given(self, name: str) -> Any:
-        """What was given by that name, or what is configured."""
+        """Returns the value that was given, or else the configured one."""
         given = self._values.get(name)
         return setting(name) if given is None else given
 
@@ -180,22 +180,22 @@ class Spec:
 
     @property
     def reserved_mem(self) -> int:
-        """Bytes of it for Python, libraries and metadata."""
+        """Bytes of `allowed_mem` that are reserved for Python, libraries and metadata."""
         if self.reserves_a_quarter:
             return min(self.reserve, self.allowed_mem // 4)
         return self.reserve
 
     @property
     def reserve(self) -> int:
-        """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
+        """Bytes to reserve, before :attr:`reserves_a_quarter` reduces them."""
         value = self._values["reserved_mem"]
         return _configured_bytes(setting("reserved_mem")) if value is None else value
 
     @property
     def reserves_a_quarter(self) -> bool:
-        """Whether no more than a quarter of `allowed_mem` is reserved, which is for data first.
+        """Whether to reserve at most a quarter of `allowed_mem`.
 
-        So it is where `allowed_mem` was given, and `reserved_mem` was not.
+        True if `allowed_mem` was given and `reserved_mem` was not.
         """
         values = self._values
         return values["reserved_mem"] is None and values["allowed_mem"] is not None
@@ -211,7 +211,7 @@ class Spec:
     @property
     def task_mem(self) -> int:
         """Bytes that are left for the data of a task."""
-        # The engine keeps how arrays are made for which it is given an integer of this type.
+        # This type of integer makes the engine keep the recipe of an array.
         return _core.TaskMem(max(1, self.allowed_mem - self.reserved_mem))
 
     @property
@@ -221,7 +221,7 @@ class Spec:
         Raises
         ------
         ImportError
-            It was given by name, and needs an engine that is not installed.
+            The executor was given by name, and its engine is not installed.
         """
         given = self.executor_given
         if not isinstance(given, str):
@@ -244,12 +244,12 @@ class Spec:
 
     @property
     def executor_options(self) -> dict[str, Any] | None:
-        """Options of the executor of that name."""
+        """Options of the executor that was given by name."""
         return self._values["executor_options"]
 
     @property
     def storage_options(self) -> dict[str, Any] | None:
-        """Options of stores of other machines."""
+        """Options of remote stores."""
         return self._given("storage_options")
 
     @property
@@ -271,9 +271,9 @@ class Spec:
         return isinstance(other, Spec) and self._meaning() == other._meaning()
 
     def _meaning(self) -> dict[str, Any]:
-        """The values, with an executor's name where it does not matter how it was given."""
+        """The values to compare: `executor` and `executor_name` count as the same."""
         values = dict(self._values)
-        values.pop("intermediate_store", None)  # where it is says more
+        values.pop("intermediate_store", None)  # `intermediates` identifies the place
         name = values.pop("executor_name")
         return values if name is None else {**values, "executor": name}
 
@@ -289,8 +289,8 @@ class Spec:
         given.pop("intermediates", None)
         given.pop("intermediate_options", None)
         if isinstance(given.get("intermediate_store"), dict):
-            given["intermediate_store"] = {}  # not all that is in it
-        if "storage_options" in given:  # there may be secrets among them
+            given["intermediate_store"] = {}  # leave out its contents
+        if "storage_options" in given:  # options may contain secrets
             given["storage_options"] = dict.fromkeys(given["storage_options"], "...")
         if "executor_options" in given:
             given["executor_options"] = hidden(given["executor_options"])
@@ -298,28 +298,28 @@ class Spec:
 
     def __getstate__(self) -> dict[str, Any]:
         place = self._values.get("intermediates")
-        return {**self._values, "intermediate_store": place}  # objects may be of this process
+        return {**self._values, "intermediate_store": place}  # store objects may not be picklable
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._values = state
         self._made = None
 
 
-#: Bytes of a setting, which is looked up for each plan.
+#: Bytes of a setting. Cached, because each plan looks it up.
 _configured_bytes = cache(parse_bytes)
 
 
 @cache
 def _config() -> Any:
-    from cubed._settings import config  # late: donfig takes a while
+    from cubed._settings import config  # lazy import: donfig is slow to import
 
     return config
 
 
 def setting(name: str, otherwise: Any = None) -> Any:
-    """What `cubed.config` has for what was not given."""
+    """Returns the value of a setting in `cubed.config`."""
     config = _config()
-    # A search takes donfig as long as a tenth of computing a small array; it finds "work-dir", too.
+    # donfig's lookup costs a tenth of computing a small array. It is needed for names with "-".
     given = config.config.get("spec")
     if isinstance(given, dict) and "-" not in "".join(given):
         return given.get(name, otherwise)
@@ -327,12 +327,12 @@ def setting(name: str, otherwise: Any = None) -> Any:
 
 
 def spec_from_config(config: Any) -> Spec:
-    """The Spec of settings: of what ``spec`` has in donfig's object."""
+    """Returns the Spec for the settings under ``spec`` in a donfig object."""
     return Spec(**config.get("spec"))
 
 
 def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
-    """The place of an intermediate store and its options; None: it is in memory."""
+    """The place of an intermediate store and its options; None: a store in memory."""
     if store is None or in_memory(store) is not None:
         return None, None
     if isinstance(store, (str, os.PathLike)):
@@ -347,7 +347,7 @@ def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
 
 
 def _check_codecs(compressor: Any) -> None:
-    """TypeError unless it is what `zarr_compressor` takes."""
+    """Raises TypeError unless the value is valid for `zarr_compressor`."""
     codecs = [compressor] if isinstance(compressor, Mapping) else compressor
     named = isinstance(codecs, list) and all(
         isinstance(c, Mapping) and isinstance(c.get("name"), str) for c in codecs
@@ -360,5 +360,5 @@ def _check_codecs(compressor: Any) -> None:
         )
 
 
-#: What computations may use that have no spec: what is configured.
+#: Spec of computations without a spec: the configured values.
 DEFAULT = Spec()

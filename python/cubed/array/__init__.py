@@ -1,1 +1,1 @@
-"""The lazy array: its methods, operators, indexing, and what NumPy asks of it."""
+"""The lazy array: methods, operators, indexing and NumPy's protocols."""

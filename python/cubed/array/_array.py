@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class Array(Methods, Operators):
-    """An N-dimensional array in chunks, which is computed when somebody asks for its values.
+    """A lazy, chunked N-dimensional array. :meth:`compute` and conversions compute its values.
 
-    Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
-    of :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same
-    object.
+    Create arrays by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and the
+    functions of :mod:`cubed.array_api`. Assigning to a part of an array gives the same object a new
+    lazy value.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Array(Methods, Operators):
 
     @property
     def T(self) -> Array:
-        """The array with its axes in reverse order: of a matrix its transpose."""
+        """The array with its axes in reverse order; for a matrix, the transpose."""
         return self._like(_core.call("transpose", self._x, tuple(reversed(range(self.ndim)))))
 
     @property
@@ -67,7 +67,7 @@ class Array(Methods, Operators):
     def to_svg(self, size: float = 500) -> str:
         """The chunk grid as SVG, three axes as a box, the longest axis `size` pixels long.
 
-        An array without axes has none: ``""``. Computes nothing.
+        Returns ``""`` for an array without axes. Computes nothing.
         """
         return grid_svg(self, size)
 
@@ -111,7 +111,7 @@ class Array(Methods, Operators):
         optimize_function: Any = None,
         compile_function: Any = None,
     ) -> Any:
-        """What computing it would run."""
+        """The plan that :meth:`compute` would run; see :func:`cubed.plan`."""
         return _above.plan(
             self,
             optimize_graph=optimize_graph,
@@ -128,7 +128,7 @@ class Array(Methods, Operators):
         show_hidden: bool = False,
         engine: str | None = None,
     ) -> Any:
-        """Draws what computing it would run; see :func:`cubed.visualize`."""
+        """Draws the plan that :meth:`compute` would run; see :func:`cubed.visualize`."""
         return _above.visualize(
             self,
             filename=filename,
@@ -154,9 +154,10 @@ class Array(Methods, Operators):
         return rechunk(self, chunks, threshold, block_size_limit, balance)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
-        """The values, computed now, in new memory; ``copy=False`` is a ValueError.
+        """Computes the values into new memory; ``copy=False`` raises ValueError.
 
-        A function of dask.array gets a TypeError: it would hold the values of a list of arrays.
+        Raises TypeError in functions of dask.array, which would hold the values of a list of
+        arrays.
         """
         message = _dask.refusal()
         if message is not None:
@@ -173,7 +174,8 @@ class Array(Methods, Operators):
         return self._element().reshape(())[()]
 
     def _element(self) -> NDArray:
-        """The only element, on which the rest of a program may depend: a refusal says so."""
+        """Computes the only element. If the plan is refused, the error says that later results may
+        need more memory than the element."""
         try:
             return self.compute()
         except PlanTooLargeError as refused:
@@ -198,7 +200,8 @@ class Array(Methods, Operators):
         return int(self._scalar())
 
     def __format__(self, format_spec: str) -> str:
-        """With a format the only element in it; without one, as ``str`` does, nothing computes."""
+        """Formats the only element, which is computed. An empty format gives ``str`` and computes
+        nothing."""
         return format(self.item(), format_spec) if format_spec else str(self)
 
     def __divmod__(self, other: Any) -> tuple[Array, Array]:
@@ -229,20 +232,22 @@ class Array(Methods, Operators):
         return _above.array_api
 
     def to_dask_array(self) -> Any:
-        """Raises a TypeError that says what to call instead: functions of dask.array call this."""
+        """Raises TypeError with the function to call instead; functions of dask.array call this
+        method."""
         raise TypeError(_dask.refusal() or "an array of Cubed has no form of Dask: x.compute()")
 
     def __dask_tokenize__(self) -> Any:
-        """What tells arrays apart for Dask, whose functions that keep the array are refused."""
+        """Identifies the array for Dask; raises TypeError in functions of dask.array."""
         message = _dask.refusal()
         if message is not None:
             raise TypeError(message)
         return "cubed.Array", self.__reduce__()[1]
 
-    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+    if not TYPE_CHECKING:  # type checkers would accept any name as an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """An AttributeError, which names what to call if dask.array asks for one of its own."""
+            """Raises AttributeError; in functions of dask.array the error names the function to
+            call."""
             message = _dask.refusal()
             if message is None:
                 message = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -269,7 +274,7 @@ class Array(Methods, Operators):
         Raises
         ------
         BufferError
-            For another device, and types that DLPack does not have, such as dates.
+            The device is not the CPU, or DLPack does not have the type, such as dates.
         """
         if stream is not None:
             raise ValueError("the device 'cpu' has no streams")
@@ -287,14 +292,16 @@ class Array(Methods, Operators):
     # --- Indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Array:
-        """A part, as in NumPy. Lazy; how many elements a mask picks is computed now."""
+        """A part, as in NumPy. Lazy, but the number of elements that a mask selects is computed
+        now."""
         return getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        """Puts a new lazy value, of the same type, behind this object.
+        """Assigns to a part: the object gets a new lazy value of the same type.
 
-        What was made of it before stays as it was. Masks beside other parts of a key, or with a
-        value for each row that they pick, are counted now.
+        Arrays that were created from this object earlier do not change. The number of elements of a
+        mask is computed now if the key has other parts, or if the value has an element for each
+        selected row.
 
         Raises
         ------
@@ -360,7 +367,7 @@ class Array(Methods, Operators):
     # --- Stores ----------------------------------------------------------------------------------
 
     def persist(self, **kwargs: Any) -> Array:
-        """The array over its values in memory, which are computed now; see :meth:`compute`."""
+        """Computes the values and returns an array of them in memory; see :meth:`compute`."""
         return _above.persist(self, **kwargs)
 
     def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
@@ -372,5 +379,5 @@ ArrayBase._class = Array
 
 
 def _restore(data: bytes, spec: Spec | None) -> Array:
-    """An array that was pickled; so may be the code in it."""
+    """Restores a pickled array, which may contain pickled functions."""
     return Array._new(_core.load_array(data, True), spec)

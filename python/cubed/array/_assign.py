@@ -43,7 +43,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
 
 
 def _value(x: Array, value: Any) -> _core.Array:
-    """The value to assign, in x's type, or as text in its kind of text."""
+    """The value to assign, in the type of x, or for strings in the same kind of string."""
     to = x.dtype
     if kind_of(to) in "biuf" and _is_complex(value):
         raise TypeError(f"{value!r} cannot be assigned to elements of {to}: it is complex")
@@ -70,7 +70,7 @@ def _is_complex(value: Any) -> bool:
 
 
 def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
-    """What is in memory as an array; scalars and sequences as NumPy converts them."""
+    """Converts values in memory to an array; scalars and sequences as NumPy converts them."""
     if isinstance(value, np.ndarray):
         return to_numpy(value)
     refuse_foreign(value)
@@ -86,7 +86,7 @@ def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
 
 
 def _warn_of_lost(values: NDArray, to: np.dtype[Any]) -> None:
-    """A RuntimeWarning if floats that integers are assigned are none, without memory for it."""
+    """Warns if floats assigned to integers are not finite. Needs no memory for the check."""
     if kind_of(values.dtype) != "f" or not values.size:
         return
     with np.errstate(invalid="ignore"):
@@ -105,5 +105,5 @@ def _constant(value: NDArray, to: np.dtype[Any]) -> _core.Array:
 
 
 def _is_of_rows(v: _core.Array, ndim: int) -> bool:
-    """Whether all that a mask picks, of so many axes each, gets the same of a value."""
+    """Whether a value is the same for all selected rows of a mask."""
     return all(n == 1 for n in v.shape[: max(0, len(v.shape) - ndim)])

@@ -32,7 +32,7 @@ class ArrayBase(metaclass=_dask.NamedType):
     _x: _core.Array
     _spec: Spec | None
     _name: str | None
-    #: What is still to be written of it: see cubed.io._store.Stored.
+    #: Pending writes of the array, see cubed.io._store.Stored.
     _stored: Any
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     @property
     def name(self) -> str:
-        """What graphs of plans call it: unique in this process."""
+        """Name in graphs of plans, unique in this process."""
         if self._name is None:
             self._name = f"array-{next(_numbers):03d}"
             _named[self._x.address] = self
@@ -110,12 +110,12 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     @property
     def spec(self) -> Spec:
-        """What computing it may use."""
+        """Resources of its computations."""
         return self._spec if self._spec is not None else DEFAULT
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Attributes of a stored array, as far as they still describe the values; a copy."""
+        """A copy of the attributes of a stored array that still describe the values."""
         from cubed.base._attributes import plain_attributes  # late: few need it
 
         return plain_attributes(self._x.attrs)
@@ -171,7 +171,7 @@ _named: weakref.WeakValueDictionary[int, ArrayBase] = weakref.WeakValueDictionar
 
 
 def name_at(address: int) -> str | None:
-    """The name of the array that is there, if it was asked for one."""
+    """The array's name, if one was requested."""
     x = _named.get(address)
     return x._name if x is not None and x._x.address == address else None
 
@@ -180,7 +180,7 @@ _xarray_met = False
 
 
 def _meet_xarray() -> None:
-    """Makes Xarray know lazy arrays, once: whoever imported it may wrap one."""
+    """Registers lazy arrays with Xarray, once, if a program has imported it."""
     global _xarray_met
     if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
         return  # it is just being imported

@@ -28,7 +28,7 @@ def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> N
 
 
 def title_of(operation: str, function: Any) -> str:
-    """What messages and plans call the operation: ``map_blocks(f)``."""
+    """Name of an operation in messages and plans: ``map_blocks(f)``."""
     name = getattr(function, "__name__", None)
     inner = getattr(function, "func", None)  # functools.partial
     return f"{operation}({name or getattr(inner, '__name__', None) or type(function).__name__})"
@@ -40,7 +40,7 @@ def tiny(x: _core.Array) -> NDArray:
 
 
 def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype[Any]]:
-    """Types of what a function returns for tiny blocks."""
+    """Finds the types of a function's results by calling it with tiny blocks."""
     try:
         with np.errstate(all="ignore"):
             results = call()
@@ -57,28 +57,28 @@ def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype
 
 @dataclass(frozen=True)
 class Call:
-    """A function whose blocks come where it wants them, between its other arguments."""
+    """A function, the positions of blocks among its arguments, and its other arguments."""
 
     function: Callable[..., Any]
-    args: tuple[Any, ...]  # arrays are None
-    places: tuple[int, ...]  # of the arrays in args
+    args: tuple[Any, ...]  # None in place of arrays
+    places: tuple[int, ...]  # positions of the arrays in args
     kwargs: dict[str, Any]
 
     def result(self, blocks: Iterable[Any], **more: Any) -> Any:
-        """What the function returns."""
+        """Calls the function with these blocks."""
         args = list(self.args)
         for place, block in zip(self.places, blocks, strict=True):
             args[place] = block
         return self.function(*args, **more, **self.kwargs)
 
 
-#: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
-#: each of them.
+#: Split of an axis: its extent, and the extent of all blocks except the last, or the extents of all
+#: blocks if they differ.
 Cut = tuple[int, int | tuple[int, ...]]
 
 
-#: What functions are taken to allocate that do not say it: so many copies of their blocks, inputs
-#: and results, and bytes for Python's objects.
+#: Assumed memory of functions without `extra_projected_mem`: copies of all blocks, inputs and
+#: results, and bytes of Python objects.
 COPIES, OBJECTS = 2, 2**20
 
 
@@ -97,7 +97,7 @@ def sizes(cut: Cut) -> tuple[int, ...]:
 
 
 def bounds(cut: Cut, i: int) -> tuple[int, int]:
-    """Where block number i begins and ends."""
+    """The bounds of block number i."""
     extent, chunk = cut
     if isinstance(chunk, tuple):
         start = sum(chunk[:i])
@@ -106,7 +106,7 @@ def bounds(cut: Cut, i: int) -> tuple[int, int]:
 
 
 def cut_of(extents: Sequence[int], what: str) -> Cut:
-    """The cut with these extents of blocks."""
+    """The split with these extents of blocks."""
     first = max(1, extents[0]) if extents else 1
     out = (sum(extents), first)
     if sizes(out) == tuple(extents):
@@ -119,7 +119,7 @@ def cut_of(extents: Sequence[int], what: str) -> Cut:
 
 
 def merged(cut: Cut, several: int, what: str) -> Cut:
-    """The cut with so many blocks put together."""
+    """The split with each `several` blocks merged."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, chunk * several
@@ -127,7 +127,7 @@ def merged(cut: Cut, several: int, what: str) -> Cut:
 
 
 def finer(cut: Cut, most: int) -> Cut:
-    """The cut with blocks of at most so many elements."""
+    """The split with blocks of at most `most` elements."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, min(chunk, most)
@@ -136,8 +136,8 @@ def finer(cut: Cut, most: int) -> Cut:
 
 
 def common(cuts: Sequence[Cut]) -> Cut:
-    """How axes of one extent are cut together: by the smallest chunk, or, where chunks differ and
-    not all are cut alike, wherever one of them is."""
+    """The common split of axes of the same extent. Regular chunks: the smallest chunk. Irregular
+    chunks: all boundaries of all arrays."""
     if all(cut == cuts[0] for cut in cuts):
         return cuts[0]
     if not any(isinstance(chunk, tuple) for _, chunk in cuts):
@@ -147,7 +147,7 @@ def common(cuts: Sequence[Cut]) -> Cut:
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """How the blocks of an array are cut: as its chunks."""
+    """The splits of an array's axes into its chunks."""
     chunks = engine_chunks(x)
     return [
         (n, c if isinstance(c, tuple) else min(c, max(1, n)))
@@ -157,19 +157,19 @@ def cuts(x: _core.Array) -> list[Cut]:
 
 @dataclass
 class Operand:
-    """An argument in blocks: the index that each axis belongs to."""
+    """An array argument, and the index of each of its axes."""
 
     array: _core.Array
     indices: tuple[Hashable, ...]
-    #: What comes with blocks along each axis: elements before, after, and whether the array has
-    #: them at its ends in addition to the blocks. None: nothing.
+    #: Halo along each axis: elements before and after, and whether the array's ends contain them in
+    #: addition to the blocks. None: no halo.
     halo: tuple[tuple[int, int, bool], ...] | None = None
 
 
 @dataclass
 class Output:
-    """A result: its type, the cut of each axis, and the index; None: the axis is in every block
-    whole."""
+    """A result: its type, the split of each axis, and its indices. An index None means that each
+    block contains the whole axis."""
 
     dtype: np.dtype[Any]
     cuts: list[Cut]
@@ -181,11 +181,11 @@ class Output:
 
 
 def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable, list[Cut]]:
-    """How the axes of every operand are cut, by index: one cut for each operand that has it, in
-    order.
+    """Splits the axes of all operands. Returns for each index a list with the split for each
+    operand that has it, in order.
 
-    Axes of one extent are cut alike (:func:`common`). Axes whose extents differ belong
-    together block by block, unless `align`; those of extent 1, and of one block, are given to all
+    Axes of the same extent have the same split (:func:`common`). If extents differ, blocks are
+    paired by number, unless `align` is true. Axes of extent 1, or of one block, are passed to all
     calls.
     """
     found: dict[Hashable, list[Cut]] = {}
@@ -214,16 +214,16 @@ def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> lis
 
 
 def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
-    """By index how results are cut: as the first operand with the most blocks that is not
-    broadcast."""
+    """The split of results for each index: that of the first operand with the largest number of
+    blocks, except broadcast ones."""
     return {
         index: max([c for c in mine if c[0] != 1] or mine, key=count)
         for index, mine in unified.items()
     }
 
 
-#: Bytes that a call allocates in addition to its results; None: what :data:`COPIES` says. A
-#: function gets the extents of the largest block of each operand.
+#: Bytes that a call allocates in addition to its results; None: estimated by :data:`COPIES`. If it
+#: is a function, its argument is the extents of the largest block of each operand.
 ExtraMem: TypeAlias = int | Callable[[Sequence[Sequence[int]]], int] | None
 
 
@@ -238,11 +238,11 @@ def run_blocks(
     held_mem: int = 0,
 ) -> tuple[Array, ...]:
     """The results of a function on blocks: one call for each combination of the outputs' indices.
-    What operands have beside those comes whole.
+    Axes of operands with other indices are passed whole.
 
-    `held_mem` is what the runner holds in addition.
+    `held_mem` is the number of bytes that the runner holds in addition.
 
-    Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
+    The runner gets a block number for each index of the outputs, in the order of the outputs.
     """
     symbols: dict[Hashable, int] = {}
     for out in outputs:
@@ -285,7 +285,7 @@ def run_blocks(
 
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
-    """Extents of the largest block; axes without a symbol come whole."""
+    """Extents of the largest block; axes without a symbol are not split."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
     return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
 
@@ -293,9 +293,10 @@ def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
 def made_of(
     arrays: Sequence[Array], make: Callable[..., tuple[Array, ...]], *memory: int
 ) -> tuple[Array, ...]:
-    """The results of make(arrays, *memory), which cuts blocks for the arrays' chunks and a TaskMem.
+    """The results of make(arrays, *memory), which chooses blocks for the arrays' chunks and a
+    TaskMem.
 
-    The advice of a refusal has them made again for another `allowed_mem`, in other blocks.
+    To find an `allowed_mem` that is enough, the engine calls `make` again with other values.
     """
     specs: list[Any] = []
 
@@ -311,8 +312,8 @@ def made_of(
 def call_on_each(
     title: str, runner: Runner, x: Array, dtype: Any, extra_mem: int, sizes: Any = None
 ) -> Array:
-    """The results of a call for each block of an array, whose extents are `sizes`; None: the
-    block's.
+    """The results of a call for each block of an array. `sizes` are the extents of the results;
+    None: those of the blocks.
     """
 
     def make(mine: Sequence[Array]) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""Casts from and to strings, and why there are none to Python's objects."""
+"""Casts from and to strings; casts to Python's objects are refused."""
 
 from __future__ import annotations
 

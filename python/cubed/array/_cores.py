@@ -25,15 +25,15 @@ def engine_chunks(x: _core.Array) -> Chunks:
 
 
 def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
-    """An array that was just made with the longest chunks, in chunks of different lengths if they
-    are. Automatic ones, `asked`, give way to those of other arrays."""
+    """Rechunks a new array, which has regular chunks, if its chunks are irregular. Automatic
+    chunks, `asked`, yield to those of other arrays."""
     if is_auto(asked):
         _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
 class _Bytes:
-    """Those of an array from its first to its last one in memory, for NumPy."""
+    """The bytes of a NumPy array, from the first to the last in memory."""
 
     def __init__(self, a: NDArray) -> None:
         spans = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
@@ -50,7 +50,7 @@ class _Bytes:
 
 
 def _memory_of(a: NDArray) -> tuple[NDArray, int]:
-    """What an array lies in, and where its first element is in there."""
+    """The buffer of a NumPy array, and the offset of its first element."""
     if not a.size:
         return np.empty(0, np.uint8), 0
     if a.flags.c_contiguous or a.flags.f_contiguous:

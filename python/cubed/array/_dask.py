@@ -1,7 +1,7 @@
-"""Lazy arrays that a program hands to functions of dask.array.
+"""Errors for lazy arrays that a program passes to functions of dask.array.
 
-Dask takes an array that it does not know for one in memory: blocks of the result would be lazy
-arrays, which Dask neither computes nor counts.
+Dask treats unknown arrays as arrays in memory: blocks of the result would be lazy arrays, which
+Dask neither computes nor counts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ _CONVERSIONS = frozenset(("array", "asanyarray", "asarray", "from_array"))
 
 
 def refusal() -> str | None:
-    """Names the function of dask.array that the caller runs in, and ours; None outside of one."""
+    """Names the function of dask.array that is calling, and the one to use here; None outside
+    Dask."""
     function = wrapped = None  # the functions of dask.array.fft are closures over NumPy's
     for frame in _callers(sys._getframe(2)):
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] != "dask":
             break
-        if module.startswith("dask.array"):  # the outermost one is what the program called
+        if module.startswith("dask.array"):  # outermost: the program called it
             wrapped = frame.f_locals.get("fft_func", wrapped)
             function = module, getattr(wrapped, "__name__", frame.f_code.co_name)
     if function is None:
@@ -41,7 +42,7 @@ def refusal() -> str | None:
 
 
 class NamedType(type):
-    """The type of the class of lazy arrays, which finds out when Dask refuses one.
+    """The metaclass of lazy arrays, which detects when Dask rejects one.
 
     ``dask.array.map_overlap`` asks an array that it refuses for nothing except the name of its
     type, for the message of its error.
@@ -49,7 +50,8 @@ class NamedType(type):
 
     @property
     def __name__(cls) -> str:  # type: ignore[override]
-        """The name; a TypeError that says what to call instead if dask.array asks for it."""
+        """Returns the name; in functions of dask.array raises TypeError with the function to
+        call."""
         caller = sys._getframe(1).f_globals.get("__name__", "")
         if caller.startswith("dask.array"):
             message = refusal()
@@ -65,7 +67,7 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _ours(home: str, name: str) -> str | None:
-    """The function of this package that has the name, if there is one."""
+    """The function of this package with that name, or None."""
     found: Any = sys.modules["cubed"]
     for part in filter(None, (home, name)):
         found = getattr(found, part, None)

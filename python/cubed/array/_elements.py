@@ -68,7 +68,7 @@ def elemwise(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Shapes that cannot be broadcast together.
 

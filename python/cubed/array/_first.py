@@ -87,7 +87,7 @@ def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def _check_all(
     state: _Call, refused: PlanTooLargeError, call: Callable[[], Any]
 ) -> PlanTooLargeError:
-    """The refusal of the numbers and of the results, whose advice holds for all of them."""
+    """Returns the error for the numbers and the results, with advice that applies to both."""
     state.skipped = []
     try:
         found = list(_arrays(call()))

@@ -17,14 +17,14 @@ MOST_LINES = 40
 LINE = 16
 #: Pictures next to one another: more axes are described in words.
 MOST_PICTURES = 2
-#: The third axis goes to the right and up: pixels of each for one pixel of its length.
+#: Pixels to the right and up for one pixel of length along the third axis.
 SLOPE = (0.5, 0.4)
 
 _STYLE = 'stroke="#5b8fc7" stroke-width="1"'
 
 
 def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
-    """Where chunks meet, scaled to `length`."""
+    """Boundaries of chunks, scaled to `length`."""
     total = sum(chunks) or 1
     if len(chunks) > MOST_LINES:
         return [length * i / MOST_LINES for i in range(MOST_LINES + 1)]
@@ -36,7 +36,7 @@ def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
 
 
 def _lengths(x: Array, axis: int) -> tuple[int, ...]:
-    """Lengths of the chunks along an axis. Many chunks are as if they were alike."""
+    """Lengths of the chunks along an axis. If there are many, they are drawn as equal."""
     if x.numblocks[axis] > MOST_LINES:
         return (x.shape[axis],) + (0,) * MOST_LINES
     key = tuple(slice(None) if d == axis else slice(0, 1) for d in range(x.ndim))
@@ -54,7 +54,7 @@ def _text(x: float, y: float, label: str, anchor: str = "start") -> str:
 
 
 class _Grid:
-    """A picture of one to three axes: columns, rows, and a depth that goes to the right and up."""
+    """A picture of one to three axes: columns, rows, and depth, drawn to the upper right."""
 
     def __init__(self, x: Array, axes: range, longest: int, side: float) -> None:
         labels = _labels(x)
@@ -75,7 +75,7 @@ class _Grid:
         self.full_height = self.top + self.height + LINE + 2
 
     def svg(self) -> str:
-        """The grid with labels, whose upper left corner is at 0."""
+        """The grid and its labels; its upper left corner is at 0."""
         w, h, right, up = self.width, self.height, self.right, self.up
         at = f'transform="translate({self.left + 1:.1f} {self.top + 1:.1f})"'
         fill = 'fill="#5b8fc7" fill-opacity='
@@ -105,8 +105,8 @@ class _Grid:
 def grid_svg(x: Array, side: float = SIDE) -> str:
     """The chunk grid as SVG: three axes as a box, further axes as boxes to the left of it.
 
-    `side` is the length of the longest axis in pixels. A label says how often there is such a
-    picture if the array has more axes than are drawn.
+    `side` is the length of the longest axis in pixels. If the array has more axes, a label gives
+    the number of such pictures.
     """
     if not x.ndim:
         return ""

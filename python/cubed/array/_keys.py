@@ -1,4 +1,4 @@
-"""Keys of x[key] in full: what stands for each axis."""
+"""Expands keys of x[key] to one entry for each axis."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from cubed.array._operands import common_spec, core_of, refuse_masked
 from cubed.array._select import counted_call
 from cubed.base._types import NDArray
 
-#: NumPy's and lazy arrays: of integers, positions; of bool, masks.
+#: NumPy's and lazy arrays. Integers are positions, bools are masks.
 _ARRAYS = (np.ndarray, Array)
 
 Axes = tuple[int, ...]
 
 
 def expand_key(x: Array, key: Any) -> list[Any]:
-    """The key as a list that goes through all axes of x, in order.
+    """Returns the key as a list of entries for all axes of x, in order.
 
-    Integers and slices stand for an axis, as do arrays of positions; masks for as many as they
-    have; None for new ones. An Ellipsis that is left stands for no axis. Integers are counted from
-    the first.
+    Integers, slices and arrays of positions index one axis. Masks index as many axes as they have.
+    None is a new axis. An Ellipsis in the result stands for no axis. Integers in the result count
+    from the first element.
 
     Raises
     ------
     IndexError
-        A part of the key is none, does not fit its axes, or is an integer out of range.
+        A part of the key is invalid, does not fit its axes, or is an integer out of range.
     TypeError, ValueError
         A slice is not of integers, or its step is 0.
     """
@@ -53,7 +53,7 @@ def expand_key(x: Array, key: Any) -> list[Any]:
             k = _position(k, x.shape[axis], axis)
         elif isinstance(k, slice):
             k = slice(*(v if v is None else operator.index(v) for v in (k.start, k.stop, k.step)))
-            k.indices(x.shape[axis])  # no step is 0
+            k.indices(x.shape[axis])  # raises ValueError if the step is 0
         out.append(k)
         axis += _width(k)
     return out + [slice(None)] * (x.ndim - axis)
@@ -98,14 +98,15 @@ def _array(k: Any) -> NDArray:
 
 
 def _width(k: Any) -> int:
-    """How many axes a part of a key stands for."""
+    """The number of axes that a part of a key indexes."""
     if is_mask(k):
         return int(k.ndim)
     return 0 if k is None or k is Ellipsis else 1
 
 
 def _check_mask(x: Array, mask: Any, axis: int) -> None:
-    """IndexError if a mask has another shape than the axes from this one on, and elements."""
+    """Raises IndexError if a mask that is not empty has another shape than the axes from `axis`
+    on."""
     for d, n in enumerate(mask.shape, axis):
         if n not in (0, x.shape[d]):
             raise IndexError(
@@ -142,12 +143,14 @@ def _common_shape(shapes: list[Axes]) -> Axes:
 
 
 def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
-    """A key in full as the engine takes it: masks are positions, which are counted now.
+    """Converts an expanded key to the engine's: masks become positions, whose number is computed
+    now.
 
     Raises
     ------
     IndexError
-        Positions do not broadcast, or those in memory are out of range and not broadcast to none.
+        Positions do not broadcast, or positions in memory are out of range and the result has
+        elements.
     """
     spec = common_spec(x, *entries)
     found = [_positions(e, spec) if isinstance(e, _ARRAYS) else None for e in entries]
@@ -169,9 +172,9 @@ def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
 
 
 def _positions(e: Any, spec: Any) -> list[Any]:
-    """The arrays of positions that an array in a key stands for, NumPy's where they are known."""
+    """Converts an array in a key to arrays of positions, in NumPy's if they are known."""
     if not is_mask(e):
         return [e._x if isinstance(e, Array) else e]
-    if e.ndim == 0:  # of a new axis, all or nothing
+    if e.ndim == 0:  # a new axis of extent 1 or 0
         return [np.zeros(int(bool(e)), np.int64)]
     return list(counted_call("nonzero", spec, core_of(e)))

@@ -24,14 +24,15 @@ def _api() -> Any:
 
 
 def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """Of f(2, 3) and f((2, 3)) the same."""
+    """Returns the same tuple for the arguments of f(2, 3) and f((2, 3))."""
     if len(given) == 1 and isinstance(given[0], (Sequence, np.ndarray)):
         given = tuple(given[0])
     return tuple(operator.index(n) for n in given)
 
 
 class Methods(ArrayBase):
-    """What :class:`cubed.Array` has from functions. All are lazy; parameters are NumPy's."""
+    """Methods of :class:`cubed.Array` that call functions. All are lazy, with NumPy's
+    parameters."""
 
     __slots__ = ()
 
@@ -155,7 +156,7 @@ class Methods(ArrayBase):
         return _api().compress(condition, self, axis)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Array:
-        """Where elements would be put so that the array stays in order."""
+        """Positions at which to insert elements so that the array stays sorted."""
         return _api().searchsorted(self, v, side=side, sorter=sorter)
 
     def argsort(self, axis: int = -1) -> Array:
@@ -175,7 +176,7 @@ class Methods(ArrayBase):
         return _api().cumsum(self, axis=axis, dtype=dtype, method=method)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Array:
-        """Each element some times; see :func:`cubed.array_api.repeat`."""
+        """Repeated elements; see :func:`cubed.array_api.repeat`."""
         return _api().repeat(self, repeats, axis=axis)
 
     def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:
@@ -190,7 +191,7 @@ class Methods(ArrayBase):
     # --- Elements --------------------------------------------------------------------------------
 
     def choose(self, choices: Any, mode: str = "raise") -> Array:
-        """Each element of the choice of its number; see :func:`cubed.choose`."""
+        """Elements from several arrays, chosen by number; see :func:`cubed.choose`."""
         return _api().choose(self, choices, mode)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
@@ -218,13 +219,14 @@ class Methods(ArrayBase):
         return _api().nonzero(self)
 
     def round(self, decimals: int = 0) -> Array:
-        """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`."""
+        """Numbers rounded to `decimals` places; see :func:`cubed.array_api.round`."""
         return _api().round(self, decimals=decimals)
 
     # --- Arranging -------------------------------------------------------------------------------
 
     def copy(self) -> Array:
-        """The same value behind another object: assigning to one leaves the other as it is."""
+        """A new object with the same lazy value: assigning to one object does not change the
+        other."""
         return self._like(self._x)
 
     def view(self, dtype: DTypeLike = None, order: str | None = "C") -> Array:
@@ -236,7 +238,7 @@ class Methods(ArrayBase):
         return view(self, dtype, order)  # type: ignore[arg-type]
 
     def flatten(self, order: str = "C") -> Array:
-        """The elements in C order, or with ``"F"`` the first axis first, in one dimension."""
+        """The elements in one dimension, in C order, or with ``"F"`` in Fortran order."""
         return _api().reshape(self, (-1,), order=order)
 
     ravel = flatten
@@ -250,11 +252,11 @@ class Methods(ArrayBase):
         return _api().reshape(self, _extents(shape), order=order)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
-        """The array without axes of extent 1: all of them, or those given."""
+        """The array without all axes of extent 1, or without the given ones."""
         return _api().squeeze(self, axis)
 
     def swapaxes(self, axis1: int, axis2: int) -> Array:
-        """The array with two axes in each other's place."""
+        """The array with two axes exchanged."""
         return _api().swapaxes(self, axis1, axis2)
 
     def transpose(self, *axes: Any) -> Array:
@@ -269,7 +271,7 @@ class Methods(ArrayBase):
         return _api().diagonal(self, offset, axis1, axis2)
 
     def dot(self, other: Any) -> Array:
-        """The product as of matrices; see :func:`cubed.dot`."""
+        """The matrix product; see :func:`cubed.dot`."""
         return _api().dot(self, other)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -285,7 +287,7 @@ class Methods(ArrayBase):
 
     @property
     def oindex(self) -> OuterIndex:
-        """Indexing each axis by itself: ``x.oindex[[0, 2], mask]``."""
+        """Orthogonal indexing, each axis separately: ``x.oindex[[0, 2], mask]``."""
         return OuterIndex(self)
 
     @property

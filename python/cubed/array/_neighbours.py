@@ -1,8 +1,9 @@
-"""Arrays of other libraries beside lazy ones: whose class decides, and what is refused.
+"""Operations on lazy arrays and arrays of other libraries: which class decides, and which are
+refused.
 
-Classes that take part in NumPy's or the standard's protocols say themselves what they combine with.
-They are asked, and where none of them has an answer it is a TypeError: neither identity, nor values
-that somebody computes to make NumPy's array of them.
+Classes that implement NumPy's or the standard's protocols decide what they combine with, so their
+methods are called first. If all return NotImplemented, the operation raises TypeError. It never
+compares identities, and never computes values to convert an array to NumPy's.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _COMPARISONS = {
     "greater_equal": "__le__",
 }
 
-#: The methods that Python asks of the right operand once the left one has no answer.
+#: Methods of the right operand that Python calls after the left one returns NotImplemented.
 _REFLECTED = _COMPARISONS | {
     "add": "__radd__",
     "bitwise_and": "__rand__",
@@ -43,7 +44,7 @@ _REFLECTED = _COMPARISONS | {
     "subtract": "__rsub__",
 }
 
-#: What classes have that are, or make, an array in some protocol.
+#: Attributes of classes that implement a protocol of arrays.
 _SIGNS = (
     "__array__",
     "__array_function__",
@@ -55,14 +56,15 @@ _SIGNS = (
     "__dlpack__",
 )
 
-#: Of these NumPy makes an array.
+#: Attributes of classes that NumPy converts to arrays.
 _CONVERTED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
 
 _NOTHING = object()
 
 
 def _own(cls: type, name: str) -> bool:
-    """Whether a class that is not ours has an attribute that is not NumPy's."""
+    """Whether a class of another library defines an attribute, rather than inherits it from
+    NumPy."""
     found = getattr(cls, name, _NOTHING)
     known = (getattr(c, name, _NOTHING) for c in (np.ndarray, np.generic))
     is_ours = issubclass(cls, Array)
@@ -70,10 +72,10 @@ def _own(cls: type, name: str) -> bool:
 
 
 def _is_foreign(cls: Any) -> bool:
-    """Whether it is a class of arrays of another library, whose values nobody takes unasked.
+    """Whether a class is an array of another library that must not be converted implicitly.
 
-    Not one that only makes NumPy's array of itself, nor NumPy's; and not one of pandas, which lies
-    in memory, and which functions that are no ufuncs take for its values.
+    False for NumPy's classes and for classes that only convert to NumPy's arrays. False also for
+    pandas: its data are in memory, and functions other than ufuncs use its values.
     """
     if _own(cls, "__array_function__") or _own(cls, "__array_namespace__"):
         return True
@@ -81,7 +83,7 @@ def _is_foreign(cls: Any) -> bool:
 
 
 def _has_ufunc(cls: Any) -> bool:
-    """Whether a class decides about ufuncs itself, or about having none."""
+    """Whether a class defines `__array_ufunc__`, also as None."""
     return _own(cls, "__array_ufunc__")
 
 
@@ -90,21 +92,23 @@ has_ufunc: Callable[[Any], bool] = functools.lru_cache(maxsize=1024)(_has_ufunc)
 
 
 def refuse_foreign(*values: Any, what: str = "") -> None:
-    """TypeError if one of them is an array of another library, or a list with one."""
+    """Raises TypeError if a value is, or contains, an array of another library."""
     for value in _flat(values):
         if is_foreign(type(value)):
             raise TypeError(refusal(value, what))
 
 
 def refuse_chunked(title: str, *values: Any) -> None:
-    """TypeError if one of the arguments that functions on blocks get as they are is lazy."""
+    """Raises TypeError if an argument that is passed on unchanged to a user-defined function is
+    lazy."""
     for value in values:
         if is_foreign(type(value)) and getattr(value, "chunks", None) is not None:
             raise TypeError(refusal(value, title))
 
 
 def refusal(other: Any, what: str = "") -> str:
-    """Why an array of ours and another object do not combine, and what helps."""
+    """Returns the message that an array of this package does not combine with an object, with
+    advice."""
     cls = type(other)
     name = f"{cls.__module__}.{cls.__qualname__}"
     text = f"{what + ': ' if what else ''}cubed.Array does not combine with {name}"
@@ -113,8 +117,8 @@ def refusal(other: Any, what: str = "") -> str:
 
 
 def held(other: Any) -> str | None:
-    """The name of the attribute in which an object of another library holds a lazy array."""
-    if getattr(other, "chunks", None) is None:  # asking for data might load them
+    """The name of the attribute of an object of another library that is a lazy array, or None."""
+    if getattr(other, "chunks", None) is None:  # reading `data` might load them
         return None
     for name in ("magnitude", "data"):
         if isinstance(getattr(other, name, None), Array):
@@ -143,7 +147,7 @@ def _help(other: Any) -> str:
 
 
 def element(value: Any) -> Any:
-    """NumPy's value of a date or a time of Python or pandas; other values as they are."""
+    """Converts dates and times of Python and pandas to NumPy's; returns other values unchanged."""
     if isinstance(value, (datetime.date, datetime.timedelta)):
         for name in ("to_datetime64", "to_timedelta64"):  # pandas's, with nanoseconds
             if hasattr(value, name):
@@ -155,21 +159,21 @@ def element(value: Any) -> Any:
 
 
 def by_other(name: str, left: Any, right: Any, is_ours: Any) -> Any:
-    """What the class of the operand that is not ours makes of an operator.
+    """Calls an operator of the operand that is not a lazy array, and returns the result.
 
-    NotImplemented for objects that are no arrays: Python goes on as with any two objects. Classes
-    that are arrays in some way are asked as Python would ask them. It would take their lack of an
-    answer to == for a comparison of identities.
+    Returns NotImplemented for objects that are not arrays, so Python continues as usual. For
+    classes that are like arrays it calls the reflected method as Python would. Python itself would
+    compare identities if == returns NotImplemented.
 
     Raises
     ------
     TypeError
-        Their class has no answer.
+        The class of the operand returns NotImplemented.
     """
     other = right if is_ours(left) else left
     if not _is_like(other):
         return NotImplemented
-    if other is right:  # one on the left has had its turn
+    if other is right:  # the left operand's method was called before
         owner = next((c for c in type(other).__mro__ if _REFLECTED[name] in vars(c)), None)
         result = getattr(owner, _REFLECTED[name])(other, left) if owner else NotImplemented
         if result is not NotImplemented:
@@ -178,7 +182,7 @@ def by_other(name: str, left: Any, right: Any, is_ours: Any) -> Any:
 
 
 def _is_like(value: Any) -> bool:
-    """Whether an object is an array, or a number, that operators of arrays are expected to take."""
+    """Whether an object is an array or a number, which array operators are expected to accept."""
     if isinstance(value, (numbers.Number, memoryview)):
         return True
     cls = type(value)
@@ -191,7 +195,7 @@ def _is_like(value: Any) -> bool:
 
 
 def ask_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What other classes than ours make of a ufunc; TypeError if none has an answer (NEP 13)."""
+    """Calls a ufunc of other classes (NEP 13); TypeError if all return NotImplemented."""
     others = [v for v in _flat((args, kwargs.get("out") or ())) if has_ufunc(type(v))]
     for other in _one_of_each(others):
         result = type(other).__array_ufunc__(other, ufunc, method, *args, **kwargs)
@@ -201,19 +205,19 @@ def ask_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -
 
 
 def ask_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What other classes than ours make of a function; TypeError if none has an answer (NEP 18)."""
+    """Calls a function of other classes (NEP 18); TypeError if all return NotImplemented."""
     others = [v for v in _flat((args, kwargs)) if is_foreign(type(v)) and type(v) in types]
     for other in _one_of_each(others):
         result = type(other).__array_function__(other, func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    if not others:  # where they are is NumPy's knowledge: so is the message
+    if not others:  # only NumPy knows where they are, so NumPy raises the error
         return NotImplemented
     raise TypeError(refusal(others[0], f"{func.__module__}.{func.__name__}"))
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    """What is in nested lists and tuples, and in values of dictionaries."""
+    """Yields the items of nested lists and tuples, and the values of dictionaries."""
     if isinstance(value, (list, tuple)):
         for v in value:
             if isinstance(v, (list, tuple, dict)):

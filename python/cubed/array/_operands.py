@@ -1,4 +1,4 @@
-"""Operands of operations: arrays, what is made arrays, scalars and their types; axes."""
+"""Operands of operations: arrays, values to convert, scalars and their types; axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def common_spec(*arrays: Any) -> Spec | None:
-    """What computations over these arrays may use: the one spec that some of them have."""
+    """Returns the spec of the arrays, or None. ValueError if the arrays have different specs."""
     spec = None
     for a in arrays:
         mine = a._spec if isinstance(a, Array) else None
@@ -39,14 +39,15 @@ def common_spec(*arrays: Any) -> Spec | None:
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether it is a Python scalar, which takes the type of the array that it meets."""
+    """Whether a value is a Python scalar, which takes the type of the other operand."""
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
 def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that a Python scalar takes beside an array: the array's, if that has its kind."""
+    """The type of a Python scalar in an operation with an array: the array's type if its kind
+    fits."""
     if dtype.kind in "SU":
-        return np.asarray(value).dtype  # there is none for both
+        return np.asarray(value).dtype  # the two types do not promote
     if isinstance(value, bool):
         return dtype
     if isinstance(value, int):
@@ -59,8 +60,8 @@ def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that holds both."""
-    if a.kind == b.kind and a.kind in "mMSU":  # to the finer unit, or the longer string
+    """The promoted type; TypeError if the types do not promote."""
+    if a.kind == b.kind and a.kind in "mMSU":  # the finer unit, or the longer string
         return np.promote_types(a, b)
     both = _core.result_type(name_of(a), name_of(b))
     if both is None:
@@ -74,7 +75,7 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
 
 
 def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """An argument of a function of an array of this type, which Python scalars take."""
+    """Converts an argument next to an array of this type; Python scalars take the array's type."""
     if is_scalar(value) and dtype.kind not in "mM":
         return scalar_array(value, scalar_type(value, dtype))
     if isinstance(value, (np.number, np.bool_)) and value.dtype.kind != "m":
@@ -83,13 +84,13 @@ def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
 
 
 def computed_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that elements of this one are computed in: half precision is float32."""
+    """The type to compute in: float32 for half precision, otherwise the type itself."""
     is_half = dtype.itemsize == 2 and kind_of(dtype) == "f"
     return np.dtype(np.float32) if is_half else dtype
 
 
 def lazy(value: Any, name: str = "x") -> Array:
-    """The argument of that name as a lazy array, which may be one of NumPy's; else a TypeError."""
+    """Returns a lazy or NumPy array as a lazy array; raises TypeError for other values."""
     if isinstance(value, Array):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -100,28 +101,28 @@ def lazy(value: Any, name: str = "x") -> Array:
 
 
 def real_number(value: Any, name: str) -> float:
-    """The argument of that name as a float; TypeError if it is none."""
+    """Returns an argument as a float; raises TypeError if it is not a real number."""
     if not isinstance(value, numbers.Real):
         raise TypeError(f"{name} is {value!r}, expected a number")
     return float(value)
 
 
 def check_device(device: str | None) -> None:
-    """ValueError for any but the only device."""
+    """Raises ValueError for devices other than the CPU."""
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
 
 
 def check_arrays(values: Sequence[Any]) -> None:
-    """TypeError if one of them is no lazy array."""
+    """Raises TypeError if a value is not a lazy array."""
     for i, value in enumerate(values):
         if not isinstance(value, Array):
             raise TypeError(f"argument {i} is {reprlib.repr(value)}, expected a cubed.Array")
 
 
 def core_of(value: Any, made: bool = False) -> _core.Array:
-    """The engine's array behind an Array, a NumPy array or scalar; TypeError for masked arrays, and
-    for arrays of other libraries.
+    """The engine's array of an Array, a NumPy array or a scalar. Raises TypeError for masked arrays
+    and for arrays of other libraries.
     """
     if isinstance(value, Array):
         return value._x
@@ -129,14 +130,14 @@ def core_of(value: Any, made: bool = False) -> _core.Array:
 
 
 def to_numpy(value: Any) -> NDArray:
-    """NumPy's array of an operand that is none of ours; TypeError as from core_of."""
+    """Converts an operand that is not a lazy array to NumPy's; raises TypeError like core_of."""
     refuse_masked(value)
     refuse_foreign(value)
     return np.asarray(element(value))
 
 
 def refuse_masked(value: Any) -> None:
-    """TypeError for a masked array, whose mask would be lost."""
+    """Raises TypeError for a masked array, because its mask would be lost."""
     if is_masked_array(value):
         raise TypeError(
             "a masked array would lose its mask here: cubed.ma.masked_array(x) keeps it,"
@@ -144,8 +145,8 @@ def refuse_masked(value: Any) -> None:
         )
 
 
-#: Operations that any integer takes part in, also one that the other operand's type does not have:
-#: these, searches, and those that make integers floats.
+#: Comparisons. They accept any integer, also one that the type of the other operand cannot hold.
+#: Searches and operations that convert integers to floats do, too.
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
@@ -154,22 +155,22 @@ _FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nex
 
 
 def _wide_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """A Python scalar of such an operation with an array, in a type that has it."""
+    """Converts a Python scalar of such an operation to an array of a type that can hold it."""
     own = scalar_type(value, dtype)
     if own.kind not in "iu" or isinstance(value, bool):
         return scalar_array(value, own)
     for d in (own, np.dtype(np.int64), np.dtype(np.uint64)):
         if np.iinfo(d).min <= value <= np.iinfo(d).max:
             return scalar_array(value, d)
-    # Beyond all integers as it is, it may be rounded to one of them.
+    # Rounding could turn a value beyond all integers into a valid one: use infinity.
     wide = math.inf if value > 0 else -math.inf
     return scalar_array(value if name in _FLOATING else wide, np.dtype(np.float64))
 
 
 def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | None]:
-    """Arrays and Python scalars of an operation, as arrays: at least one of them is an array.
+    """Converts the operands of an operation to arrays; at least one must be an array.
 
-    The operation's name tells whether any integer may be.
+    `name` is the operation: some accept integers that the other operand's type cannot hold.
     """
     arrays = [
         v._x if isinstance(v, Array) else None if is_scalar(v) else core_of(v) for v in values
@@ -208,9 +209,10 @@ def operate(name: Operation, left: Any, right: Any) -> Array:
 
 
 def _operand(value: Any) -> Any:
-    """Sequences, dates and times as arrays and scalars; other operands as they are."""
+    """Converts sequences, dates and times to arrays and scalars; returns other operands
+    unchanged."""
     if isinstance(value, range):
-        return _above.array_api.arange(value.start, value.stop, value.step)  # of any length
+        return _above.array_api.arange(value.start, value.stop, value.step)  # may be long
     if isinstance(value, (list, tuple)):
         return _above.asarray(value)
     return element(value)
@@ -233,12 +235,12 @@ def multiply(left: Any, right: Any) -> Array:
     return Array._new(_core.call("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
-#: Arrays that one may stand for: each is a part of the plan.
+#: Maximum number of arrays to make of one array, because each is a part of the plan.
 MOST_PARTS = 16_384
 
 
 def check_parts(name: str, n: int, parts: str = "rows, of which each is an array") -> None:
-    """Refuses what would make a part of the plan of each element along an axis."""
+    """Raises ValueError if an axis has too many elements to make an array of each."""
     if n > MOST_PARTS:
         raise ValueError(f"{name}: there are {n} {parts}, expected at most {MOST_PARTS}")
 

@@ -1,4 +1,4 @@
-"""Chunks, padding and what else is not in the standard."""
+"""Chunks, padding and other functions that are not in the standard."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def rechunk(
     method : object or None
         For compatibility: the planner chooses the passes.
     min_mem : object or None
-        For compatibility: the planner chooses the passes.
+        Ignored: the planner chooses the passes.
     allow_irregular : bool, default True
-        For compatibility: the planner chooses the passes.
+        Ignored: the planner chooses the passes.
 
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Examples
     --------

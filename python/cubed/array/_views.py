@@ -14,7 +14,7 @@ from cubed.base._types import NDArray
 
 
 class OuterIndex:
-    """x.oindex: every axis is indexed by itself, by arrays of one dimension, too."""
+    """x.oindex: indexes every axis separately, also by 1-dimensional arrays."""
 
     def __init__(self, x: Any) -> None:
         self._x = x
