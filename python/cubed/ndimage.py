@@ -70,14 +70,14 @@ def median_filter(
     footprint : array_like of bool or None
         Which elements of a box count, instead of `size`; it has the image's axes.
     mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
+        Value beyond the ends for ``"constant"``.
 
     Returns
     -------
     Array
-        Of the image's shape and type. Lazy.
+        Same shape and type as the image. Lazy.
 
     Raises
     ------
@@ -111,14 +111,14 @@ def minimum_filter(
     footprint : array_like of bool or None
         Which elements of a box count, instead of `size`; it has the image's axes.
     mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
+        Value beyond the ends for ``"constant"``.
 
     Returns
     -------
     Array
-        Of the image's shape and type. Lazy.
+        Same shape and type as the image. Lazy.
 
     Raises
     ------
@@ -152,14 +152,14 @@ def maximum_filter(
     footprint : array_like of bool or None
         Which elements of a box count, instead of `size`; it has the image's axes.
     mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
+        Value beyond the ends for ``"constant"``.
 
     Returns
     -------
     Array
-        Of the image's shape and type. Lazy.
+        Same shape and type as the image. Lazy.
 
     Raises
     ------

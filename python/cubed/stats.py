@@ -74,15 +74,15 @@ def moment(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     order : int, default 1
         The power.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     center : float or None
-        What distances are from; None: the mean.
+        Centre of the distances; None: the mean.
 
     Returns
     -------
@@ -113,13 +113,13 @@ def skew(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     bias : bool, default True
-        False: corrected for few elements.
+        False: correct for small samples.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
 
     Returns
     -------
@@ -155,15 +155,15 @@ def kurtosis(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     fisher : bool, default True
         Subtract 3.
     bias : bool, default True
-        False: corrected for few elements.
+        False: correct for small samples.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
 
     Returns
     -------
@@ -198,19 +198,19 @@ def skewtest(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     alternative : str, default "two-sided"
-        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        Alternative hypothesis about the statistic: ``"two-sided"``, ``"less"`` or
         ``"greater"``.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -238,19 +238,19 @@ def kurtosistest(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     alternative : str, default "two-sided"
-        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        Alternative hypothesis about the statistic: ``"two-sided"``, ``"less"`` or
         ``"greater"``.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -277,16 +277,16 @@ def normaltest(a: Any, axis: Axis = 0, nan_policy: str = "propagate") -> Result:
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -323,21 +323,21 @@ def ttest_1samp(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     popmean : array_like
         The mean that is expected.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     alternative : str, default "two-sided"
-        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        Alternative hypothesis about the statistic: ``"two-sided"``, ``"less"`` or
         ``"greater"``.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -369,21 +369,21 @@ def ttest_rel(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     b : array_like
         The second sample.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     alternative : str, default "two-sided"
-        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        Alternative hypothesis about the statistic: ``"two-sided"``, ``"less"`` or
         ``"greater"``.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -420,23 +420,23 @@ def ttest_ind(
     Parameters
     ----------
     a : array_like
-        The sample: real numbers.
+        Sample of real numbers.
     b : array_like
         The second sample.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     equal_var : bool, default True
         Whether their variances are equal; False: Welch's test.
     nan_policy : str, default "propagate"
-        ``"propagate"`` alone: NaN makes NaN.
+        Only ``"propagate"``: NaN gives NaN.
     alternative : str, default "two-sided"
-        What the statistic is, if the hypothesis does not hold: ``"two-sided"``, ``"less"`` or
+        Alternative hypothesis about the statistic: ``"two-sided"``, ``"less"`` or
         ``"greater"``.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -480,16 +480,16 @@ def power_divergence(
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0
-        How many degrees of freedom fewer than one less than the counts.
+        Degrees of freedom to subtract from the number of counts less one.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
     lambda_ : float, str or None
         The power, or its name in :func:`scipy.stats.power_divergence`; None: 1, chi-square.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -524,14 +524,14 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0
-        How many degrees of freedom fewer than one less than the counts.
+        Degrees of freedom to subtract from the number of counts less one.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------
@@ -556,12 +556,12 @@ def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     *samples : array_like
         The samples, each with an array of its own.
     axis : int, tuple of int or None, default 0
-        The axis, or axes, that samples lie along; None: all elements are one sample.
+        Axis or axes of the samples; None: all elements are one sample.
 
     Returns
     -------
     Result
-        The statistic, and its p-value in float64; without the axis. Lazy.
+        The statistic, and its p-value in float64, without the axis. Lazy.
 
     Raises
     ------

@@ -45,14 +45,14 @@ def einsum(
     dtype : dtype or None
         Of products and sums; default: the type that operands promote to.
     order : str, default "K"
-        What NumPy may be told of its result's memory; lazy arrays have none.
+        Ignored: NumPy's layout of the result in memory, which lazy arrays do not have.
     casting : str, default "safe"
         Which casts to `dtype` are allowed, as in :func:`numpy.can_cast`.
 
     Returns
     -------
     Array
-        Of the type that operands promote to, or `dtype`. Lazy.
+        An array of type `dtype`, by default the promoted type of the operands. Lazy.
 
     Raises
     ------

@@ -16,7 +16,7 @@ def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
     Parameters
     ----------
     limit
-        How many missing elements in a row are filled; None: all.
+        Maximum number of consecutive missing elements to fill; None: all.
     """
     a = normalize_axis(axis, x.ndim)
     out = x._like(_core.call("forward_fill", x._x, a))

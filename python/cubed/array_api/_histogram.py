@@ -150,7 +150,7 @@ def histogram(
     density : bool, default False
         Divide by the sum and by the widths of bins: the integral is 1.
     weights : array_like or None
-        Of x's shape: sum these instead of counting.
+        Weights, in the shape of `x`: sum the weights instead of counting.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     x : Array of int
         Integers from 0 up, in one dimension. The least and the greatest are computed now.
     weights : array_like or None
-        Of x's shape: sum these instead of counting.
+        Weights, in the shape of `x`: sum the weights instead of counting.
     minlength : int, default 0
         Elements of the result at least.
 

@@ -20,7 +20,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------

@@ -26,20 +26,20 @@ def nansum(
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
 
     Examples
@@ -69,20 +69,20 @@ def nanprod(
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
 
     Examples
@@ -115,18 +115,18 @@ def nanmin(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         x's type. Lazy.
 
     Examples
@@ -158,18 +158,18 @@ def nanmax(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         x's type. Lazy.
 
     Examples
@@ -197,16 +197,16 @@ def nanmean(
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples
@@ -239,16 +239,16 @@ def nanvar(
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples
@@ -283,16 +283,16 @@ def nanstd(
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples

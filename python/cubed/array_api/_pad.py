@@ -41,9 +41,9 @@ def pad(
     constant_values, end_values : scalar, pair or sequence of pairs, default 0
         A number, (before, after), or a pair for each axis.
     chunks : int, tuple, str or None
-        Of the result; see :func:`cubed.rechunk`.
+        Chunks of the result, see :func:`cubed.rechunk`.
     stat_length : int, pair, sequence of pairs or None
-        How many elements at an end a statistic is of; None: all.
+        Number of elements at an end to compute a statistic of; None: all.
     reflect_type : {"even", "odd"}, default "even"
         ``"even"``: mirrored elements are as they are.
 

@@ -41,7 +41,7 @@ def piecewise(
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Examples
     --------

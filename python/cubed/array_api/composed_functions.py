@@ -80,7 +80,7 @@ def fix(x: Any, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -113,16 +113,16 @@ def nan_to_num(
     copy : bool, default True
         False: the result is put behind x itself.
     nan : float, default 0.0
-        What NaN becomes.
+        Replacement of NaN.
     posinf : float or None
-        What infinity becomes; None: the largest number.
+        Replacement of infinity; None: the largest number.
     neginf : float or None
-        What minus infinity becomes; None: the least number.
+        Replacement of minus infinity; None: the least number.
 
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def average(
     returned : bool, default False
         Whether the sum of the weights is returned, too.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def vdot(x1: Any, x2: Any, /) -> Array:
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------

@@ -162,7 +162,7 @@ def asarray(
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
+        Whether to copy memory; False: an error if a copy is necessary.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -264,7 +264,7 @@ def empty(
     Returns
     -------
     Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+        An array of shape `shape`, type `dtype` (default: float64) and chunks `chunks`. Lazy.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def empty_like(
     Returns
     -------
     Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+        Same shape as `x`, with the type of `x` unless `dtype` is given. Lazy.
 
     Examples
     --------
@@ -392,7 +392,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
     copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
+        Whether to copy memory; False: an error if a copy is necessary.
 
     Returns
     -------
@@ -448,7 +448,8 @@ def full(
     Returns
     -------
     Array
-        Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy.
+        An array of shape `shape`, type `dtype` (default: the type of the value) and chunks
+        `chunks`. Lazy.
 
     Raises
     ------
@@ -558,7 +559,7 @@ def full_like(
     Returns
     -------
     Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+        Same shape as `x`, with the type of `x` unless `dtype` is given. Lazy.
 
     Examples
     --------
@@ -696,7 +697,7 @@ def ones(
     Returns
     -------
     Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+        An array of shape `shape`, type `dtype` (default: float64) and chunks `chunks`. Lazy.
 
     Examples
     --------
@@ -745,7 +746,7 @@ def ones_like(
     Returns
     -------
     Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+        Same shape as `x`, with the type of `x` unless `dtype` is given. Lazy.
 
     Examples
     --------
@@ -786,7 +787,7 @@ def zeros(
     Returns
     -------
     Array
-        Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+        An array of shape `shape`, type `dtype` (default: float64) and chunks `chunks`. Lazy.
 
     Examples
     --------
@@ -836,7 +837,7 @@ def zeros_like(
     Returns
     -------
     Array
-        Of x's shape, and of its type unless there is a `dtype`. Lazy.
+        Same shape as `x`, with the type of `x` unless `dtype` is given. Lazy.
 
     Examples
     --------

@@ -55,14 +55,14 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
     dtype : dtype
         The element type that it gets.
     copy : bool or None, default True
-        Whether memory is copied; False: an error where it would have to be.
+        Whether to copy memory; False: an error if a copy is necessary.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
 
     Returns
     -------
     Array
-        Of x's shape. Lazy.
+        Same shape as `x`. Lazy.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def imag(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
+        Same shape and type as `x`; the real type for complex numbers. Lazy.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def real(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
+        Same shape and type as `x`; the real type for complex numbers. Lazy.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def round(x: Array, /, decimals: int = 0) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------

@@ -222,7 +222,7 @@ def fromfunction(
     Returns
     -------
     Array
-        Of the type that the function returns. Lazy.
+        An array of the type that the function returns. Lazy.
 
     Examples
     --------

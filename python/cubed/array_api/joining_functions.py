@@ -52,7 +52,7 @@ def block(arrays: Any) -> Array:
     Returns
     -------
     Array
-        Of the type that they promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Raises
     ------

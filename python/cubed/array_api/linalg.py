@@ -252,7 +252,7 @@ def svd_compressed(  # type: ignore[no-redef]
         How often vectors are multiplied with the matrix and its adjoint: more where singular values
         descend slowly. Each is two passes over the matrix.
     n_oversamples : int, default 10
-        How many vectors there are beside the k.
+        Number of vectors in addition to `k`.
     seed : int or None
         Of the vectors. None: drawn from Python's :mod:`random`.
     coerce_signs : bool, default True

@@ -24,12 +24,12 @@ def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     x2 : Array
         The second operand.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
 
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def tensordot(
     axes : int or pair of sequences of int, default 2
         How many axes are summed over, the last of `x1` and the first of `x2`, or which of each.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
 
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) 
     axis : int, default -1
         The axis that is summed over.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
 
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------

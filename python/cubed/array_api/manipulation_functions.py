@@ -85,7 +85,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     Returns
     -------
     Array
-        Of x's type. Lazy.
+        Same type as `x`. Lazy.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     Returns
     -------
     Array
-        Of x's type, without the two axes and with one at the end. Lazy.
+        Same type as `x`, without the two axes and with a new last axis. Lazy.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def around(x: Array, /, decimals: int = 0) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def dot(a: Any, b: Any, /) -> Array:
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def outer(a: Any, b: Any, /) -> Array:
     Returns
     -------
     Array
-        Of the type that both promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def cross(
     Returns
     -------
     Array
-        Of the type that `a` and `b` promote to. Lazy.
+        An array of the promoted type of `a` and `b`. Lazy.
 
     Raises
     ------

@@ -29,11 +29,11 @@ def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[
     Parameters
     ----------
     condition : array_like
-        What is chosen by: whether an element is not 0.
+        Condition: true for elements that are not 0.
     x1 : array_like
-        What is taken where it is true.
+        Values where the condition is true.
     x2 : array_like
-        What is taken elsewhere.
+        Values where the condition is false.
 
     Returns
     -------

@@ -142,7 +142,7 @@ def polyval(p: Any, x: Any) -> Array:
     Returns
     -------
     Array
-        Of x's shape, and of the type that both promote to. Lazy.
+        Same shape as `x`, in the promoted type. Lazy.
 
     Examples
     --------

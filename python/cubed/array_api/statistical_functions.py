@@ -125,18 +125,18 @@ def max(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         x's type. Lazy; computing raises ValueError for no elements.
 
     Examples
@@ -168,18 +168,18 @@ def mean(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     dtype : dtype or None
         Data type of the result's elements.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples
@@ -214,18 +214,18 @@ def min(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         x's type. Lazy; computing raises ValueError for no elements.
 
     Examples
@@ -263,20 +263,20 @@ def prod(
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
 
     Examples
@@ -315,20 +315,20 @@ def std(
     correction : float, default 0.0
         Degrees of freedom, subtracted from the number of elements in the divisor.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     ddof : float or None
         NumPy's name of `correction`.
     dtype : dtype or None
         Data type of the result's elements.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples
@@ -368,20 +368,20 @@ def sum(
     dtype : dtype or None
         Data type of the result's elements.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
         Device of the result: there is only the CPU.
     initial : scalar or None
-        Value that the reduction starts with.
+        Initial value of the reduction.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
 
     Examples
@@ -420,20 +420,20 @@ def var(
     correction : float, default 0.0
         Degrees of freedom, subtracted from the number of elements in the divisor.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     ddof : float or None
         NumPy's name of `correction`.
     dtype : dtype or None
         Data type of the result's elements.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         float64 for integers, else x's type. Lazy.
 
     Examples

@@ -48,18 +48,18 @@ def all(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     out : None
-        For NumPy's calls: there are no outputs to write to.
+        For NumPy's calls: output arrays are not supported.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         bool. Lazy.
 
     Examples
@@ -86,18 +86,18 @@ def any(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     out : None
-        For NumPy's calls: there are no outputs to write to.
+        For NumPy's calls: output arrays are not supported.
     split_every : int, dict or None
-        Accepted, and not needed: the planner splits reductions.
+        Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
-        Which elements are included; True: all.
+        Elements to include, as a mask; True: all.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         bool. Lazy.
 
     Examples
@@ -129,9 +129,9 @@ def diff(
     axis : int, default -1
         Axis along which to compute; negative ones count from the last.
     prepend : array_like or None
-        What comes before the first element.
+        Elements to prepend.
     append : array_like or None
-        What comes after the last element.
+        Elements to append.
 
     Returns
     -------

@@ -163,7 +163,7 @@ def map_blocks(
         any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
         function gets a block of zeros for each, of `dtype` (float64), if it takes one.
     dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element. What the
+        Type of the result. None: found by calling the function with blocks of one element. What the
         function returns in another width of the same kind is cast; `extra_projected_mem` holds what
         it is larger by.
     chunks : int, tuple, str or None
@@ -174,9 +174,9 @@ def map_blocks(
     new_axis : int, sequence of int or None
         Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
     spec : Spec or None
-        What computations may use, where no array says it.
+        Resources of computations, if no array has a spec.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object
@@ -190,7 +190,7 @@ def map_blocks(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Blocks that do not belong together; when it is computed a block of another shape than
         expected.
@@ -357,11 +357,11 @@ def apply_along_axis(
     *args : array_like
         Passed to the function.
     dtype : dtype or None
-        Of what the function returns. None: found by calling it with a line of ones.
+        Type of the function's result. None: found by calling the function with a line of ones.
     shape : int or tuple of int or None
         See `dtype`.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     **kwargs : object
         Passed to the function.
 
@@ -373,7 +373,7 @@ def apply_along_axis(
     Raises
     ------
     IndexError
-        There is no such axis.
+        The array has no such axis.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def blockwise(
         Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
         gets as it is.
     dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element.
+        Type of the result. None: found by calling the function with blocks of one element.
     adjust_chunks : dict or None
         By index what becomes of the blocks' extents: a function of the extent, a number, or the
         extents of all blocks.
@@ -91,11 +91,11 @@ def blockwise(
         Blocks along indices that the result does not have come as one array if true, else as
         (nested) lists of blocks.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
     spec : Spec or None
-        What computations may use, where no array says it.
+        Resources of computations, if no array has a spec.
     **kwargs : object
         Passed to the function.
 
@@ -107,7 +107,7 @@ def blockwise(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Indices that do not fit the arrays, extents that differ; when it is computed a block of
         another shape than expected.

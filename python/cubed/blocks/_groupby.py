@@ -90,10 +90,10 @@ def groupby_reduce(
     axis : int, tuple of int or None
         The axes that are reduced, among those of the labels. None: all of these.
     fill_value : scalar or None
-        Of groups with fewer elements than `min_count`. None: NaN, NaT, -1 of positions, false of
-        any, true of all, 0 of other integers.
+        Value of groups with fewer elements than `min_count`. None: NaN, NaT, -1 for positions,
+        false for any, true for all, 0 for other integers.
     dtype : dtype or None
-        Of the result. None: the type that the reduction gives without groups.
+        Type of the result. None: the type of the reduction without groups.
     min_count : int or None
         None: 1 if there are both a `fill_value` and `expected_groups`, else 0: empty groups have
         sum 0, product 1, and `fill_value` of what needs elements.

@@ -69,8 +69,8 @@ def groupby_reduction(
     axis : int, tuple of int or None
         One axis.
     intermediate_dtype : dtype or None
-        Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
-        and types. None: `dtype`. Given to `func`, and as `dtype` to the others.
+        Type of the result of `func`; for a dict, a structured type with the same names, or pairs of
+        names and types. None: `dtype`. Given to `func`, and as `dtype` to the others.
     dtype : dtype or None
         Of the result.
     keepdims : bool, default False
@@ -168,7 +168,7 @@ def groupby_blockwise(
     axis : int, tuple of int or None
         One axis, with labels.
     dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element.
+        Type of the result. None: found by calling the function with blocks of one element.
     num_groups : int or None
         How many groups there are.
     **kwargs : object

@@ -142,7 +142,7 @@ def apply_gufunc(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Arguments that do not fit the signature; when it is computed a block of another shape than
         expected.

@@ -59,9 +59,9 @@ def map_overlap(
     *args : array_like
         Lazy arrays; everything else is passed to every call as it is.
     dtype : dtype or None
-        Of the result. None: found by calling the function with ones.
+        Type of the result. None: found by calling the function with ones.
     chunks : int, tuple, str or None
-        Of the result, as for :func:`cubed.map_blocks`.
+        Type of the result, as for :func:`cubed.map_blocks`.
     depth : int, tuple or dict, default 0
         Elements around a block: a number, a pair (before, after) for all axes in a dict, a tuple
         with an entry for each axis, or a dict by axis; a list with one of these for each array.
@@ -76,9 +76,9 @@ def map_overlap(
         Axes that the blocks of the result do not have, which come whole, and those that the arrays
         do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
     spec : Spec or None
-        What computations may use, where no array says it.
+        Resources of computations, if no array has a spec.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object
@@ -93,7 +93,7 @@ def map_overlap(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Depths that are negative or larger than the array, boundaries that nobody knows; when it is
         computed a block of another shape than expected.

@@ -52,7 +52,7 @@ def map_selection(
     max_num_input_blocks : int or None
         Accepted and not needed: what a part reads is known.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object

@@ -98,10 +98,11 @@ def reduction(
     axis : int, tuple of int or None
         The axes to reduce. None: all.
     intermediate_dtype : dtype or None
-        Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
-        and types. None: found by calling it with a block of one element.
+        Type of the result of `func`; for a dict, a structured type with the same names, or pairs of
+        names and types. None: found by calling it with a block of one element.
     dtype : dtype or None
-        Of the result. None: that of the partial results, or of what `aggregate_func` returns.
+        Type of the result. None: the type of the partial results, or of the result of
+        `aggregate_func`.
     keepdims : bool, default False
         Whether reduced axes stay, with extent 1.
     split_every : int, dict or None
@@ -111,7 +112,7 @@ def reduction(
     extra_func_kwargs : dict or None
         Passed to all functions.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
 
@@ -123,7 +124,7 @@ def reduction(
     Raises
     ------
     TypeError
-        The function cannot be pickled; when it is computed a block of another kind of type.
+        The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
         Axes that do not exist; when it is computed a partial result of another shape than expected.
 
@@ -326,11 +327,11 @@ def arg_reduction(
     axis : int or None
         None: positions in x as one dimension.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
         As for :func:`reduction`.
     extra_projected_mem : int, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
         Name of the operation in plans and messages.
 
@@ -342,7 +343,7 @@ def arg_reduction(
     Raises
     ------
     IndexError
-        There is no such axis.
+        The array has no such axis.
 
     Examples
     --------

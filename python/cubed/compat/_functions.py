@@ -43,7 +43,7 @@ def scan(
     axis : int or None
         None: array in one dimension.
     dtype : dtype or None
-        Of the totals. None: found by calling `func` with a block of one element.
+        Type of the totals. None: found by calling `func` with a block of one element.
     include_initial : bool, default False
         Whether totals begin with that of nothing; the last one is left out then.
     split_every : int, dict or None, default 5
@@ -57,7 +57,7 @@ def scan(
     Raises
     ------
     IndexError
-        There is no such axis.
+        The array has no such axis.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def validate_axis(
     Raises
     ------
     numpy.exceptions.AxisError
-        There is no such axis.
+        The array has no such axis.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class MaskedArray(Operators):
     mask : Array of bool
         Where they do not count; broadcast to the shape of the data.
     fill_value : scalar or None
-        What :meth:`filled` puts in place of masked elements; None: NumPy's.
+        Value that :meth:`filled` uses for masked elements; None: NumPy's default.
 
     Examples
     --------
@@ -194,12 +194,12 @@ class MaskedArray(Operators):
         Parameters
         ----------
         fill_value : scalar or None
-            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
 
         Returns
         -------
         Array
-            Of its shape and type. Lazy.
+            Same shape and type as the argument. Lazy.
 
         Examples
         --------
@@ -228,7 +228,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -245,7 +245,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -269,7 +269,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -291,7 +291,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -313,7 +313,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -335,7 +335,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -357,7 +357,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -398,12 +398,12 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         Array
-            Without the axes (`keepdims`: with one element along them); None: all of them.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
             int64. Lazy.
 
         Examples
@@ -425,13 +425,13 @@ class MaskedArray(Operators):
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -453,13 +453,13 @@ class MaskedArray(Operators):
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -481,13 +481,13 @@ class MaskedArray(Operators):
         dtype : dtype or None
             Data type of the result's elements.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -517,15 +517,15 @@ class MaskedArray(Operators):
         dtype : dtype or None
             Data type of the result's elements.
         ddof : float, default 0
-            What is subtracted from the number of elements in the divisor.
+            Number subtracted from the number of elements in the divisor.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -555,15 +555,15 @@ class MaskedArray(Operators):
         dtype : dtype or None
             Data type of the result's elements.
         ddof : float, default 0
-            What is subtracted from the number of elements in the divisor.
+            Number subtracted from the number of elements in the divisor.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -594,13 +594,13 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -619,13 +619,13 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -644,13 +644,13 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -673,9 +673,9 @@ class MaskedArray(Operators):
         axis : int or None
             Axis along which to compute; None: the elements in one dimension.
         fill_value : scalar or None
-            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
@@ -704,9 +704,9 @@ class MaskedArray(Operators):
         axis : int or None
             Axis along which to compute; None: the elements in one dimension.
         fill_value : scalar or None
-            What :meth:`MaskedArray.filled` puts; None: NumPy's.
+            Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
@@ -731,13 +731,13 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -757,13 +757,13 @@ class MaskedArray(Operators):
         axis : int, tuple of int or None
             Axes along which to compute; None: all. Negative ones count from the last.
         keepdims : bool, default False
-            Whether reduced axes stay in the result, with extent 1.
+            Whether to keep reduced axes, with extent 1.
 
         Returns
         -------
         array_like
-            Without the axes (`keepdims`: with one element along them); None: all of them.
-            Masked where nothing is left. Lazy.
+            Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+            Masked where all reduced elements are masked. Lazy.
 
         Examples
         --------
@@ -788,7 +788,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -814,7 +814,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------
@@ -840,7 +840,7 @@ class MaskedArray(Operators):
         Returns
         -------
         MaskedArray
-            What is masked stays so. Lazy.
+            Masked elements stay masked. Lazy.
 
         Examples
         --------

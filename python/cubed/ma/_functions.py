@@ -57,11 +57,11 @@ def masked_array(
     dtype : dtype or None
         Data type of the result's elements.
     fill_value : scalar or None
-        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
     chunks : int, tuple, str or None
         Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
-        What computations of an array that is not lazy may use; None: as configured.
+        Resources of computations of an array that is not lazy; None: as configured.
 
     Returns
     -------
@@ -116,11 +116,11 @@ def array(
     mask : array_like of bool, default False
         As for :func:`masked_array`.
     fill_value : scalar or None
-        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
     chunks : int, tuple, str or None
         Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
-        What computations of an array that is not lazy may use; None: as configured.
+        Resources of computations of an array that is not lazy; None: as configured.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def asarray(
     chunks : int, tuple, str or None
         Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
     spec : Spec or None
-        What computations of an array that is not lazy may use; None: as configured.
+        Resources of computations of an array that is not lazy; None: as configured.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def masked_where(condition: Any, a: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def getdata(a: Any) -> Array:
     Returns
     -------
     Array
-        Of its shape and type; what is masked means nothing. Lazy.
+        Same shape and type as `a`. Masked elements have arbitrary values. Lazy.
 
     Examples
     --------
@@ -228,12 +228,12 @@ def filled(a: Any, fill_value: Any = None) -> Array:
     a : array_like
         An array that may be masked.
     fill_value : scalar or None
-        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
 
     Returns
     -------
     Array
-        Of its shape and type. Lazy.
+        Same shape and type as the argument. Lazy.
 
     Examples
     --------
@@ -257,12 +257,12 @@ def masked_equal(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -283,12 +283,12 @@ def masked_not_equal(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -307,12 +307,12 @@ def masked_greater(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -331,12 +331,12 @@ def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -355,12 +355,12 @@ def masked_less(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -379,12 +379,12 @@ def masked_less_equal(a: Any, value: Any) -> MaskedArray:
     a : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -410,7 +410,7 @@ def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -438,7 +438,7 @@ def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -462,7 +462,7 @@ def masked_invalid(a: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -484,7 +484,7 @@ def masked_values(
     x : array_like
         An array that may be masked.
     value : scalar
-        What elements are compared with.
+        Value to compare elements with.
     rtol : float, default 1e-05
         Tolerance relative to `value`.
     atol : float, default 1e-08
@@ -493,7 +493,7 @@ def masked_values(
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -518,12 +518,12 @@ def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArra
     mask : array_like of bool, default False
         Where elements do not count, either.
     fill_value : scalar or None
-        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
 
     Returns
     -------
     MaskedArray
-        Of the array's shape and type; what was masked stays so. Lazy.
+        Same shape and type as the array. Masked elements stay masked. Lazy.
 
     Examples
     --------
@@ -546,7 +546,7 @@ def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
     a : MaskedArray
         An array that may be masked.
     fill_value : scalar or None
-        What :meth:`MaskedArray.filled` puts; None: NumPy's.
+        Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
 
     Examples
     --------
@@ -572,12 +572,12 @@ def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         int64. Lazy.
 
     Examples
@@ -633,7 +633,7 @@ def average(
     returned : bool, default False
         Whether the sums of weights are given, too: of elements where there are no weights.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
@@ -725,7 +725,7 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of the type that they promote to. Lazy.
+        An array of the promoted type. Lazy.
 
     Examples
     --------
@@ -754,7 +754,7 @@ def count_masked(a: Any, axis: Axis = None) -> Array:
     Returns
     -------
     Array
-        Without the axes (`keepdims`: with one element along them); None: all of them.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
         int64. Lazy.
 
     Examples
@@ -869,7 +869,7 @@ def masked_all_like(a: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of its shape and type. Lazy.
+        Same shape and type as the argument. Lazy.
 
     Examples
     --------
@@ -983,13 +983,13 @@ def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
-        Whether reduced axes stay in the result, with extent 1.
+        Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
     MaskedArray
-        Without the axes (`keepdims`: with one element along them); None: all of them.
-        Masked where nothing is left. Lazy.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true.
+        Masked where all reduced elements are masked. Lazy.
 
     Examples
     --------

@@ -88,7 +88,7 @@ def random(
     Returns
     -------
     Array
-        Of shape `size` and `dtype`. Lazy.
+        An array of shape `size` and type `dtype`. Lazy.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def uniform(
     Parameters
     ----------
     low : float, default 0.0
-        The least number.
+        The smallest number.
     high : float, default 1.0
         Where numbers end.
     size : int or tuple of int or None
@@ -138,7 +138,7 @@ def uniform(
     Returns
     -------
     Array
-        Of shape `size` and `dtype`. Lazy.
+        An array of shape `size` and type `dtype`. Lazy.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def normal(
     Returns
     -------
     Array
-        Of shape `size` and `dtype`. Lazy.
+        An array of shape `size` and type `dtype`. Lazy.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def exponential(
     Returns
     -------
     Array
-        Of shape `size` and `dtype`. Lazy.
+        An array of shape `size` and type `dtype`. Lazy.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def integers(
     Returns
     -------
     Array
-        Of shape `size` or `shape`, and `dtype` (int64). Lazy.
+        An array of shape `size` or `shape` and type `dtype` (default: int64). Lazy.
 
     Examples
     --------

@@ -240,18 +240,18 @@ class Draws:
         Parameters
         ----------
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            A lazy array that becomes the result, where the method takes one.
+            Lazy array to replace with the result.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -278,11 +278,11 @@ class Draws:
         Parameters
         ----------
         low : array_like
-            The least number.
+            The smallest number.
         high : array_like
-            The end; not included, unless it is said.
+            The upper end, excluded unless documented otherwise.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.int64
             Data type of the result's elements.
         endpoint : bool, default False
@@ -293,7 +293,7 @@ class Draws:
         Returns
         -------
         Array
-            Of shape `size` and `dtype`. Lazy.
+            An array of shape `size` and type `dtype`. Lazy.
 
         Raises
         ------
@@ -363,18 +363,18 @@ class Draws:
         Parameters
         ----------
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            A lazy array that becomes the result, where the method takes one.
+            Lazy array to replace with the result.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -399,20 +399,20 @@ class Draws:
         Parameters
         ----------
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         method : str, default "zig"
-            Accepted; NumPy's word for how numbers are drawn.
+            Ignored: NumPy's name for the method of drawing.
         out : Array or None
-            A lazy array that becomes the result, where the method takes one.
+            Lazy array to replace with the result.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -439,18 +439,18 @@ class Draws:
         shape : array_like
             Shape of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         dtype : dtype or None, default np.float64
             Data type of the result's elements.
         out : Array or None
-            A lazy array that becomes the result, where the method takes one.
+            Lazy array to replace with the result.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -479,18 +479,18 @@ class Draws:
         Parameters
         ----------
         low : array_like, default 0.0
-            The least number.
+            The smallest number.
         high : array_like, default 1.0
-            The end; not included, unless it is said.
+            The upper end, excluded unless documented otherwise.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -515,18 +515,18 @@ class Draws:
         Parameters
         ----------
         loc : array_like, default 0.0
-            The middle of the distribution.
+            Location of the distribution.
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -551,16 +551,16 @@ class Draws:
         Parameters
         ----------
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -585,18 +585,18 @@ class Draws:
         Parameters
         ----------
         mean : array_like, default 0.0
-            The mean; for `lognormal` of the logarithms.
+            Mean; for `lognormal`, the mean of the logarithms.
         sigma : array_like, default 1.0
             Standard deviation of the logarithms.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -621,18 +621,18 @@ class Draws:
         Parameters
         ----------
         loc : array_like, default 0.0
-            The middle of the distribution.
+            Location of the distribution.
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -657,18 +657,18 @@ class Draws:
         Parameters
         ----------
         loc : array_like, default 0.0
-            The middle of the distribution.
+            Location of the distribution.
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -693,18 +693,18 @@ class Draws:
         Parameters
         ----------
         loc : array_like, default 0.0
-            The middle of the distribution.
+            Location of the distribution.
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -729,16 +729,16 @@ class Draws:
         Parameters
         ----------
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -761,16 +761,16 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape of the distribution; of power laws the exponent.
+            Shape parameter of the distribution; for power laws, the exponent.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -793,16 +793,16 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape of the distribution; of power laws the exponent.
+            Shape parameter of the distribution; for power laws, the exponent.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -825,16 +825,16 @@ class Draws:
         Parameters
         ----------
         a : array_like
-            Shape of the distribution; of power laws the exponent.
+            Shape parameter of the distribution; for power laws, the exponent.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------
@@ -857,14 +857,14 @@ class Draws:
         Parameters
         ----------
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -884,20 +884,20 @@ class Draws:
         Parameters
         ----------
         left : array_like
-            The least number.
+            The smallest number.
         mode : array_like
             The most likely number.
         right : array_like
             The greatest number.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Raises
         ------

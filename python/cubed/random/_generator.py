@@ -45,18 +45,18 @@ class Generator(Draws):
         Parameters
         ----------
         a : array_like
-            Shape of the distribution; of power laws the exponent.
+            Shape parameter of the distribution; for power laws, the exponent.
         b : array_like
             The second shape of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -73,11 +73,11 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            How many trials or successes.
+            Number of trials or successes.
         p : array_like
             Probability of success.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -103,14 +103,14 @@ class Generator(Draws):
         df : array_like
             Degrees of freedom.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -131,14 +131,14 @@ class Generator(Draws):
         dfden : array_like
             Degrees of freedom of the denominator.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -159,16 +159,16 @@ class Generator(Draws):
         shape : array_like
             Shape of the distribution.
         scale : array_like, default 1.0
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Generator(Draws):
         p : array_like
             Probability of success.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -213,13 +213,13 @@ class Generator(Draws):
         Parameters
         ----------
         ngood : array_like of int
-            How many good ones there are.
+            Number of good items.
         nbad : array_like of int
-            How many bad ones there are.
+            Number of bad items.
         nsample : int or array_like of int
-            How many are drawn.
+            Number of items to draw.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -245,7 +245,7 @@ class Generator(Draws):
         p : array_like
             Probability of success.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -271,11 +271,11 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            How many trials or successes.
+            Number of trials or successes.
         p : array_like
             Probability of success.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -305,14 +305,14 @@ class Generator(Draws):
         nonc : array_like
             Noncentrality.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -337,14 +337,14 @@ class Generator(Draws):
         nonc : array_like
             Noncentrality.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -363,7 +363,7 @@ class Generator(Draws):
         lam : array_like, default 1.0
             The mean.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -389,14 +389,14 @@ class Generator(Draws):
         df : array_like
             Degrees of freedom.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -419,14 +419,14 @@ class Generator(Draws):
         kappa : array_like
             Concentration about the mode.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -445,18 +445,18 @@ class Generator(Draws):
         Parameters
         ----------
         mean : array_like
-            The mean; for `lognormal` of the logarithms.
+            Mean; for `lognormal`, the mean of the logarithms.
         scale : array_like
-            By what the distribution is stretched.
+            Scale of the distribution.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size`. Lazy.
+            An array of shape `size`. Lazy.
 
         Examples
         --------
@@ -473,9 +473,9 @@ class Generator(Draws):
         Parameters
         ----------
         a : array_like
-            Shape of the distribution; of power laws the exponent.
+            Shape parameter of the distribution; for power laws, the exponent.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -501,9 +501,9 @@ class Generator(Draws):
         Parameters
         ----------
         alpha : array_like
-            Concentrations, which are in memory.
+            Concentrations, in memory.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -529,11 +529,11 @@ class Generator(Draws):
         Parameters
         ----------
         n : array_like of int
-            How many trials or successes.
+            Number of trials or successes.
         pvals : array_like
-            Probabilities of the outcomes, which are in memory.
+            Probabilities of the outcomes, in memory.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -567,13 +567,13 @@ class Generator(Draws):
         Parameters
         ----------
         colors : array_like of int
-            How many there are of each colour.
+            Number of items of each colour.
         nsample : int or array_like of int
-            How many are drawn.
+            Number of items to draw.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         method : str, default "marginals"
-            Accepted; NumPy's word for how numbers are drawn.
+            Ignored: NumPy's name for the method of drawing.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -611,17 +611,17 @@ class Generator(Draws):
         Parameters
         ----------
         mean : array_like
-            The mean; for `lognormal` of the logarithms.
+            Mean; for `lognormal`, the mean of the logarithms.
         cov : array_like
-            Covariances, which are in memory.
+            Covariances, in memory.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         check_valid : {"warn", "raise", "ignore"}, default "warn"
-            What happens where `cov` is no covariance.
+            What to do if `cov` is not a covariance matrix.
         tol : float, default 1e-08
-            How far `cov` may be from a covariance.
+            Tolerance of the check of `cov`.
         method : Literal['svd', 'eigh', 'cholesky'], default "svd"
-            Accepted; NumPy's word for how numbers are drawn.
+            Ignored: NumPy's name for the method of drawing.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -724,12 +724,12 @@ class Generator(Draws):
         axis : int or None
             Axis along which to compute; None: the elements in one dimension.
         out : Array or None
-            A lazy array that becomes the result, where the method takes one.
+            Lazy array to replace with the result.
 
         Returns
         -------
         Array
-            Of its shape and type. Lazy.
+            Same shape and type as the argument. Lazy.
 
         Raises
         ------
@@ -772,27 +772,27 @@ class Generator(Draws):
         a : array_like or int
             Input array, or how many numbers to choose from.
         size : int or tuple of int or None
-            Shape of the result; None: the one that parameters broadcast to.
+            Shape of the result; None: the broadcast shape of the parameters.
         replace : bool, default True
-            Whether what was chosen may be chosen again.
+            Whether elements may be chosen more than once.
         p : array_like or None
-            Probabilities, which are in memory.
+            Probabilities, in memory.
         axis : int, default 0
             Axis along which to compute; negative ones count from the last.
         shuffle : bool, default True
-            Accepted: the order is always random.
+            Ignored: the order is always random.
         chunks : int, tuple, str or None, default "auto"
             Chunks of the result, see :func:`cubed.rechunk`.
 
         Returns
         -------
         Array
-            Of shape `size` in place of the axis. Lazy.
+            `size` replaces the axis in the shape of the result. Lazy.
 
         Raises
         ------
         ValueError
-            There are too few, or `p` are no probabilities of all.
+            There are too few elements, or `p` is not a probability for each element.
 
         Examples
         --------
@@ -854,7 +854,7 @@ def default_rng(seed: Any = None, *, spec: Spec | None = None) -> Generator:
         An integer or several, a SeedSequence or BitGenerator of NumPy's, or a generator, which is
         returned. None: drawn from Python's :mod:`random`.
     spec : Spec or None
-        What computations may use.
+        Resources of computations.
 
     Returns
     -------

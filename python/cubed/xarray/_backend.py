@@ -215,7 +215,7 @@ class CubedBackend(BackendEntrypoint):
             False: the store is listed, whatever consolidated metadata says. Metadata of arrays is
             read from the arrays in any case.
         spec
-            What computations may use.
+            Resources of computations.
         storage_options
             Of a URL, as for :func:`cubed.from_zarr`. Default: those of `spec`.
         """
