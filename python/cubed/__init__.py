@@ -1,8 +1,8 @@
 """Bounded-memory N-dimensional array processing.
 
-Arrays are lazy and chunked; the memory that each task of a computation needs is known before
-it starts and is never exceeded. :mod:`cubed.array_api` has the functions of the Python Array API
-standard, which are here, too.
+Arrays are lazy and chunked; the memory of each task is known before a computation starts, and never
+exceeded. :mod:`cubed.array_api` has the functions of the Python Array API standard, which are also
+in this module.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     ]
     __all__ += array_api.__all__
     # `eval` is left out: `from cubed import *` would replace Python's own.
-    #: What few programs need and takes a while to import, and where it is.
+    #: Names to import lazily, because few programs need them, and their modules.
     _later = {
         "Callback": "runtime.types",
         "TaskEndEvent": "runtime.types",
@@ -107,7 +107,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     }
 
     def __getattr__(name: str) -> Any:
-        import importlib  # late: it is no name of the package
+        import importlib  # lazy: not a name of the package
 
         if name in ("diagnostics", "ma", "ndimage", "random", "stats"):
             return importlib.import_module(f"cubed.{name}")

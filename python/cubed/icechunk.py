@@ -48,11 +48,11 @@ def store_icechunk(
     Raises
     ------
     TypeError
-        A target is no array in a session of Icechunk.
+        A target is not an array in an Icechunk session.
     ValueError
         Targets are of several sessions, or theirs is read-only.
-    NotImplementedError
-        The executor runs tasks in other processes, whose changes this session would not have.
+    NotImplementedError The executor runs tasks in other processes, so this session would not have
+        their changes.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def store_icechunk(
             " 'single-threaded': the session's changes are in this process"
         )
     store(sources, targets, regions, executor=chosen)
-    # Objects of one session differ, so sessions are told apart by what has changed in them.
+    # Several objects can refer to one session, so sessions are compared by their changes.
     changes = sessions[0]._session.as_bytes() if len(sessions) > 1 else b""
     if any(s._session.as_bytes() != changes for s in sessions[1:]):
         raise ValueError(

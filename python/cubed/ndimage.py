@@ -64,11 +64,11 @@ def median_filter(
     Parameters
     ----------
     input : array_like
-        An image, of any number of axes.
+        An image with any number of axes.
     size : int, sequence of int or None
         Extent of a box, or one for each axis.
     footprint : array_like of bool or None
-        Which elements of a box count, instead of `size`; it has the image's axes.
+        Mask of the elements of a box to use, in place of `size`, with the image's axes.
     mode : str, default "reflect"
         Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
@@ -105,11 +105,11 @@ def minimum_filter(
     Parameters
     ----------
     input : array_like
-        An image, of any number of axes.
+        An image with any number of axes.
     size : int, sequence of int or None
         Extent of a box, or one for each axis.
     footprint : array_like of bool or None
-        Which elements of a box count, instead of `size`; it has the image's axes.
+        Mask of the elements of a box to use, in place of `size`, with the image's axes.
     mode : str, default "reflect"
         Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
@@ -146,11 +146,11 @@ def maximum_filter(
     Parameters
     ----------
     input : array_like
-        An image, of any number of axes.
+        An image with any number of axes.
     size : int, sequence of int or None
         Extent of a box, or one for each axis.
     footprint : array_like of bool or None
-        Which elements of a box count, instead of `size`; it has the image's axes.
+        Mask of the elements of a box to use, in place of `size`, with the image's axes.
     mode : str, default "reflect"
         Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
     cval : float, default 0.0
@@ -205,13 +205,13 @@ class _Numbered:
 def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     """The connected objects of an image, each with a number.
 
-    Blocks are labelled by themselves when it is called, and objects that touch across them joined:
-    numbers and faces of blocks are held in memory then.
+    The call labels each block separately and joins objects that touch across blocks. It holds the
+    numbers and the faces of all blocks in memory.
 
     Parameters
     ----------
     input : array_like
-        An image, whose objects are not 0.
+        An image; elements that are not 0 belong to objects.
     structure : array_like of bool or None
         Which neighbours are connected: 3 elements along each axis, symmetric. None: those that
         share a face.
@@ -219,8 +219,8 @@ def label(input: Any, structure: Any = None) -> tuple[Array, int]:
     Returns
     -------
     tuple[Array, int]
-        int32, of the image's shape, 0 where no object is, lazy; and how many there are. They are
-        numbered by the blocks that they begin in, in which SciPy's order differs.
+        int32, of the image's shape, 0 where no object is, lazy; and how many there are. Objects are
+        numbered by the block that they begin in, so the order may differ from SciPy's.
 
     Raises
     ------
@@ -354,19 +354,20 @@ def pyramid(
         The image's axes, a letter for each, in this order: ``t``, ``c``, and two or three of ``z``,
         ``y`` and ``x``. None: the last ones of ``"tczyx"``.
     factors : int or Mapping[str, int], default 2
-        By how much a level is smaller than the one before along the axes in space, or along some
-        by letter (others: 1).
+        Factor from one level to the next smaller one, for all axes in space or by letter (others:
+        1).
     levels : int or None
-        How many, with the image. None: until no axis in space that shrinks is longer than 256.
+        Number of levels, including the image. None: until all axes in space with a factor have at
+        most 256 elements.
     method : {"mean", "nearest"}, default "mean"
-        What a pixel is of those that it stands for: their mean, rounded where the type is integers,
-        or the first of them, which labels need.
+        Value of a pixel of the smaller level: the mean of the pixels that it covers, rounded for
+        integers, or the first of these pixels (for labels).
     scale, units : Mapping[str, float], Mapping[str, str] or None
-        The extent of the image's pixels by axis (others: 1), and units such as ``"micrometer"``.
+        Size of the image's pixels by axis (others: 1), and units such as ``"micrometer"``.
     name : str or None
-        Of the image, for viewers.
+        Name of the image, for viewers.
     overwrite : bool, default False
-        Whether what is at `store` is replaced.
+        Whether to replace data at `store`.
     **kwargs : object
         As for :func:`cubed.store`.
 
@@ -458,7 +459,7 @@ def _levels(x: Array, steps: Sequence[int]) -> int:
 
 
 def _smaller(x: Array, steps: Sequence[int], method: str) -> Array:
-    """The next level. Where a pixel stands for fewer than others the last ones are repeated."""
+    """The next level. If a pixel covers fewer pixels than others, the last ones are repeated."""
     if method == "nearest":
         return x[tuple(slice(None, None, k) for k in steps)]
     missing = [(0, -n % k) for n, k in zip(x.shape, steps, strict=True)]
@@ -484,7 +485,7 @@ def _multiscales(
         extent = [p * k**level for p, k in zip(pixel, steps, strict=True)]
         transformations: list[dict[str, Any]] = [{"type": "scale", "scale": extent}]
         if level and method == "mean":
-            # The middle of a pixel is that of those that it stands for.
+            # The centre of a pixel is the centre of the pixels that it covers.
             middle = [(e - p) / 2 for e, p in zip(extent, pixel, strict=True)]
             transformations.append({"type": "translation", "translation": middle})
         datasets.append({"path": str(level), "coordinateTransformations": transformations})

@@ -1,7 +1,7 @@
 """Statistics with SciPy's names: lazy, of arrays of any size.
 
-Results with p-values need SciPy, whose functions of distributions are called on the few numbers
-that reductions leave.
+Results with p-values need SciPy: its distribution functions are called on the results of
+reductions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _propagates(nan_policy: str) -> None:
 
 
 def _tails(probability: Any, x: Array, alternative: str) -> Array:
-    """The probability of what is as far as x from 0, where `probability` is that of less."""
+    """The p-value of x for an alternative; `probability` gives the lower tail."""
     if alternative == "two-sided":
         return multiply(probability(-abs(x)), 2.0)
     if alternative not in ("less", "greater"):

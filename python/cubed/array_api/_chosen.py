@@ -29,7 +29,7 @@ from cubed.array_api.elementwise_functions import (
 from cubed.array_api.searching_functions import where as choose
 from cubed.base._types import Axis, DTypeLike
 
-#: What changes no result of a reduction.
+#: Neutral elements of reductions.
 _NEUTRAL = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "all": 1, "any": 0}
 
 
@@ -58,7 +58,8 @@ def _value(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def filled(name: str, x: Array, where: Any, initial: Any) -> Array:
-    """x with what does not change the reduction of that name where the mask is false."""
+    """Replaces the elements of x where the mask is false by the neutral element of the
+    reduction."""
     mask = mask_of(where, x)
     neutral = _NEUTRAL.get(name, initial)
     if neutral is None:
@@ -75,7 +76,7 @@ def started(
     initial: Any,
     reduce: Callable[..., Array],
 ) -> Array:
-    """A reduction that begins with a value."""
+    """A reduction with an initial value."""
     if isinstance(initial, Array):
         raise TypeError("initial is a lazy array, expected a number")
     extremes = {"max": maximum, "min": minimum, "nanmax": maximum, "nanmin": minimum}
@@ -104,7 +105,7 @@ def larger(largest: bool, a: Array, b: Any) -> Array:
 
 
 def mean_of_chosen(x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, where: Any) -> Array:
-    """The mean of the elements that a mask chooses; NaN of none."""
+    """The mean of the elements that a mask selects; NaN if it selects none."""
     mask, axes = mask_of(where, x), normalize_axes(axis, x.ndim)
     if dtype is not None or x.dtype.kind in "biu":
         x = x.astype(np.float64 if dtype is None else dtype)

@@ -13,7 +13,7 @@ from cubed.array._operands import common_spec, core_of
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 
-#: In the order in which results without "->" have them, which is that of the numbers for them.
+#: The letters in the order of results without "->", which is the order of numbers in their place.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -31,19 +31,19 @@ def einsum(
     Parameters
     ----------
     subscripts : str or array_like
-        A letter for each axis, operands separated by commas, and ``->`` before the letters of the
-        result; without it, those that come once, in order. ``...`` stands for axes that broadcast,
-        a letter that comes twice in an operand for its diagonal. Numbers may stand for letters, as
-        in ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
+        A letter for each axis, commas between operands, and ``->`` before the letters of the
+        result. Without ``->`` the result has the letters that occur once, in order. ``...`` stands
+        for axes that broadcast. A letter that occurs twice in an operand selects its diagonal.
+        Numbers are allowed in place of letters, as in ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
     operands : array_like
         Arrays, at least one of them lazy.
     optimize : object, default True
-        Which operands are multiplied first. True, ``"greedy"`` or ``"optimal"``: pairs whose
-        product has the fewest elements more than they have; False: from left to right; a path of
-        :func:`numpy.einsum_path`: as it says. A limit of memory, as in ``("greedy", limit)``, is
-        accepted and not needed.
+        Order of the products. True, ``"greedy"`` or ``"optimal"``: multiply first the pair whose
+        product adds the fewest elements. False: from left to right. A path of
+        :func:`numpy.einsum_path` is followed. A memory limit, as in ``("greedy", limit)``, is
+        ignored.
     dtype : dtype or None
-        Of products and sums; default: the type that operands promote to.
+        Type of products and sums; default: the promoted type of the operands.
     order : str, default "K"
         Ignored: NumPy's layout of the result in memory, which lazy arrays do not have.
     casting : str, default "safe"

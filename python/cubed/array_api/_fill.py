@@ -11,7 +11,7 @@ from cubed.base._dtypes import kind_of
 
 
 def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
-    """x, whose NaN and NaT are replaced by the last element before them that is neither.
+    """Replaces NaN and NaT by the last element before them that is neither.
 
     Parameters
     ----------

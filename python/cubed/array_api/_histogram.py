@@ -78,7 +78,7 @@ def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
 
 
 def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, inside: Array) -> float:
-    """The width of bins, by the rule of that name; 0: there is no spread."""
+    """The width of bins by the rule of that name; 0 if all elements are equal."""
     if name == "sqrt":
         return ptp / np.sqrt(n)
     if name == "rice":
@@ -123,7 +123,7 @@ def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
     refuse_foreign(bins, what="bins")
     wants_limits = range is None and np.ndim(bins) == 0 and x.size > 0
     limits = _limits(x) if wants_limits else np.empty(0)
-    # Edges have the type of the elements, also if there are none.
+    # Edges have the type of the elements, even of an empty array.
     typed = limits.size or x.dtype.kind in "iuf"
     return np.histogram_bin_edges(limits.astype(x.dtype) if typed else limits, bins, range)
 
@@ -133,19 +133,21 @@ def histogram(
     x: Array, /, bins: int | str | Sequence[float] = 10, range: tuple[float, float] | None = None,
     density: bool = False, weights: Any = None,
 ) -> tuple[Array, NDArray]:  # fmt: skip
-    """How many elements lie in each bin.
+    """Counts the elements in each bin.
 
     Parameters
     ----------
     x : Array
         Real numbers, of any shape.
     bins : int or sequence, default 10
-        How many bins of equal width, their edges, which ascend, or how NumPy estimates their
+        Number of bins of equal width, their ascending edges, or the name of NumPy's estimate of
+        their
         number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
-        ``"sturges"``, for which the spread is computed now. Lazy arrays and delayed values of
+        ``"sturges"``, for which the spread of the elements is computed now. Lazy arrays and delayed
+        values of
         Dask are computed now, also in `range`.
     range : tuple of float or None
-        The first and the last edge of a number of bins. None: the least and the greatest element,
+        The first and the last edge of a number of bins. None: the smallest and the largest element,
         which are computed now.
     density : bool, default False
         Divide by the sum and by the widths of bins: the integral is 1.
@@ -156,8 +158,8 @@ def histogram(
     -------
     tuple[Array, ndarray]
         For each bin int64, or the type of weights (of bool: int64), or float64 with `density`,
-        lazy; and the edges. The last bin has its upper edge in it. NaN and what is beyond the
-        edges is in none.
+        lazy; and the edges. The last bin has its upper edge in it. NaN and elements beyond the
+        edges are not counted.
 
     Raises
     ------
@@ -200,11 +202,11 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     Parameters
     ----------
     x : Array of int
-        Integers from 0 up, in one dimension. The least and the greatest are computed now.
+        Integers from 0 up, in one dimension. The smallest and the largest element are computed now.
     weights : array_like or None
         Weights, in the shape of `x`: sum the weights instead of counting.
     minlength : int, default 0
-        Elements of the result at least.
+        Minimum number of elements of the result.
 
     Returns
     -------
@@ -249,9 +251,9 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
     x : Array
         Real numbers.
     bins : int or sequence
-        Edges that ascend or descend; where they descend ``bins[i - 1] > x >= bins[i]``.
+        Ascending or descending edges. If they descend, ``bins[i - 1] > x >= bins[i]``.
     right : bool, default False
-        Bins have their upper edge in them instead of the lower one.
+        Whether bins include the upper edge in place of the lower edge.
 
     Returns
     -------

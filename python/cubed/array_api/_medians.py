@@ -15,8 +15,8 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : Array
-        Numbers, or differences of times. Complex numbers are in order by their real parts, then by
-        their imaginary ones; all of them are sorted.
+        Numbers, or differences of times. Complex numbers are ordered by real parts, then by
+        imaginary parts; all elements are sorted.
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     keepdims : bool, default False
@@ -25,7 +25,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        float64 for integers and bools, else x's type; NaN of no elements.
+        float64 for integers and bools, otherwise the type of `x`; NaN if there are no elements.
 
     Notes
     -----

@@ -15,7 +15,9 @@ def nansum(
     split_every: Any = None, device: str | None = None,
     initial: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """The sum; 0 of none. `initial` is added to it, `where` says which elements count.
+    """The sum, 0 if all elements are NaN. `initial` is added to the result. `where` is a mask of
+    elements to
+    include.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def nansum(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+        For integers, `dtype`, by default int64 or uint64; for other types, the type of `x`. Lazy.
 
     Examples
     --------
@@ -58,7 +60,9 @@ def nanprod(
     split_every: Any = None, device: str | None = None,
     initial: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """The product; 1 of none. `initial` times it, and `where` says which elements count.
+    """The product, 1 if all elements are NaN. The result is multiplied by `initial`. `where` is a
+    mask of elements
+    to include.
 
     Parameters
     ----------
@@ -83,7 +87,7 @@ def nanprod(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+        For integers, `dtype`, by default int64 or uint64; for other types, the type of `x`. Lazy.
 
     Examples
     --------
@@ -106,7 +110,9 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The smallest element; NaN of none. `initial` is one more, `where` says which ones count.
+    """The smallest element; NaN if all elements are NaN. `initial` is an additional element.
+    `where` is a mask of
+    elements to include.
 
     Parameters
     ----------
@@ -127,7 +133,7 @@ def nanmin(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        x's type. Lazy.
+        The type of `x`. Lazy.
 
     Examples
     --------
@@ -149,7 +155,9 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The largest element; NaN of none. `initial` is one more, `where` says which ones count.
+    """The largest element; NaN if all elements are NaN. `initial` is an additional element. `where`
+    is a mask of
+    elements to include.
 
     Parameters
     ----------
@@ -170,7 +178,7 @@ def nanmax(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        x's type. Lazy.
+        The type of `x`. Lazy.
 
     Examples
     --------
@@ -186,7 +194,7 @@ def nanmean(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """The mean; NaN of none. `where` says which elements count.
+    """The mean; NaN if all elements are NaN. `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -207,7 +215,7 @@ def nanmean(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------
@@ -223,8 +231,8 @@ def nanvar(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
-    which elements count.
+    """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` is a mask of
+    elements to include.
 
     Parameters
     ----------
@@ -249,7 +257,7 @@ def nanvar(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------
@@ -267,8 +275,8 @@ def nanstd(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` says
-    which elements count.
+    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` is a
+    mask of elements to include.
 
     Parameters
     ----------
@@ -293,7 +301,7 @@ def nanstd(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------

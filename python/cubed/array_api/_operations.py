@@ -1449,7 +1449,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
 
 
 def reciprocal(x: Array, /) -> Array:
-    """Reciprocal of each element; of integers without its fraction, and 0 of 0.
+    """Reciprocal of each element. Integers are truncated, and 0 gives 0.
 
     Parameters
     ----------
@@ -1505,7 +1505,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
 
 def sign(x: Array, /) -> Array:
-    """Sign of each element: -1, 0 or 1; of complex numbers the direction.
+    """Sign of each element: -1, 0 or 1; for complex numbers, the direction.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def pad(
     Returns
     -------
     Array
-        x's type. Lazy.
+        The type of `x`. Lazy.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _with_strings(x: Array, widths: list[int], values: list[Any]) -> Array:
 
 
 def _pairs(what: str, given: Any, ndim: int) -> list[Any]:
-    """Before and after each axis, of what may be a number, a pair, or a list with a pair."""
+    """Expands a number, a pair or a list with a pair to the values before and after each axis."""
     try:
         table = np.broadcast_to(np.asarray(given, dtype=object), (ndim, 2))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Counts in bins of several dimensions, and how many bins values want."""
+"""Counts in bins of several dimensions, and estimates of the number of bins."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Array, tuple[NDArray, ...]]:
-    """How many points lie in each bin of a grid.
+    """Counts the points in each bin of a grid.
 
     Parameters
     ----------
     sample : Any
         Points, ``(n, d)``, or their d coordinates.
     bins : int or sequence, default 10
-        How many of equal width along each axis, or along all; or edges for each axis.
+        Number of bins of equal width, for each axis or for all axes; or edges for each axis.
     range : tuple of float or None
-        The first and the last edge of each axis. None: the least and the greatest coordinate, which
-        are computed now.
+        The first and the last edge of each axis. None: the smallest and the largest coordinate,
+        which are computed now.
     density : bool, default False
         Divide by the sum and by the volume of bins: the integral is 1.
     weights : array_like or None
-        ``(n,)``: sum these instead of counting.
+        Weights of shape ``(n,)``: sum the weights instead of counting.
 
     Returns
     -------
@@ -168,14 +168,14 @@ def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Array, NDArray, NDArray]:
-    """How many points of a plane lie in each bin; see :func:`histogramdd`.
+    """Counts the points of a plane in each bin; see :func:`histogramdd`.
 
     Parameters
     ----------
     x, y : array_like
         Coordinates of one length.
     bins : int or sequence, default 10
-        How many along both axes, edges of both, or one of these for each axis.
+        Number of bins along both axes, edges of both axes, or one of these for each axis.
     range : tuple of float or None
         As for that function.
     density : bool, default False

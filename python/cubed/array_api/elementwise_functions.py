@@ -39,7 +39,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     Returns
     -------
     Array
-        Of the shape and the type that all broadcast and promote to; Python scalars take x's type,
+        The broadcast shape and promoted type of all arguments; Python scalars take the type of `x`,
         and a Python integer that no element of that type is beyond is no limit. Lazy.
 
     Raises

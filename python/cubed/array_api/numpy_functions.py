@@ -172,7 +172,7 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 def dot(a: Any, b: Any, /) -> Array:
     """The sum of products over the last axis of a and the last but one of b, as in NumPy.
 
-    Of matrices their product, of vectors a number; numbers multiply.
+    The product of matrices; for vectors, a number; numbers are multiplied.
 
     Parameters
     ----------

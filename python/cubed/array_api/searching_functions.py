@@ -24,7 +24,7 @@ def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[
 
     ``where(condition)`` is ``nonzero(condition)``, as in NumPy.
 
-    Two Python scalars give the type that NumPy gives them.
+    Two Python scalars have the result type of NumPy.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[
     Returns
     -------
     Array
-        Of the shape that all broadcast to, and of the type that x1 and x2 promote to. Lazy.
+        The broadcast shape of all arguments, and the promoted type of `x1` and `x2`. Lazy.
 
     Examples
     --------

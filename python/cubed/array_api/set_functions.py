@@ -51,8 +51,8 @@ def intersect1d(
     """The elements that are in both arrays, distinct ones in ascending order. Computes their
     number.
 
-    Of the type that both promote to, in one dimension; with `return_indices` also where each is
-    first in both, flattened.
+    The elements in one dimension, in the promoted type. With `return_indices` also the position of
+    each element's first occurrence in both flattened arrays.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ def intersect1d(
     Returns
     -------
     Array or tuple of Array
-        Of one axis: the elements, and with `return_indices` where they first are in both. Lazy.
+        One axis: the elements, and with `return_indices` the positions of their first occurrences
+        in both arrays. Lazy.
 
     Examples
     --------
@@ -108,7 +109,8 @@ def unique(
     Returns
     -------
     Array or tuple of Array
-        Of one axis, or of the parts; what is asked for beside them is int64. Lazy.
+        The elements of one axis, or the parts of the array. Requested indices and counts are int64.
+        Lazy.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def inner(a: Any, b: Any, /) -> Array:
 
 
 def kron(a: Any, b: Any, /) -> Array:
-    """Kronecker products: b times each element of a, one beside the other.
+    """Kronecker product: each element of a times b, side by side.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     Returns
     -------
     Array
-        ``(len(x), N)``, square without N; of x's type, integers int64. Lazy.
+        ``(len(x), N)``, square without N; the type of `x`, int64 for integers. Lazy.
 
     Examples
     --------
@@ -181,11 +181,12 @@ def polyfit(
     rcond : float or None
         Singular values below this times the largest count as 0. None: m times the precision.
     full : bool, default False
-        Give also the sums of squares of what is left, the rank, singular values, and rcond.
+        Also return the sums of squared residuals, the rank, singular values and rcond.
     w : array_like or None
-        Weights of what is left, not squared.
+        Weights of the residuals, not squared.
     cov : bool or str, default False
-        Give also the covariance matrix of coefficients; ``"unscaled"``: of weights that are known.
+        Also return the covariance matrix of the coefficients; ``"unscaled"``: not scaled, for known
+        weights.
 
     Returns
     -------

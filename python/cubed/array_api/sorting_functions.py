@@ -1,4 +1,4 @@
-"""Sorting, and parts of what is sorted.
+"""Sorting, and partial sorting.
 
 The axis is brought together in a task's memory; an axis that does not fit is sorted in parts, which
 are merged: all elements are read and written once for each merge. Results are then in chunks of one

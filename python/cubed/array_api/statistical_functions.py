@@ -70,7 +70,7 @@ def reduced(
     if in_integers:
         return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
     if loses_nan:
-        x = without_nan(x, what == "prod")  # casts know no NaN
+        x = without_nan(x, what == "prod")  # casts do not handle NaN
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     free = (real_number(correction, "correction"),) if what in ("var", "std") else ()
@@ -116,7 +116,8 @@ def max(
     """The largest element; NaN if there is one. Complex numbers are compared by their real parts,
     and where these are equal by the imaginary ones.
 
-    `initial` is one more element, `where` says which ones count (it needs `initial`).
+    `initial` is an additional element. `where` is a mask of elements to include (it needs
+    `initial`).
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def max(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        x's type. Lazy; computing raises ValueError for no elements.
+        The type of `x`. Lazy; computing raises ValueError if there are no elements.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def mean(
     split_every: Any = None,
     where: Any = True,
 ) -> Array:
-    """The mean; NaN of nothing. `where` says which elements count.
+    """The mean; NaN of nothing. `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def mean(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------
@@ -205,7 +206,8 @@ def min(
     """The smallest element; NaN if there is one. Complex numbers are compared by their real parts,
     and where these are equal by the imaginary ones.
 
-    `initial` is one more element, `where` says which ones count (it needs `initial`).
+    `initial` is an additional element. `where` is a mask of elements to include (it needs
+    `initial`).
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def min(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        x's type. Lazy; computing raises ValueError for no elements.
+        The type of `x`. Lazy; computing raises ValueError if there are no elements.
 
     Examples
     --------
@@ -250,9 +252,10 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The product, 1 of nothing; of small integers in the default integer type.
+    """The product, 1 if there are no elements. Small integers are multiplied in the default integer
+    type.
 
-    `initial` is multiplied with it, `where` says which elements count.
+    The result is multiplied by `initial`. `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -277,7 +280,7 @@ def prod(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+        For integers, `dtype`, by default int64 or uint64; for other types, the type of `x`. Lazy.
 
     Examples
     --------
@@ -304,7 +307,7 @@ def std(
 ) -> Array:
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
 
-    `where` says which elements count. Of complex numbers it is real.
+    `where` is a mask of elements to include. For complex numbers it is real.
 
     Parameters
     ----------
@@ -329,7 +332,7 @@ def std(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------
@@ -355,9 +358,9 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The sum, 0 of nothing; of small integers in the default integer type.
+    """The sum, 0 if there are no elements. Small integers are summed in the default integer type.
 
-    `initial` is added to it, `where` says which elements count.
+    `initial` is added to the result. `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -382,7 +385,7 @@ def sum(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        Integers of `dtype`, or int64 or uint64; others of x's type. Lazy.
+        For integers, `dtype`, by default int64 or uint64; for other types, the type of `x`. Lazy.
 
     Examples
     --------
@@ -409,7 +412,8 @@ def var(
 ) -> Array:
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
 
-    `where` says which elements count. Of complex numbers it is real, the mean of squared distances.
+    `where` is a mask of elements to include. For complex numbers it is real: the mean of squared
+    distances.
 
     Parameters
     ----------
@@ -434,7 +438,7 @@ def var(
     -------
     Array
         Without the reduced axes, or with extent 1 along them if `keepdims` is true.
-        float64 for integers, else x's type. Lazy.
+        float64 for integers, otherwise the type of `x`. Lazy.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def all(
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
-    `where` says which elements count.
+    `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def any(
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
-    `where` says which elements count.
+    `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def diff(
     x : Array
         Input array.
     n : int, default 1
-        How often differences are taken.
+        Number of times to take differences.
     axis : int, default -1
         Axis along which to compute; negative ones count from the last.
     prepend : array_like or None
@@ -136,7 +136,7 @@ def diff(
     Returns
     -------
     Array
-        Of x's type, n shorter along the axis. Lazy.
+        The type of `x`; `n` elements shorter along the axis. Lazy.
 
     Examples
     --------
@@ -151,9 +151,9 @@ def diff(
 
 
 def _between(x: Array, axis: int, prepend: Any, append: Any) -> Array:
-    """x between other elements along an axis, of which a number is one."""
+    """x with elements before and after it along an axis; a number counts as one element."""
     edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
-    if x.dtype.kind == "m":  # beside which NumPy takes integers for spans of x's unit
+    if x.dtype.kind == "m":  # NumPy takes integers next to times for timedeltas in the unit of x
         given = [p.astype(x.dtype) if p.dtype.kind in "iu" else p for p in given]
     return concat([p if p.ndim else broadcast_to(p, edge) for p in given], axis=axis)

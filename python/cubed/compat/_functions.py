@@ -36,8 +36,8 @@ def scan(
     func : callable
         ``func(block, axis=)`` gives the running totals of a block, such as `numpy.cumsum`.
     preop : callable
-        ``preop(block, axis=, keepdims=True)`` gives the total of one, such as `numpy.sum`. Asked
-        for the total of nothing, with `include_initial`.
+        ``preop(block, axis=, keepdims=True)`` gives the total of a block, such as `numpy.sum`.
+        With `include_initial` it is also called for the total of no elements.
     binop : callable
         ``binop(before, after)`` joins totals, such as `numpy.add`.
     axis : int or None
@@ -45,7 +45,7 @@ def scan(
     dtype : dtype or None
         Type of the totals. None: found by calling `func` with a block of one element.
     include_initial : bool, default False
-        Whether totals begin with that of nothing; the last one is left out then.
+        Whether the totals begin with the total of no elements, and omit the last total.
     split_every : int, dict or None, default 5
         For compatibility.
 
@@ -186,7 +186,7 @@ def validate_axis(
 
 
 def backend_array_to_numpy_array(arr: Any) -> NDArray:
-    """What functions on blocks have, as NumPy's: as it is.
+    """Returns the argument: blocks of functions are already NumPy's arrays.
 
     Parameters
     ----------

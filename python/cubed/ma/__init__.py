@@ -1,7 +1,7 @@
 """Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`.
 
-What NumPy's module does element by element, by a method, or to values and mask alike is made of
-tables here; what is left out is listed in docs/coming-from/numpy.md.
+Tables here define the functions of NumPy's module that work element by element, call a method, or
+treat values and masks alike. docs/coming-from/numpy.md lists the functions that are missing.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ __all__ = [
     "mask_or", "masked_all", "masked_all_like", "median",
 ]  # fmt: skip
 
-_ma: Any = np.ma  # of which NumPy types little
+_ma: Any = np.ma  # NumPy has few annotations for it
 
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any: ...  # functions that the tables below define
 
 
-#: What is done element by element, and masked where an operand is: by NumPy's ufuncs.
+#: Element-wise functions, by NumPy's ufuncs. Results are masked where an operand is.
 _UFUNCS = """
 abs absolute arccos arccosh arcsin arcsinh arctan arctanh ceil conjugate cos cosh exp fabs floor log
 log10 log2 logical_not negative sin sinh sqrt tan tanh
@@ -75,7 +75,7 @@ hypot left_shift less less_equal logical_and logical_or logical_xor maximum mini
 not_equal power remainder right_shift subtract true_divide
 """.split()
 
-#: What methods do, by the names of functions where these are others.
+#: Functions that call methods, with the method's name where it differs.
 _METHODS = {
     name: name
     for name in """
@@ -85,16 +85,16 @@ _METHODS = {
     "amax": "max", "amin": "min", "anomalies": "anom", "product": "prod",
 }  # fmt: skip
 
-#: What is done to values and to masks alike, by the package's functions of these names.
+#: Functions that apply the package's function of the same name to both values and masks.
 _ALIKE = """
 compress diag diagflat diagonal expand_dims hsplit repeat resize swapaxes take
 atleast_1d atleast_2d atleast_3d column_stack dstack hstack stack vstack
 """.split()
 
-#: What is done to values only: the mask stays.
+#: Functions of the values only, which keep the mask.
 _VALUES = "angle around clip empty_like ones_like zeros_like".split()
 
-#: What has no mask.
+#: Functions whose results have no mask.
 _MADE = "arange empty fromfunction indices ones zeros".split()
 
 

@@ -29,7 +29,7 @@ from cubed.planning._compute import compute as _compute
 if TYPE_CHECKING:
     from cubed._core import Operation
 
-_ma: Any = np.ma  # of which NumPy types little
+_ma: Any = np.ma  # NumPy has few annotations for it
 
 #: All that :mod:`cubed.ma` lists, which NumPy's functions of these names are taken for.
 FUNCTIONS: dict[str, Any] = {}
@@ -57,8 +57,8 @@ _OWN_NAMES: dict[str, np.ufunc] = {
 
 
 class MaskedArray(Operators):
-    """An array of which some elements do not count: :attr:`data`, and :attr:`mask`, true where they
-    do not. Made by :func:`masked_array` and other functions of this module.
+    """An array with masked elements, which do not count: :attr:`data`, and :attr:`mask`, true for
+    masked elements. Made by :func:`masked_array` and other functions of this module.
 
     Operators and NumPy's ufuncs mask what either operand masks, and quotients by 0; reductions
     leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
@@ -92,13 +92,13 @@ class MaskedArray(Operators):
             raise TypeError(f"a mask of {mask.dtype}, expected bool")
         self._values = data
         self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
-        # Values in a type of NumPy's come from another array, whose type may have been cast.
+        # A NumPy scalar may come from an array whose type has since been cast.
         derived = isinstance(fill_value, np.generic)
         self._fill = fill_value if derived else checked_fill(fill_value, data.dtype)
 
     @property
     def data(self) -> Array:
-        """The elements, of which masked ones mean nothing."""
+        """The elements. Masked elements have arbitrary values."""
         return self._values
 
     @property
@@ -262,9 +262,9 @@ class MaskedArray(Operators):
         Parameters
         ----------
         *shape : int or tuple of int
-            The new shape; -1: what is left.
+            The new shape; -1: computed from the number of elements.
         order : {"C", "F"}, default "C"
-            Which axis is the fastest: the last, or the first.
+            Which axis varies fastest: the last (C) or the first (F).
 
         Returns
         -------
@@ -286,7 +286,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         order : {"C", "F"}, default "C"
-            Which axis is the fastest: the last, or the first.
+            Which axis varies fastest: the last (C) or the first (F).
 
         Returns
         -------
@@ -416,7 +416,7 @@ class MaskedArray(Operators):
         return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
 
     def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Sums of what is not masked.
+        """Sums of elements that are not masked.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ class MaskedArray(Operators):
         return self._reduced(out, axis, keepdims)
 
     def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Products of what is not masked.
+        """Products of elements that are not masked.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ class MaskedArray(Operators):
         return self._reduced(out, axis, keepdims)
 
     def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-        """Means of what is not masked.
+        """Means of elements that are not masked.
 
         Parameters
         ----------
@@ -508,7 +508,7 @@ class MaskedArray(Operators):
         ddof: float = 0,
         keepdims: bool = False,
     ) -> Any:
-        """Variances of what is not masked; where too little is left they are masked.
+        """Variances of elements that are not masked. A variance of too few elements is masked.
 
         Parameters
         ----------
@@ -546,7 +546,7 @@ class MaskedArray(Operators):
         ddof: float = 0,
         keepdims: bool = False,
     ) -> Any:
-        """Standard deviations of what is not masked; where too little is left they are masked.
+        """Standard deviations of elements that are not masked; masked if there are too few.
 
         Parameters
         ----------
@@ -587,7 +587,7 @@ class MaskedArray(Operators):
         return self._reduced(out, axis, keepdims)
 
     def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The largest of what is not masked.
+        """The largest element that is not masked.
 
         Parameters
         ----------
@@ -612,7 +612,7 @@ class MaskedArray(Operators):
         return self._extreme(True, axis, keepdims)
 
     def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The smallest of what is not masked.
+        """The smallest element that is not masked.
 
         Parameters
         ----------
@@ -637,7 +637,7 @@ class MaskedArray(Operators):
         return self._extreme(False, axis, keepdims)
 
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """The largest of what is not masked less the smallest.
+        """The largest element that is not masked less the smallest.
 
         Parameters
         ----------
@@ -666,7 +666,7 @@ class MaskedArray(Operators):
     ) -> Array:
         """The position of the largest element that is not masked, the first of several.
 
-        `fill_value` stands for masked elements; by default no element is smaller.
+        `fill_value` replaces masked elements; by default the smallest value of the type.
 
         Parameters
         ----------
@@ -680,7 +680,7 @@ class MaskedArray(Operators):
         Returns
         -------
         Array
-            int64, without the axis; of the data in C order for None. Lazy.
+            int64, without the axis; for None, positions in the data in C order. Lazy.
 
         Examples
         --------
@@ -697,7 +697,7 @@ class MaskedArray(Operators):
     ) -> Array:
         """The position of the smallest element that is not masked, the first of several.
 
-        `fill_value` stands for masked elements; by default no element is larger.
+        `fill_value` replaces masked elements; by default the largest value of the type.
 
         Parameters
         ----------
@@ -711,7 +711,7 @@ class MaskedArray(Operators):
         Returns
         -------
         Array
-            int64, without the axis; of the data in C order for None. Lazy.
+            int64, without the axis; for None, positions in the data in C order. Lazy.
 
         Examples
         --------
@@ -724,7 +724,7 @@ class MaskedArray(Operators):
         return _argmin(x, axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """Whether all of what is not masked is true.
+        """Whether all elements that are not masked are true.
 
         Parameters
         ----------
@@ -750,7 +750,7 @@ class MaskedArray(Operators):
         return self._reduced(out, axis, keepdims)
 
     def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
-        """Whether any of what is not masked is true.
+        """Whether any element that is not masked is true.
 
         Parameters
         ----------
@@ -776,7 +776,7 @@ class MaskedArray(Operators):
         return self._reduced(out, axis, keepdims)
 
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
-        """Running sums, in which masked elements are 0; they stay masked.
+        """Running sums. Masked elements count as 0 and stay masked.
 
         Parameters
         ----------
@@ -802,7 +802,7 @@ class MaskedArray(Operators):
         return MaskedArray(cumulative_sum(x.filled(0), axis=d, dtype=dtype), x.mask, self._fill)
 
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
-        """Running products, in which masked elements are 1; they stay masked.
+        """Running products. Masked elements count as 1 and stay masked.
 
         Parameters
         ----------
@@ -866,7 +866,8 @@ class MaskedArray(Operators):
         return self._apply(ufunc, args)
 
     def _apply(self, ufunc: Any, args: Any, finite: bool = False) -> MaskedArray:
-        """A ufunc; `finite`: what has a domain is masked where its result is not finite, too."""
+        """Calls a ufunc. `finite`: functions with a domain also mask results that are not
+        finite."""
         datas = [a.data if isinstance(a, MaskedArray) else a for a in args]
         lazies = [d if isinstance(d, Array) else as_lazy(d) for d in map(plain, datas)]
         out = ufunc(*(d if is_number(d) else x for d, x in zip(datas, lazies, strict=True)))
@@ -915,7 +916,7 @@ def checked_fill(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _least(dtype: np.dtype[Any]) -> Any:
-    """What no element of a type is less than, except for NaN and NaT."""
+    """The lower bound of all elements of a type, except for NaN and NaT."""
     if dtype.kind == "b":
         return np.False_
     if dtype.kind in "iu":
@@ -926,7 +927,7 @@ def _least(dtype: np.dtype[Any]) -> Any:
 
 
 def _greatest(dtype: np.dtype[Any]) -> Any:
-    """What no element of a type is greater than, except for NaN and NaT."""
+    """The upper bound of all elements of a type, except for NaN and NaT."""
     if dtype.kind == "b":
         return np.True_
     if dtype.kind in "iumM":

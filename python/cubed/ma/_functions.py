@@ -31,7 +31,7 @@ from cubed.ma._array import (
 )
 from cubed.spec import Spec
 
-_ma: Any = np.ma  # of which NumPy types little
+_ma: Any = np.ma  # NumPy has few annotations for it
 
 
 # --- Making ---------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def masked_array(
     data : array_like
         An array, lazy or not, also a masked one of NumPy's.
     mask : array_like of bool, default False
-        True where elements do not count; broadcast. What is masked already stays so.
+        True where elements do not count; broadcast. Elements that are already masked stay masked.
     dtype : dtype or None
         Data type of the result's elements.
     fill_value : scalar or None
@@ -105,7 +105,7 @@ def array(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> MaskedArray:
-    """A masked array, whose type comes before its mask, as :func:`numpy.ma.array` has it.
+    """A masked array; like :func:`numpy.ma.array` the type is before the mask in the arguments.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def array(
 def asarray(
     a: Any, dtype: DTypeLike = None, *, chunks: ChunksLike = None, spec: Spec | None = None
 ) -> MaskedArray:
-    """A masked array of any other, of which nothing more is masked.
+    """Converts an array to a masked array, without masking more elements.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
 
 
 def masked_where(condition: Any, a: Any) -> MaskedArray:
-    """An array that is masked where a condition holds, too.
+    """Masks an array also where a condition is true.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def _by_value(ufunc: Any, a: Any, value: Any) -> MaskedArray:
 
 
 def masked_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements equal a value, which is what fills them.
+    """Masks elements that equal a value, which is also the fill value.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def masked_equal(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_not_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements do not equal a value.
+    """Masks elements that do not equal a value.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def masked_invalid(a: Any) -> MaskedArray:
 def masked_values(
     x: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8
 ) -> MaskedArray:  # fmt: skip
-    """Masked where elements are close to a value, which is what fills them.
+    """Masks elements that are close to a value, which is also the fill value.
 
     Parameters
     ----------
@@ -620,7 +620,7 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """The mean with weights of what is not masked; with `returned` also their sums.
+    """The weighted mean of elements that are not masked; with `returned` also the sums of weights.
 
     Parameters
     ----------
@@ -673,7 +673,7 @@ def average(
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
-    Of a condition alone it is :func:`nonzero`.
+    With a condition only, the function is :func:`nonzero`.
 
     Parameters
     ----------
@@ -835,7 +835,7 @@ def mask_or(m1: Any, m2: Any) -> Array:
 
 
 def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
-    """An array of which all elements are masked.
+    """An array with all elements masked.
 
     Parameters
     ----------
@@ -859,7 +859,7 @@ def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
 
 
 def masked_all_like(a: Any) -> MaskedArray:
-    """An array like another, of which all elements are masked.
+    """An array like another one, with all elements masked.
 
     Parameters
     ----------
@@ -974,7 +974,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
 
 
 def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
-    """Medians of what is not masked: NaN where that has one.
+    """Medians of elements that are not masked: NaN where that has one.
 
     Parameters
     ----------

@@ -251,9 +251,9 @@ def integers(
 ) -> Array:
     """Integers from low (0 if `high` is None) up to but not including high, all equally likely.
 
-    With `shape`, or a sequence as the only argument: integers of all bits that depend on nothing
-    but their position, those of Cubed for Python 0.29: the hash of Thomas Wang of the number of the
-    element in C order, int32 by default. Numbers repeat after 2**32 elements.
+    With `shape`, or a sequence as the only argument: integers of all bits that depend only on their
+    position, like Cubed for Python 0.29. They are Thomas Wang's hash of the element's number in C
+    order, int32 by default. Numbers repeat after 2**32 elements.
 
     Parameters
     ----------

@@ -27,11 +27,11 @@ _COUNTS = frozenset(
     ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
 )
 
-#: What parameters must be that are numbers, of distributions that the engine draws.
+#: Bounds of numeric parameters of distributions that the engine draws.
 _LEAST_OF = {"a": "more than 0", "scale": "0 or more", "sigma": "0 or more"}
 
 Size = Shape | None
-_LEAST = 2.0**-54  # in place of an exponential 0, whose logarithm there is not
+_LEAST = 2.0**-54  # in place of an exponential 0, which has no logarithm
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Draw:
     name: str
     seed: int
     params: tuple[Any, ...]  # those that are arrays are None
-    places: tuple[int, ...]  # of arrays in params
+    places: tuple[int, ...]  # positions of arrays in params
     options: tuple[tuple[str, Any], ...]
     #: Axes of the results that the block does not have.
     more: int
@@ -298,7 +298,7 @@ class Draws:
         Raises
         ------
         ValueError
-            There is none from `low` to `high`, or they are not all of that type.
+            The range from `low` to `high` is empty, or `dtype` cannot hold it.
 
         Examples
         --------
@@ -469,7 +469,7 @@ class Draws:
         d = np.dtype(dtype)
         return self._by_blocks("standard_gamma", (shape,), size, chunks, d, dtype=d)
 
-    # --- Distributions that are made of these ------------------------------------------------
+    # --- Distributions derived from these ----------------------------------------------------
 
     def uniform(
         self, low: Any = 0.0, high: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"

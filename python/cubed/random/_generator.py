@@ -1,4 +1,4 @@
-"""A generator with the methods of NumPy's, whose arrays are lazy."""
+"""A generator with the methods of :class:`numpy.random.Generator` and lazy results."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Generator(Draws):
 
     All methods that make arrays also take `chunks`. Arrays of parameters may be lazy, and broadcast
     with each other and with `size`. Numbers of `random`, `uniform`, `normal`, `exponential`,
-    `integers` and what is made of these follow from the seed and the position, whatever the chunks;
-    those of `beta`, `binomial`, `gamma`, `poisson` and others that NumPy draws block by block from
-    the seed and the chunks. Each call goes on to other numbers.
+    `integers` and derived distributions depend on the seed and the position, not on the chunks.
+    NumPy draws `beta`, `binomial`, `gamma`, `poisson` and others block by block: these numbers
+    depend on the seed and the chunks. Each call draws other numbers.
 
     Examples
     --------
@@ -493,7 +493,7 @@ class Generator(Draws):
         """
         return self._by_blocks("zipf", (a,), size, chunks)
 
-    # --- Of several numbers ------------------------------------------------------------------
+    # --- Distributions of vectors ------------------------------------------------------------
 
     def dirichlet(self, alpha: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
         """Shares that add up to 1, along a new last axis.
@@ -715,7 +715,7 @@ class Generator(Draws):
         x._rebind(self.permutation(x, axis)._x)
 
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Array:
-        """The elements of each line along an axis in an order of its own; None: of all.
+        """Shuffles the elements of each line along an axis independently; None: all elements.
 
         Parameters
         ----------
@@ -815,7 +815,7 @@ class Generator(Draws):
             raise ValueError(f"choice: {np.count_nonzero(shares)} have a probability, not {count}")
         if not replace:
             keys = self._plain("random" if shares is None else "exponential", (n,), "auto")
-            if shares is not None:  # who comes first of those that come so often
+            if shares is not None:  # first among elements with the same count
                 keys = keys / shares
             at = xp.reshape(xp.argsort(keys)[:count], shape)
         elif shares is None:
@@ -846,7 +846,7 @@ def _with_spec(x: Array, like: Array) -> Array:
 
 
 def default_rng(seed: Any = None, *, spec: Spec | None = None) -> Generator:
-    """A generator with the methods of NumPy's, whose arrays are lazy.
+    """A generator with the methods of :class:`numpy.random.Generator` and lazy results.
 
     Parameters
     ----------
