@@ -45,16 +45,16 @@ Trim = tuple[int, int, Cut | None]
 
 @dataclass(frozen=True)
 class BlockInfo:
-    """What a function is told of its blocks, as Dask tells it."""
+    """Makes the argument `block_info` of a function, in Dask's format."""
 
-    #: Of each array its place in the arguments, and for each axis the cut, and which of the block's
-    #: numbers is meant; None: the axis comes whole.
+    #: For each array its position in the arguments, and for each axis its split and the index of
+    #: its block number. An index None means that the axis is not split.
     arrays: tuple[tuple[int, tuple[tuple[Cut, int | None], ...]], ...]
-    cuts: tuple[Cut, ...]  # of the result
+    cuts: tuple[Cut, ...]  # splits of the result
     dtype: np.dtype[Any]
 
     def of_ones(self) -> BlockInfo:
-        """That of arrays of one element, which functions are tried with."""
+        """The block_info for arrays of one element, with which functions are tried."""
         arrays = tuple((p, tuple(((1, 1), k) for _, k in axes)) for p, axes in self.arrays)
         return BlockInfo(arrays, ((1, 1),) * len(self.cuts), self.dtype)
 
@@ -90,7 +90,7 @@ def _block_info(
     unified: Mapping[Any, list[Cut]],
     out: Output,
 ) -> BlockInfo:
-    """What calls are told of blocks."""
+    """The BlockInfo of calls."""
     left = {index: list(c) for index, c in unified.items()}
     arrays = []
     for place, x in zip(places, operands, strict=True):
@@ -103,9 +103,9 @@ def _block_info(
 
 @dataclass(frozen=True)
 class _MapCall(Call):
-    """A function that may want to know which blocks it gets, and what is cut off its results."""
+    """A function, whether it takes block numbers, and the elements to trim from its results."""
 
-    block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
+    block_ndim: int | None  # axes of `block_id`; None: no such parameter
     info: BlockInfo | None
     trim: tuple[Trim, ...]
 
@@ -132,7 +132,7 @@ def wants_keyword(function: Callable[..., Any], name: str) -> bool:
     """Whether a function has a parameter of that name."""
     try:
         return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # many of C have no signature
+    except (TypeError, ValueError):  # many C functions have no signature
         return False
 
 
@@ -153,26 +153,29 @@ def map_blocks(
     Parameters
     ----------
     func : callable
-        Gets a read-only NumPy array for each array in `args`, the blocks of the same number (axes
-        are counted from the last; an axis of one block is given to all), and returns a block of the
-        result. If it has a parameter `block_id` it is told the number of the block, a tuple.
-        `block_info` is what Dask gives under that name: for each array, by its place in the
-        arguments, and for the result (None) shape, number of chunks, and where the block is.
+        Gets a read-only NumPy array for each array in `args`, and returns a block of the result.
+        The arrays are blocks with the same number; axes are counted from the last, and an axis of
+        one block goes with all others. A parameter `block_id` gets the number of the block, a
+        tuple. A parameter `block_info` gets Dask's dictionary: for each array, by its position in
+        the arguments, and for the result (None) the shape, the number of chunks and the location of
+        the block.
     *args : array_like
-        Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is. Without
-        any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
-        function gets a block of zeros for each, of `dtype` (float64), if it takes one.
+        Lazy arrays, and other arguments, also NumPy arrays, which are passed to all calls
+        unchanged. Without arguments the function creates an array: `chunks` are the extents of all
+        its blocks, and each call gets a block of zeros of `dtype` (default: float64) if the
+        function has a parameter for it.
     dtype : dtype or None
-        Type of the result. None: found by calling the function with blocks of one element. What the
-        function returns in another width of the same kind is cast; `extra_projected_mem` holds what
-        it is larger by.
+        Type of the result. None: found by calling the function with blocks of one element. Results
+        of the same kind and another width are cast; `extra_projected_mem` must include the
+        difference of their sizes.
     chunks : int, tuple, str or None
-        Of the result where they are others than those of the arrays: for each axis an extent, which
-        all blocks have, or the extents of all blocks.
+        Chunks of the result, if they differ from the arrays' chunks: for each axis the extent of
+        every block, or a tuple with the extents of all blocks.
     drop_axis : int, sequence of int or None
-        Axes of the arrays that the blocks of the result do not have. They come whole.
+        Axes of the arrays that the blocks of the result do not have. They are not split.
     new_axis : int, sequence of int or None
-        Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
+        Axes of the result that the arrays do not have. Their extent is 1 unless `chunks` gives
+        another.
     spec : Spec or None
         Resources of computations, if no array has a spec.
     extra_projected_mem : int, default 0
@@ -192,7 +195,7 @@ def map_blocks(
     TypeError
         The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
-        Blocks that do not belong together; when it is computed a block of another shape than
+        Arrays with different numbers of blocks. When it is computed: a block has another shape than
         expected.
 
     Examples
@@ -238,8 +241,8 @@ def run_mapped(
     spec: Spec | None,
     trim: tuple[Trim, ...] = (),
 ) -> Array:
-    """The result of a function of blocks, which may ask for their numbers and places, and whose
-    type, if it has not been said, is that of what it makes of `tried`."""
+    """The result of a function of blocks, which may have parameters `block_id` and `block_info`. If
+    the type is not given, the function is called with `tried` to find it."""
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
@@ -254,10 +257,11 @@ def run_mapped(
 
 
 def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a function can be called with a block, and the number of that if it wants it."""
+    """Whether a function can be called with a block, and with `block_id` if it has this
+    parameter."""
     try:
         found = inspect.signature(function)
-    except (TypeError, ValueError):  # many of C have no signature
+    except (TypeError, ValueError):  # many C functions have no signature
         return True
     number = {"block_id": ()} if "block_id" in found.parameters else {}
     try:
@@ -291,13 +295,13 @@ def map_output(
     new_axis: int | Sequence[int] | None,
     dtype: Any,
 ) -> Output:
-    """What map_blocks makes: the axes of the arrays without the dropped and with the new ones."""
+    """The result of map_blocks: the axes of the arrays without dropped axes and with new ones."""
     dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
     indices: list[Any] = [d for d in range(ndim) if d not in dropped]
     new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
     for axis in sorted(normalize_axes(new, len(indices) + len(new))):
         indices.insert(axis, ("new", axis))
-    if not joined and chunks is not None:  # no arrays: the chunks say everything
+    if not joined and chunks is not None:  # no arrays: the chunks define the result
         indices = [("new", d) for d in range(len(chunks))]
     cuts: list[Cut] = [joined.get(index, (1, 1)) for index in indices]
     if chunks is not None:

@@ -1,4 +1,4 @@
-"""Applying functions of users to blocks: index notation, and what it means to the engine."""
+"""Applies user-defined functions to blocks by index notation."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def blockwise(
     spec: Spec | None = None,
     **kwargs: Any,
 ) -> Array:
-    """Applies a function to blocks of arrays that index notation puts together.
+    """Applies a function to blocks of arrays, matched by index notation.
 
     Parameters
     ----------
@@ -75,21 +75,21 @@ def blockwise(
     out_ind : str or sequence
         Index of each axis of the result: a string such as ``"ij"``, or a sequence.
     *args : array_like
-        Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
-        gets as it is.
+        Arrays and their indices in turn: ``x, "ij", y, "jk"``. A value with index None is passed to
+        all calls unchanged.
     dtype : dtype or None
         Type of the result. None: found by calling the function with blocks of one element.
     adjust_chunks : dict or None
-        By index what becomes of the blocks' extents: a function of the extent, a number, or the
-        extents of all blocks.
+        New extents of blocks by index: a function of the extent, a number, or the extents of all
+        blocks.
     new_axes : dict or None
         Extents, or extents of all blocks, of indices that no array has.
     align_arrays : bool, default True
-        Whether arrays with the same index must have the same extent, and are cut alike. Else they
-        need have equally many blocks.
+        True: arrays with the same index must have the same extent, and are split alike. False: they
+        must have the same number of blocks.
     concatenate : bool or None
-        Blocks along indices that the result does not have come as one array if true, else as
-        (nested) lists of blocks.
+        How the function gets blocks along indices that the result does not have: as one array if
+        true, else as (nested) lists of blocks.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None

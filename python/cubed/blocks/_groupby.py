@@ -23,7 +23,7 @@ from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import PlanTooLargeError
 
-#: Reductions, with the engine's names: a count is one of what is not missing.
+#: Reductions, with the engine's names. A count is a count of elements that are not missing.
 NAMES = {
     "count": "nancount", "any": "any", "all": "all",
     "sum": "sum", "prod": "prod", "mean": "mean", "var": "var", "std": "std", "min": "min",
@@ -42,10 +42,10 @@ _PART = 2**20
 
 @dataclass(frozen=True)
 class Aggregation:
-    """What becomes of the elements of a group."""
+    """The reduction of the elements of a group."""
 
-    func: str  # of NAMES or QUANTILES
-    fill_value: Any = None  # of groups with fewer than `min_count` elements
+    func: str  # a name in NAMES or QUANTILES
+    fill_value: Any = None  # value of groups with fewer than `min_count` elements
     dtype: Any = None
     min_count: int = 0
     ddof: float = 0
@@ -72,45 +72,47 @@ def groupby_reduce(
     Parameters
     ----------
     array : Array
-        Of numbers or times; of complex numbers sums, means, counts, any and all.
+        Numbers or times. Complex numbers have sums, means, counts, any and all.
     *by : array_like
-        Labels, as NumPy's or lazy arrays: each of the shape of the last axes of `array`, or 1 where
-        it is the same along an axis. Elements are of one group if all their labels are equal. NaN,
-        NaT and labels that are not expected are of no group.
+        Labels, as NumPy's or lazy arrays. Each has the shape of the last axes of `array`, or extent
+        1 along axes with equal labels. Elements belong to one group if all their labels are equal.
+        NaN, NaT and labels that are not expected belong to no group.
     func : str
-        ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
+        ``"count"`` (of elements that are not missing), ``"any"``, ``"all"``, or one of ``"sum"``,
+        ``"prod"``,
         ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
-        ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in
-        front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``, and of real
-        numbers ``"median"``, ``"quantile"``, ``"nanmedian"`` and ``"nanquantile"``.
+        ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with the prefix
+        ``"nan"`` to skip NaN and NaT; also ``"nanany"`` and ``"nanall"``, and for real numbers
+        ``"median"``, ``"quantile"``, ``"nanmedian"`` and ``"nanquantile"``.
     expected_groups : array_like, tuple or None
-        The labels of the groups, for several `by` a tuple of them. None: those that there are.
+        The labels of the groups; for several `by`, a tuple of labels. None: all labels found.
     sort : bool, default True
-        Whether groups that are found are in order; else as they come.
+        Whether to sort the groups found; otherwise they are in order of occurrence.
     axis : int, tuple of int or None
-        The axes that are reduced, among those of the labels. None: all of these.
+        The axes to reduce, from the axes of the labels. None: all axes of the labels.
     fill_value : scalar or None
         Value of groups with fewer elements than `min_count`. None: NaN, NaT, -1 for positions,
         false for any, true for all, 0 for other integers.
     dtype : dtype or None
         Type of the result. None: the type of the reduction without groups.
     min_count : int or None
-        None: 1 if there are both a `fill_value` and `expected_groups`, else 0: empty groups have
-        sum 0, product 1, and `fill_value` of what needs elements.
+        Minimum number of elements of a group. None: 1 if both `fill_value` and `expected_groups`
+        are given, else 0. With 0, empty groups have sum 0, product 1, and `fill_value` for
+        reductions that need elements.
     finalize_kwargs : dict or None
-        ``{"ddof": n}`` of var and std; ``{"q": 0.9}`` of quantiles, or a list of them, and
-        ``"method"``, as :func:`quantile` has it.
+        ``{"ddof": n}`` for var and std; ``{"q": 0.9}`` or a list for quantiles, and ``"method"`` as
+        for :func:`quantile`.
     isbin : bool or sequence of bool, default False
-        Whether `expected_groups` are edges of bins, in order: a bin has its right edge, but not its
-        left one. For several `by` a sequence.
+        Whether `expected_groups` are ascending edges of bins. A bin includes its right edge, but
+        not its left edge. For several `by`, a sequence.
 
     Returns
     -------
     result : Array
-        The axes that are not reduced, then one of groups for each `by`. Lazy. Several quantiles
-        have an axis in front.
+        The axes that are not reduced, then an axis of groups for each `by`. Lazy. Several quantiles
+        have an axis before all others.
     *groups : numpy.ndarray
-        The labels along these axes; of bins a ``pandas.IntervalIndex``.
+        The labels along the axes of groups; a ``pandas.IntervalIndex`` for bins.
 
     Raises
     ------
@@ -272,7 +274,7 @@ def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
     given = np.asarray(fill_value)
     if given.dtype.kind in "fmM" and np.isnan(given):
         return None
-    if func.removeprefix("nan") in ("count", "any", "all"):  # whose results are no times
+    if func.removeprefix("nan") in ("count", "any", "all"):  # their results are not times
         return fill_value
     raise TypeError(f"{func}: fill_value is {fill_value!r}, expected None or NaT for {dtype}")
 
@@ -342,7 +344,7 @@ def _fits(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray, Any]:
-    """The groups, and the number of each label's, -1 of none."""
+    """The groups, and the group number of each label, -1 for labels without a group."""
     values = by if isinstance(by, Array) else np.asarray(by)
     if expected is None:
         groups = _groups_of(values, sort)

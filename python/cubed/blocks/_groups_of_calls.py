@@ -55,22 +55,22 @@ def groupby_reduction(
     x : Array
         The array.
     by : array_like
-        Numbers of groups, below `num_groups`: of the elements along the axis, or along the
-        last axes of `x` if `by` has several.
+        Group numbers, less than `num_groups`, of the elements along the axis, or along the last
+        axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
         of arrays, in which groups take the place of the axis.
     combine_func : callable or None
-        ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines what several
-        blocks became, which are joined along a dummy axis. Default: the axis comes as one block.
+        ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines the results of
+        several blocks, which are joined along a dummy axis. Default: the axis is one block.
     aggregate_func : callable or None
-        ``aggregate_func(partial)`` makes the result of such; it gets `dtype` and `dummy_axis`, too,
-        if it takes them. Default: that is the result.
+        ``aggregate_func(partial)`` converts a combined result to the final one; it also gets
+        `dtype` and `dummy_axis` if it has these parameters. Default: the combined result is final.
     axis : int, tuple of int or None
         One axis.
     intermediate_dtype : dtype or None
         Type of the result of `func`; for a dict, a structured type with the same names, or pairs of
-        names and types. None: `dtype`. Given to `func`, and as `dtype` to the others.
+        names and types. None: `dtype`. Passed to `func`, and as `dtype` to the other functions.
     dtype : dtype or None
         Of the result.
     keepdims : bool, default False
@@ -78,7 +78,7 @@ def groupby_reduction(
     split_every : int, dict or None
         Blocks that one call combines; by axis, or for all.
     num_groups : int or None
-        How many groups there are.
+        Number of groups.
     extra_func_kwargs : dict or None
         Passed to all functions.
 
@@ -90,12 +90,12 @@ def groupby_reduction(
     Raises
     ------
     ValueError
-        There is no number of groups, or no `dtype`; `by` has another extent than the axis.
+        `num_groups` or `dtype` is missing, or `by` has another extent than the axis.
 
     Notes
     -----
-    Where the functions are flox's and come from an aggregation that the engine has, it is computed
-    natively, in one pass.
+    If the functions are flox's, from an aggregation that the engine has, the engine computes it in
+    one pass.
 
     Examples
     --------
@@ -160,8 +160,8 @@ def groupby_blockwise(
     x : Array
         The array.
     by : array_like
-        Numbers of groups, below `num_groups`: of the elements along the axis, or along the
-        last axes of `x` if `by` has several.
+        Group numbers, less than `num_groups`, of the elements along the axis, or along the last
+        axes of `x` if `by` has several.
     func : callable
         ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
         in which groups take the place of the axis.
@@ -170,7 +170,7 @@ def groupby_blockwise(
     dtype : dtype or None
         Type of the result. None: found by calling the function with blocks of one element.
     num_groups : int or None
-        How many groups there are.
+        Number of groups.
     **kwargs : object
         Passed to the function.
 
@@ -250,7 +250,7 @@ def native_aggregation(
     given = agg.min_count > 0 or (user is not None and plain in _WITHOUT_COUNT)
     fill = user if given else agg.fill_value[agg.name]
     if not isinstance(fill, (bool, int, float, np.bool_, np.integer, np.floating)):
-        fill = None  # flox's and Xarray's marks of what is not available
+        fill = None  # flox's and Xarray's marks of missing values
     final = np.dtype(agg.dtype["final"])
     if agg.name in ("any", "all") and isinstance(fill, float) and np.isnan(fill):
         # Bools have no NaN: groups without elements get it afterwards.
@@ -271,7 +271,7 @@ def native_aggregation(
 
 @dataclass(frozen=True)
 class _Partial:
-    """What a block becomes: its groups, in fields, along a new last axis."""
+    """The result for a block: its groups, in fields, along a new last axis."""
 
     func: Callable[..., Any]
     axis: int
@@ -289,7 +289,7 @@ class _Partial:
         return [dtype] if dtype.names is None else [dtype[n] for n in dtype.names]
 
     def fields(self, state: Any) -> list[NDArray]:
-        """What a function returned, field by field."""
+        """The result of a function, field by field."""
         return [np.asarray(state)] if self.names is None else [state[n] for n in self.names]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
@@ -335,7 +335,7 @@ class _Combine:
 
 
 def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, ...]:
-    """What each block becomes, along a new last axis."""
+    """The result for each block, along a new last axis."""
     indices = tuple(range(x.ndim))
     operands = [Operand(x._x, indices), Operand(codes._x, (step.axis,))]
     unified = unify(operands, title, align=True)

@@ -101,33 +101,35 @@ def apply_gufunc(
         Gets blocks as read-only NumPy arrays, whole along their core dimensions, which are last,
         and returns an array for each output.
     signature : str
-        Core dimensions: ``"(i),(i)->()"``. Several outputs, or one and a comma, give a tuple.
+        Core dimensions: ``"(i),(i)->()"``. Several outputs, or one output and a comma, return a
+        tuple.
     *args : array_like or object
-        Lazy arrays, NumPy arrays, lists. Axes that are no core dimensions are broadcast together.
+        Lazy arrays, NumPy arrays, lists. Axes other than core dimensions are broadcast.
         Any other object, such as None, a string, a date or a Python number, is passed to every call
         as it is. So is an object with ``__array__`` if all of its axes are core dimensions.
     axes : sequence of int or None
-        For each input and output the axes of its core dimensions; those of outputs may be left out
-        if they have none.
+        For each input and output the axes of its core dimensions. Outputs may be omitted if they
+        have no core dimensions.
     axis : int or None
-        The axis of the one core dimension that all inputs have.
+        The axis of the single core dimension of all inputs.
     keepdims : bool, default False
-        Core dimensions that the inputs have in common, and outputs lack, stay with extent 1.
+        Whether to keep, with extent 1, core dimensions that all inputs have and outputs do not
+        have.
     output_dtypes : dtype, sequence of dtype or None
         One type for each output. None: found by calling the function with one element along each
         axis. As for :func:`cubed.map_blocks`, other widths are cast.
     output_sizes : dict or None
-        Extents of core dimensions that only outputs have.
+        Extents of the core dimensions of outputs that no input has.
     vectorize : bool or None
-        Whether the function takes the core dimensions only: it is called for each of the others'
-        elements.
+        Whether the function accepts core dimensions only: it is called for each element of the
+        other axes.
     allow_rechunk : bool, default False
-        Whether core dimensions may have several chunks in the arrays.
+        Whether to merge the chunks of core dimensions that have several.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its results; the projection includes them. None
         estimates them: twice the bytes of its blocks, of arguments and results, and 1 MiB. With
-        None and `vectorize`, blocks are cut finer along axes that are no core dimensions if
-        the estimate exceeds half of a task's memory. Without `vectorize`, blocks are always the
+        None and `vectorize`, blocks are split along other axes than core dimensions if the estimate
+        exceeds half of a task's memory. Without `vectorize`, blocks are always the
         arrays' chunks.
     name : str or None
         Name of the operation in plans and messages.
@@ -190,12 +192,12 @@ def apply_to_cores(
     held_mem: int = 0,
     options: Mapping[str, Any] | None = None,
 ) -> Array | tuple[Array, ...]:
-    """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions of which more is known.
+    """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions with known properties.
 
     `by_lines` states that each core of the results depends on the same core of the arguments alone:
     blocks may be cut finer along the other axes. A user-defined function promises this only if it
     is vectorized: it gets the arrays' chunks, because its result may depend on the whole block.
-    Blocks are cut for what a call allocates: a CallMem as `extra_projected_mem`, or its default.
+    Blocks are split for the memory of a call: a CallMem as `extra_projected_mem`, or its default.
     `held_mem` is the number of bytes that the function itself holds in each task's process.
     """
     title = name or title_of("apply_gufunc", func)
@@ -318,7 +320,7 @@ def _narrowed(
     """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit, and
     the bytes that a call allocates then. `memory` None: the cuts stay.
 
-    Only for functions that treat each element of the loop by itself.
+    Only for functions that treat each element of the loop separately.
     """
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
     length = dict(before)
@@ -403,7 +405,7 @@ def _is_array(value: Any, dims: Dims) -> bool:
     if isinstance(value, (Array, np.ndarray, list, tuple)):
         return True
     if is_foreign(type(value)):
-        return True  # core_of refuses it, and says how to get its values
+        return True  # core_of raises an error with advice
     if value is None or not hasattr(value, "__array__"):
         return value is not None and bool(dims)
     return np.ndim(value) != len(dims)

@@ -1,4 +1,4 @@
-"""What processes need beside tasks."""
+"""Measures the memory that processes need in addition to tasks."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def measure_reserved_mem(
     Parameters
     ----------
     executor : Executor, str or None
-        An executor object or name. Executors within this process measure this process, with all
-        that it holds: call it before data are loaded.
+        An executor object or name. Executors in this process measure this process, including loaded
+        data: call it before loading data.
     work_dir : str, path or None
-        As of :class:`cubed.Spec`.
+        As for :class:`cubed.Spec`.
     **kwargs : object
         Options of the executor.
 
     Returns
     -------
     int
-        Bytes that the process holds while a small task runs a function of Python: code, libraries
-        and metadata; and a third as much again for plans, whose room is a quarter of
-        `reserved_mem`. In a worker process, private memory that is not resident counts because its
-        limit counts it. Libraries that functions import come on top. Computed at once.
+        Bytes of the process (code, libraries, metadata) while a small task runs a Python function,
+        plus a third of these bytes for plans, which use a quarter of `reserved_mem`. In a worker
+        process, private memory that is not resident counts because its
+        limit counts it. Libraries that functions import are not included. Computed at once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""map_overlap: functions of users on blocks that come with their neighbours' elements."""
+"""map_overlap: user-defined functions of blocks with a halo."""
 
 from __future__ import annotations
 
@@ -47,34 +47,33 @@ def map_overlap(
     name: str | None = None,
     **kwargs: Any,
 ) -> Array:
-    """Applies a function to blocks together with elements around them.
+    """Applies a function to each block of arrays with a halo of neighbouring elements.
 
     Parameters
     ----------
     func : callable
         Gets a read-only NumPy array for each array in `args`: the block and `depth` elements around
-        it. It returns the block of the result: of the extents without those elements, unless `trim`
-        or `chunks` say otherwise. `block_id` and `block_info` as for
+        it. The function returns a block of the result, without the halo unless `trim` is true or
+        `chunks` is given. `block_id` and `block_info` as for
         :func:`cubed.map_blocks`.
     *args : array_like
         Lazy arrays; everything else is passed to every call as it is.
     dtype : dtype or None
         Type of the result. None: found by calling the function with ones.
     chunks : int, tuple, str or None
-        Type of the result, as for :func:`cubed.map_blocks`.
+        Chunks of the result, as for :func:`cubed.map_blocks`.
     depth : int, tuple or dict, default 0
         Elements around a block: a number, a pair (before, after) for all axes in a dict, a tuple
         with an entry for each axis, or a dict by axis; a list with one of these for each array.
     boundary : str, number, dict or None
-        What is beyond the ends of an axis: ``"none"`` (or None: blocks there come with what there
-        is), ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
+        Values beyond the ends of an axis: ``"none"`` or None (no values: these blocks are smaller),
+        ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
         or dict for the axes; a list with one of these for each array.
     trim : bool, default False
-        Whether the function returns what it got, element by element, and what came around is cut
-        off.
+        Whether the function returns blocks with the halo, which is then removed.
     drop_axis, new_axis : int, sequence of int or None
-        Axes that the blocks of the result do not have, which come whole, and those that the arrays
-        do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
+        Axes that the blocks of the result do not have, which are not split, and axes that the
+        arrays do not have, as for :func:`cubed.map_blocks`. `trim` applies to the other axes.
     spec : Spec or None
         Resources of computations, if no array has a spec.
     extra_projected_mem : int, default 0
@@ -87,16 +86,16 @@ def map_overlap(
     Returns
     -------
     Array
-        Lazy: nothing is computed. Neighbours' elements are read as part of the block's input, which
-        the task's projection holds exactly.
+        Lazy: nothing is computed. The halo is read as part of the block's input, and the task's
+        projection includes it.
 
     Raises
     ------
     TypeError
         The function cannot be pickled. When it is computed: a block has another kind of type.
     ValueError
-        Depths that are negative or larger than the array, boundaries that nobody knows; when it is
-        computed a block of another shape than expected.
+        A depth is negative or larger than the array, or a boundary is unknown. When it is computed:
+        a block has another shape than expected.
 
     Examples
     --------
@@ -195,7 +194,7 @@ def _by_axis(title: str, what: str, given: Any, ndim: int, default: Any) -> list
 
 
 def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth, Any]]:
-    """For each axis of an array the elements around blocks, and what is beyond its ends."""
+    """The depths and the boundary of each axis of an array."""
     out = []
     depths = _by_axis(title, "depth", depth, a.ndim, 0)
     beyond = _by_axis(title, "boundary", boundary, a.ndim, "none")
@@ -216,7 +215,7 @@ def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth
 
 
 def _padded(a: Array, around: Sequence[tuple[Depth, Any]]) -> Array:
-    """The array with what is beyond its ends; views."""
+    """The array extended by its boundaries; by views."""
     for axis, (depth, boundary) in enumerate(around):
         if boundary == "none":
             continue
@@ -234,7 +233,7 @@ def _trims(
     joined: Mapping[Any, Cut],
     ndim: int,
 ) -> tuple[Trim, ...]:
-    """What is cut off results: the most that an array brings along each axis."""
+    """The elements to trim from results: the largest halo of an array along each axis."""
     out = []
     for axis in range(ndim):
         mine = [

@@ -34,15 +34,15 @@ def map_selection(
     Parameters
     ----------
     func : callable
-        Gets the part as a read-only NumPy array and returns the block. If it has a parameter
-        `block_id` it is told the number of the block, a tuple.
+        Gets the part as a read-only NumPy array and returns the block. A parameter `block_id` gets
+        the number of the block, a tuple.
     selection_function : callable
         Gets ``("out", i, j, ...)`` with the number of a block, and returns the index of its part:
         slices, integer arrays, or a tuple of them. It is called for all blocks now.
     x : Array
-        The array. Parts may overlap, and need not be along its chunks.
+        The array. Parts may overlap and need not match the chunks.
     *args : array_like
-        Passed to the function behind the part.
+        Passed to the function after the part.
     shape : int or tuple of int
         Of the result.
     dtype : dtype or None
@@ -50,7 +50,7 @@ def map_selection(
     chunks : int, tuple, str or None
         Of the result.
     max_num_input_blocks : int or None
-        Accepted and not needed: what a part reads is known.
+        Ignored: the chunks that a part reads are known.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
@@ -66,7 +66,7 @@ def map_selection(
     Raises
     ------
     NotImplementedError
-        Parts have another number of axes than the result, or other extents than parts beside them.
+        Parts have another number of axes than the result, or other extents than neighbouring parts.
 
     Examples
     --------

@@ -40,14 +40,14 @@ class _Step:
     """One level of the tree: a function along some axes of every field."""
 
     function: Callable[..., Any] | None
-    combine: Callable[..., Any] | None  # of results of one group, in turn
+    combine: Callable[..., Any] | None  # of the results of one group, in order
     aggregate: Callable[..., Any] | None
     inputs: tuple[str, ...] | None  # names of the fields; None: there is one, without a name
     outputs: tuple[str, ...] | None
-    groups: tuple[tuple[int, int], ...]  # (axis, extent of what one block became)
+    groups: tuple[tuple[int, int], ...]  # (axis, extent of one block's result)
     drop: tuple[int, ...]  # axes of extent 1 that go in the end
     kwargs: dict[str, Any]
-    given: dict[str, Any] = field(default_factory=dict)  # what `aggregate` wants beside
+    given: dict[str, Any] = field(default_factory=dict)  # further arguments of `aggregate`
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         axis = tuple(a for a, _ in self.groups)
@@ -93,8 +93,9 @@ def reduction(
         ``combine_func(partial, axis=, keepdims=True)`` reduces what several blocks became, joined
         along the axes. Default: `func`.
     aggregate_func : callable or None
-        ``aggregate_func(partial)`` makes the result of what is left; it gets `axis`, a tuple, and
-        ``keepdims=True``, too, if it has parameters of these names. Default: that is the result.
+        ``aggregate_func(partial)`` converts the combined result to the final one; it also gets
+        `axis`, a tuple, and ``keepdims=True`` if it has parameters of these names. Default: that is
+        the result.
     axis : int, tuple of int or None
         The axes to reduce. None: all.
     intermediate_dtype : dtype or None
@@ -104,11 +105,11 @@ def reduction(
         Type of the result. None: the type of the partial results, or of the result of
         `aggregate_func`.
     keepdims : bool, default False
-        Whether reduced axes stay, with extent 1.
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
         Blocks that one call combines along an axis; by axis, or for all (then so many in total).
     combine_sizes : dict or None
-        By axis the extent of what a block becomes, where that is not 1.
+        By axis, the extent of a block's result if it is not 1.
     extra_func_kwargs : dict or None
         Passed to all functions.
     extra_projected_mem : int, default 0
@@ -175,7 +176,7 @@ def reduction(
 def _partial(
     title: str, step: _Step, x: Array, given: Any
 ) -> tuple[tuple[str, ...] | None, Fields]:
-    """Names and types of what the first function makes."""
+    """Names and types of the results of the first function."""
     if given is not None:
         dtype = np.dtype(given)
         if dtype.names is None:
@@ -322,10 +323,10 @@ def arg_reduction(
     x : Array
         A lazy array.
     arg_func : callable
-        ``arg_func(block, axis=, keepdims=True)`` gives positions; it also chooses among those of
-        blocks, by their values.
+        ``arg_func(block, axis=, keepdims=True)`` gives positions. The function also selects among
+        the positions of blocks, by their values.
     axis : int or None
-        None: positions in x as one dimension.
+        None: positions in the flattened array.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
@@ -391,7 +392,7 @@ class _ScanBlock:
 
 @dataclass(frozen=True)
 class _ScanCarry:
-    """What each block starts from: the totals of those before it."""
+    """The start of each block: the totals of the blocks before it."""
 
     binop: Callable[..., Any]
     ident: Any
@@ -431,12 +432,12 @@ def scan(
     name: str | None = None,
     **kwargs: Any,
 ) -> Array:
-    """Running totals by functions: each block's own, the last of every block, and what is carried
-    over.
+    """Running totals by functions: totals within each block, plus the carried totals of earlier
+    blocks.
 
     ``func(block, axis=, **kwargs)`` gives the running totals of a block, such as `numpy.cumsum`;
     ``binop(before, after)`` joins totals, of shapes that broadcast, and is associative; `ident` is
-    what joining leaves as it is. Without `dtype` a block of one element says it.
+    its neutral element. Without `dtype` the type is found with a block of one element.
     """
     title = name or title_of("scan", func)
     a = normalize_axis(axis, x.ndim)

@@ -26,9 +26,9 @@ def unify_chunks(
     Returns
     -------
     chunks
-        For each index the extents of its chunks: of the finest that an array has.
+        For each index the extents of its chunks: the finest chunks of any array.
     arrays
-        The arrays, rechunked where theirs are others. Nothing is computed.
+        The arrays, rechunked if their chunks differ. Nothing is computed.
 
     Raises
     ------

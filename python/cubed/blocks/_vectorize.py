@@ -27,7 +27,7 @@ def vectorized(
 @dataclass(frozen=True)
 class _WithStrings:
     function: Callable[..., Any]
-    #: Of each result: "S" or "U" if it is of strings, else empty.
+    #: For each result "S" or "U" if it has strings, else empty.
     kinds: tuple[str, ...]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:

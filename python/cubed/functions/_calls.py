@@ -44,13 +44,13 @@ def type_for(dtype: DTypeLike, x: Array | None = None) -> str | None:
 
 
 def lazy_list(values: Sequence[Any], name: str) -> list[Array]:
-    """A list of arrays as lazy ones; TypeError names the element that is no array."""
+    """Converts a list of arrays to lazy arrays; TypeError names an element that is not an array."""
     refuse_foreign(values)
     return [lazy(value, f"{name}[{k}]") for k, value in enumerate(values)]
 
 
 def arrays_of(values: Sequence[Any]) -> list[Array]:
-    """Arrays and what is made arrays as lazy arrays, each of its own type."""
+    """Converts arrays and array-likes to lazy arrays, each with its own type."""
     refuse_foreign(values)
     if isinstance(values, Array):
         check_parts("arrays", len(values))
@@ -58,7 +58,7 @@ def arrays_of(values: Sequence[Any]) -> list[Array]:
 
 
 def alike(values: Sequence[Any]) -> list[Array]:
-    """Arrays and what is made arrays as lazy arrays of the type that they promote to."""
+    """Converts arrays and array-likes to lazy arrays of their promoted type."""
     arrays = arrays_of(values)
     dtypes = {a.dtype for a in arrays}
     if len(dtypes) < 2:

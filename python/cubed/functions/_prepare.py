@@ -29,7 +29,7 @@ from cubed.io._create import as_lazy
 def quantile_of(
     name: str, x: Any, q: Any, axis: Axis, method: str, keepdims: bool, weights: Any
 ) -> Array:
-    """Quantiles for a number, or an array of numbers with any axes, which come in front."""
+    """Quantiles for a number, or for an array of numbers, whose axes come first in the result."""
     x, given = lazy(x), to_numpy(q)
     one = given.ndim == 0 and not isinstance(q, (np.ndarray, Array))
     values = given.astype(np.float64)
@@ -72,13 +72,13 @@ def each_of(name: str, arrays: Sequence[Any]) -> tuple[Array, ...]:
 
 
 def one_or_each_of(name: str, arrays: Sequence[Any]) -> Any:
-    """The same; of one array no tuple."""
+    """Like the function above, but returns one array without a tuple."""
     made = each_of(name, arrays)
     return made[0] if len(made) == 1 else made
 
 
 def pair_of(name: str, x1: Any, x2: Any) -> Array:
-    """A function of two operands, of which one may be a number."""
+    """Calls a function of two operands; one may be a number."""
     cores, spec = operands(x1, x2)
     return Array._new(_core.call(name, *cores), spec)
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of lazy arrays, which are lazy, too."""
+"""NumPy's functions for lazy arrays; the results are lazy."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _tile(x: Any, reps: Any) -> Array:
 
 
 def _i0(x: Array) -> Array:
-    """Bessel's function, which is no ufunc; NumPy's takes up to eleven copies of a block."""
+    """Bessel function i0, which is not a ufunc; NumPy's uses up to eleven copies of a block."""
     dtype = np.i0(np.ones(1, x.dtype)).dtype
     copies = 12 * dtype.itemsize * math.prod(x.chunksize)
     return map_blocks(np.i0, x, dtype=dtype, extra_projected_mem=copies)
@@ -152,7 +152,7 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
 
 
 def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = None) -> Any:
-    """The argument of that name, or the first one, of a call; None if there is none."""
+    """The argument of that name of a call, or the first argument; None if the call has neither."""
     signature = _signature(func)
     if signature is None:
         return kwargs.get(name) if name is not None else None
@@ -160,7 +160,7 @@ def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = No
     return given.get(next(iter(signature.parameters)) if name is None else name)
 
 
-#: Parameters of NumPy's functions that are written in C, where Python does not know them.
+#: Parameters of NumPy's C functions, which have no signature in Python.
 _OF_C: dict[Callable[..., Any], Callable[..., Any]] = {
     np.bincount: lambda x, /, weights=None, minlength=0: None,
     np.can_cast: lambda from_, to, casting="safe": None,
@@ -187,10 +187,10 @@ def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def _is_default(name: str, value: Any, default: Any) -> bool:
-    """Whether an argument says no more than its absence."""
+    """Whether an argument has the same effect as its absence."""
     if name == "where":
         return value is True
-    if name == "order":  # of memory, which lazy arrays do not have
+    if name == "order":  # layouts of memory, which lazy arrays do not have
         return value == default or (value in ("C", "K", "A") and default in ("C", "K", "A"))
     return value is default or (isinstance(value, (bool, int, str)) and value == default)
 
@@ -200,7 +200,8 @@ def _translate(
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """Arguments of NumPy's function for ours: by name, as order and kind of parameters differ.
 
-    What is NumPy's default need not be known to ours. None if another argument is not.
+    Arguments equal to NumPy's default are dropped if our function does not have them. None if
+    another argument is not.
     """
     signature, target = _signature(theirs), _signature(ours)
     if signature is None or target is None:
@@ -229,12 +230,13 @@ def _translate(
 
 
 def _stand_in(x: Array) -> NDArray:
-    """NumPy's array of x's shape and type, which takes no memory."""
+    """A NumPy array with the shape and type of x that uses no memory."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
 def _replaced(make: Callable[[Array], Any], value: Any) -> Any:
-    """A value with what is made of lazy arrays in their place, also in lists and dictionaries."""
+    """Replaces lazy arrays in a value by the results of a function, also in lists and
+    dictionaries."""
     if isinstance(value, Array):
         return make(value)
     if type(value) in (list, tuple):

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs of lazy arrays, which are lazy, too."""
+"""NumPy's ufuncs for lazy arrays; the results are lazy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REDUCTIONS = {
 
 _REDUCE_OPTIONS = {"axis", "dtype", "keepdims", "initial", "where"}
 
-#: Ufuncs that may be applied in any order, block by block, and what they leave as it is.
+#: Ufuncs that can be applied block by block in any order, and their neutral elements.
 _ASSOCIATIVE: dict[str, Any] = {
     "bitwise_and": -1,
     "bitwise_or": 0,
@@ -44,7 +44,7 @@ _ASSOCIATIVE: dict[str, Any] = {
     "logical_xor": False,
 }
 
-#: What there is instead of ufuncs' other methods.
+#: Functions to use in place of other methods of ufuncs.
 _INSTEAD = {
     "accumulate": "cubed.core.ops.scan carries values along an axis",
     "at": "x[positions] = values replaces elements",
@@ -227,8 +227,8 @@ def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) 
 
 
 def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """A reduction of each part from one of the positions to the next; of one element, if that is
-    not behind it."""
+    """Reduces each part from one position to the next, or one element if the next position is not
+    larger."""
     x = as_lazy(array)
     a = normalize_axis(axis, x.ndim)
     n = x.shape[a]

@@ -1,4 +1,4 @@
-"""NumPy's functions that write into an array: of a lazy one they put a new lazy value behind it."""
+"""NumPy's functions that write into an array. A lazy array gets a new lazy value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cubed.io._create import as_lazy
 
 
 def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """dst[...] = src, where a mask says so."""
+    """dst[...] = src where a mask is true."""
     if is_scalar(src):
         dtype = np.result_type(dst.dtype, src)
     else:
@@ -32,7 +32,7 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
 
 
 def putmask(a: Array, mask: Any, values: Any) -> None:
-    """a.flat[n] = values[n % len(values)] where the mask says so."""
+    """a.flat[n] = values[n % len(values)] where the mask is true."""
     m, v = _as_large("putmask", mask, a), _flat("putmask", a, values, "safe")
     if v.size:
         new = xp.reshape(v, a.shape) if v.size == a.size else _cycled(v, _places(a))
@@ -40,7 +40,8 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
 
 
 def place(arr: Array, mask: Any, vals: Any) -> None:
-    """Values go where the mask says so, one after another, again and again; counted now."""
+    """Assigns the values in order, repeated, where the mask is true; the elements are counted
+    now."""
     m, v = _as_large("place", mask, arr), _flat("place", arr, vals, "safe")
     if v.size == 1:
         _put_where("place", arr, m, v)
@@ -53,14 +54,14 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
 
 
 def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
-    """a.flat[ind] = v, whose elements are repeated."""
+    """a.flat[ind] = v; the elements of v are repeated."""
     at, values = _flat_indices("put", a, ind, mode), _flat("put", a, v, "unsafe")
     if at.size and values.size:
         _put(a, at, _cycled(values, xp.arange(at.size)))
 
 
 def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
-    """The elements that take_along_axis takes become the values."""
+    """Assigns values to the elements that take_along_axis selects."""
     if axis is None:
         at = _flat_indices("put_along_axis", arr, indices, "raise")
         if at.size:
@@ -97,7 +98,7 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
 
 
 def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
-    """x where the mask is false, else what is new, which has x's type."""
+    """x where the mask is false, else the new values, which have the type of x."""
     if new.size == 1:
         new = xp.reshape(new, ())
     out = xp.where(mask.astype(bool), new, x)
@@ -107,7 +108,7 @@ def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
 
 
 def _put(x: Array, at: Array, values: Array) -> None:
-    """x.flat[at] = values, of the shape of the positions, all of which are 0 or more."""
+    """x.flat[at] = values. Values and positions have the same shape; positions are not negative."""
     if x.ndim == 0:
         line = xp.reshape(x, (1,))
         line[at] = values
@@ -135,12 +136,13 @@ def _places(x: Array) -> Array:
 
 
 def _cycled(values: Array, at: Array) -> Array:
-    """Elements of a vector at positions, as if it went on from its first one for ever."""
+    """Elements of a vector at positions, as if the vector were repeated endlessly."""
     return values if values.size == 1 else values[at % values.size]
 
 
 def _flat(title: str, x: Array, values: Any, casting: Any) -> Array:
-    """Values for x as a vector of x's type; what is no array is converted as NumPy does it."""
+    """Converts values to a vector of the type of x; values other than arrays as NumPy converts
+    them."""
     if not hasattr(values, "dtype"):
         return as_lazy(np.asarray(values, dtype=x.dtype).ravel())
     v = as_lazy(values)
@@ -170,7 +172,7 @@ def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
         if values.min() < -x.size or values.max() >= x.size:
             bad = values.min() if values.min() < -x.size else values.max()
             raise IndexError(f"{title}: position {bad} is out of bounds for {x.size} elements")
-    # Of lazy ones the run refuses what is too large.
+    # For lazy positions, the run raises an error if one is too large.
     return xp.where(at < -x.size, x.size, xp.where(at < 0, at + x.size, at))
 
 
