@@ -85,7 +85,7 @@ def abs(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`; the real type for complex numbers. Lazy.
+        Of x's shape and type; of complex numbers the real type. Lazy.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def acos(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def acosh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def asin(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def asinh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def atan(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def atanh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -356,7 +356,7 @@ def bitwise_invert(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -499,7 +499,7 @@ def ceil(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -526,7 +526,7 @@ def conj(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -582,7 +582,7 @@ def cos(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -609,7 +609,7 @@ def cosh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -689,7 +689,7 @@ def exp(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -716,7 +716,7 @@ def expm1(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -743,7 +743,7 @@ def floor(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -886,7 +886,7 @@ def isfinite(x: Array, /) -> Array:
     Returns
     -------
     Array
-        bool, same shape as `x`. Lazy.
+        bool, of x's shape. Lazy.
 
     Examples
     --------
@@ -908,7 +908,7 @@ def isinf(x: Array, /) -> Array:
     Returns
     -------
     Array
-        bool, same shape as `x`. Lazy.
+        bool, of x's shape. Lazy.
 
     Examples
     --------
@@ -930,7 +930,7 @@ def isnan(x: Array, /) -> Array:
     Returns
     -------
     Array
-        bool, same shape as `x`. Lazy.
+        bool, of x's shape. Lazy.
 
     Examples
     --------
@@ -1010,7 +1010,7 @@ def log(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1037,7 +1037,7 @@ def log10(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1064,7 +1064,7 @@ def log1p(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1091,7 +1091,7 @@ def log2(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1171,7 +1171,7 @@ def logical_not(x: Array, /) -> Array:
     Returns
     -------
     Array
-        bool, same shape as `x`. Lazy.
+        bool, of x's shape. Lazy.
 
     Examples
     --------
@@ -1323,7 +1323,7 @@ def negative(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -1403,7 +1403,7 @@ def positive(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -1449,7 +1449,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
 
 
 def reciprocal(x: Array, /) -> Array:
-    """Reciprocal of each element. Integers are truncated, and 0 gives 0.
+    """Reciprocal of each element; of integers without its fraction, and 0 of 0.
 
     Parameters
     ----------
@@ -1459,7 +1459,7 @@ def reciprocal(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -1505,7 +1505,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
 
 def sign(x: Array, /) -> Array:
-    """Sign of each element: -1, 0 or 1; for complex numbers, the direction.
+    """Sign of each element: -1, 0 or 1; of complex numbers the direction.
 
     Parameters
     ----------
@@ -1515,7 +1515,7 @@ def sign(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -1542,7 +1542,7 @@ def signbit(x: Array, /) -> Array:
     Returns
     -------
     Array
-        bool, same shape as `x`. Lazy.
+        bool, of x's shape. Lazy.
 
     Raises
     ------
@@ -1569,7 +1569,7 @@ def sin(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1596,7 +1596,7 @@ def sinh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1623,7 +1623,7 @@ def sqrt(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1650,7 +1650,7 @@ def square(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
@@ -1706,7 +1706,7 @@ def tan(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1733,7 +1733,7 @@ def tanh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
+        Of x's shape: float64 for integers, else x's type. Lazy.
 
     Raises
     ------
@@ -1760,7 +1760,7 @@ def trunc(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Same shape and type as `x`. Lazy.
+        Of x's shape and type. Lazy.
 
     Raises
     ------
