@@ -85,7 +85,7 @@ def abs(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type; of complex numbers the real type. Lazy.
+        Same shape and type as `x`; the real type for complex numbers. Lazy.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def acos(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def acosh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def asin(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def asinh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def atan(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def atanh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -356,7 +356,7 @@ def bitwise_invert(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -499,7 +499,7 @@ def ceil(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -526,7 +526,7 @@ def conj(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -582,7 +582,7 @@ def cos(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -609,7 +609,7 @@ def cosh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -689,7 +689,7 @@ def exp(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -716,7 +716,7 @@ def expm1(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -743,7 +743,7 @@ def floor(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1010,7 +1010,7 @@ def log(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1037,7 +1037,7 @@ def log10(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1064,7 +1064,7 @@ def log1p(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1091,7 +1091,7 @@ def log2(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1323,7 +1323,7 @@ def negative(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1403,7 +1403,7 @@ def positive(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1459,7 +1459,7 @@ def reciprocal(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1515,7 +1515,7 @@ def sign(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1569,7 +1569,7 @@ def sin(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1596,7 +1596,7 @@ def sinh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1623,7 +1623,7 @@ def sqrt(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1650,7 +1650,7 @@ def square(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
@@ -1706,7 +1706,7 @@ def tan(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1733,7 +1733,7 @@ def tanh(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape: float64 for integers, else x's type. Lazy.
+        Same shape as `x`: float64 for integers, otherwise the type of `x`. Lazy.
 
     Raises
     ------
@@ -1760,7 +1760,7 @@ def trunc(x: Array, /) -> Array:
     Returns
     -------
     Array
-        Of x's shape and type. Lazy.
+        Same shape and type as `x`. Lazy.
 
     Raises
     ------
