@@ -107,7 +107,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     }
 
     def __getattr__(name: str) -> Any:
-        import importlib  # lazy: not a name of the package
+        import importlib  # late: not a name of the package
 
         if name in ("diagnostics", "ma", "ndimage", "random", "stats"):
             return importlib.import_module(f"cubed.{name}")

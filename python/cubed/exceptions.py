@@ -151,7 +151,7 @@ def _class_of(
 
 def _of_numpy(name: str) -> type[Exception] | None:
     """NumPy's exception of that name, or None if the engine does not raise it."""
-    import numpy as np  # lazy import: needed only for errors
+    import numpy as np  # late: needed only for errors
 
     return {"LinAlgError": np.linalg.LinAlgError, "AxisError": np.exceptions.AxisError}.get(name)
 
@@ -168,7 +168,7 @@ def _in_task(kind: type[Exception]) -> type[TaskError]:
 
 def __getattr__(name: str) -> Any:
     """Finds the classes of _in_task by name, so that their exceptions can be unpickled."""
-    import builtins  # lazy import: rarely needed
+    import builtins  # late: rarely needed
 
     known = name.removeprefix("Task")
     kind = globals().get(known) or getattr(builtins, known, None) or _of_numpy(known)

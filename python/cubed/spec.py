@@ -311,7 +311,7 @@ _configured_bytes = cache(parse_bytes)
 
 @cache
 def _config() -> Any:
-    from cubed._settings import config  # lazy import: donfig is slow to import
+    from cubed._settings import config  # late: donfig is slow to import
 
     return config
 
