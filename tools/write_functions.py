@@ -266,10 +266,13 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
     return f"def {f.name}(\n{within}\n) -> {returns}:"
 
 
-def value(p: Param, arrays: list[Param], operands: list[Param], notes: Notes) -> str:
+def value(
+    p: Param, arrays: list[Param], operands: list[Param], lists: list[Param], notes: Notes
+) -> str:
     """The expression that makes an argument the engine's."""
     if p in arrays:
-        return f"{p.name}._x" if len(arrays) == 1 and not operands else f"core_of({p.name})"
+        is_converted = len(arrays) == 1 and not operands and not lists
+        return f"{p.name}._x" if is_converted else f"core_of({p.name})"
     if "ARRAYS" in p.accepts:
         return f"[a._x for a in {local_name(p, notes)}]"
     if "ARRAY" in p.accepts:
@@ -287,7 +290,7 @@ def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     lists = [p for p in shown if "ARRAYS" in p.accepts]
     engine = not f.counts and any("ENGINE" in p.flags for p in f.params)
     operands = [p for p in shown if "ARRAY" in p.accepts and p not in arrays]
-    given = [value(p, arrays, operands, notes) for p in shown]
+    given = [value(p, arrays, operands, lists, notes) for p in shown]
     if len(arrays) == 1 and not lists and not operands:
         name = arrays[0].name
         named = "" if name == "x" else f', "{name}"'

@@ -7,7 +7,7 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, lazy
+from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, Shape
 from cubed.functions._calls import arrays_of, operand, task_mem
 from cubed.functions._prepare import select_of
@@ -234,7 +234,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Array:
     """
     choices = arrays_of(choices)
     spec = common_spec(*choices, a)
-    return Array._new(_core.call("choose", a._x, [a._x for a in choices], mode), spec)
+    return Array._new(_core.call("choose", core_of(a), [a._x for a in choices], mode), spec)
 
 
 def count_nonzero(

@@ -638,6 +638,12 @@ def test_numbers_of_choices_beyond_int64_are_none():
     np.testing.assert_array_equal(wrapped, [n % 3 + 1 for n in (2**64 - 1, 2**63, 1)])
 
 
+def test_numbers_of_choices_may_be_in_memory():
+    for numbers in ([1, 0], np.array([1, 0]), lazy(np.array([1, 0]))):
+        for choices in ([[1, 2], [10, 20]], lazy(np.array([[1, 2], [10, 20]]))):
+            np.testing.assert_array_equal(cubed.choose(numbers, choices), [10, 2])
+
+
 def test_choices_of_times_have_the_finer_unit():
     days, hours = np.array(["2001-01-01"], "M8[D]"), np.array(["2001-01-02T03"], "M8[h]")
     x = cubed.choose(lazy(np.array([0, 1])), [days, hours]).compute()
