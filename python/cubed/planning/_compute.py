@@ -74,10 +74,8 @@ class _Maker:
         f = options.compile_function
         self._compiler = None if f is None else _compiler_of(f)
         self.can = executor.capabilities
-        self.place, store_options = self.spec.intermediates
+        self.place, self._store_options = self.spec.intermediates
         self.work_dir = self.place or _temporary()
-        if self.place and "://" in self.place:
-            set_options(self.place, store_options)
 
     def _limits(self) -> dict[str, Any]:
         """Returns keyword arguments of `_core.Plan`, except those for functions."""
@@ -89,8 +87,14 @@ class _Maker:
             "other_machines": self.spec.other_machines or self.can["remote"],
         }
 
+    def _set_options(self) -> None:
+        """Sets the storage options of the work directory, which saved plans do not have."""
+        if self.place and "://" in self.place:
+            set_options(self.place, self._store_options)
+
     def plan(self, targets: tuple[_Given, ...]) -> _core.Plan:
         """Returns the engine's plan. A refusal notes the lines that made the arrays."""
+        self._set_options()
         try:
             return _core.Plan(
                 targets, optimize=self.optimize, compile=self._compiler, **self._limits()
@@ -101,6 +105,7 @@ class _Maker:
 
     def check(self, counts: Sequence[int], targets: Sequence[_Given]) -> None:
         """Creates plans of `counts` targets each, and discards them. Refusals are as for `plan`."""
+        self._set_options()
         try:
             _core.Plan.check(tuple(counts), tuple(targets), self._limits())
         except MemoryError as error:

@@ -296,3 +296,15 @@ def test_workers_know_what_the_environment_says(server, monkeypatch):
     x = cubed.from_array(A, chunks=10, spec=cubed.Spec("s3://b/work", allowed_mem="100MB"))
     np.testing.assert_array_equal((x * 2).compute(executor="futures", max_workers=1), A * 2)
     assert not [k for k in server.objects if k.startswith("work/")]
+
+
+def test_a_saved_plan_keeps_the_options_of_its_work_directory():
+    """Plans hold no secrets: loading one leaves those of this process as they are."""
+    options = {"key": "k", "secret": "s"}
+    spec = cubed.Spec("s3://bucket/work", allowed_mem="100MB", storage_options=options)
+    later = cubed.to_zarr(cubed.ones((4, 4), chunks=2, spec=spec), "sums.zarr", compute=False)
+    saved = later.plan().save()
+    before = cubed._core.storage_options()
+    assert "secret s" in before
+    cubed.load_plan(saved)
+    assert cubed._core.storage_options() == before
