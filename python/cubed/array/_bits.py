@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def _fitting(x: Array, old: int, new: int) -> Array:
             f"view: the last axis has {n * old} bytes, expected a multiple of the {new} of an"
             " element"
         )
-    step = max(1, new // old) if new % old == 0 else new
+    step = new // math.gcd(old, new)
     if any(c % step for c in x.chunks[-1]):
         last = -(-x.chunksize[-1] // step) * step
         return x.rechunk({x.ndim - 1: min(n, last)})
