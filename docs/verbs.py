@@ -33,7 +33,9 @@ def index():
 
 
 def page(verb, about):
-    return f"# cubed {verb}\n\n{about.capitalize()}.\n\n```text\n{run(verb, '--help')}```\n"
+    return (
+        f"# cubed {verb}\n\n{about[:1].upper()}{about[1:]}.\n\n```text\n{run(verb, '--help')}```\n"
+    )
 
 
 def pages():
