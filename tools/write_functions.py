@@ -83,6 +83,7 @@ TYPES = {
     frozenset({"BOOL", "NONE"}): ("bool | None", "bool or None"),
     frozenset({"FLOAT"}): ("float", "float"),
     frozenset({"FLOAT", "FLOATS"}): ("Any", "float or array_like of float"),
+    frozenset({"FLOATS"}): ("Any", "array_like of float"),
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
     frozenset({"CHOICE"}): ("str", ""),
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),

@@ -46,6 +46,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, co
                                                               const int *order, double truncate,
                                                               const cubed_filter_options *options,
                                                               cubed_array **out, cubed_error *err);
+/* Sums of the elements around each one along an axis, multiplied by `n` weights. Negative axes count from the last. Weight
+ * n / 2 + origin is that of the element itself, which must be one of them. A convolution has the weights in reverse order. */
+CUBED_API CUBED_MUST_CHECK cubed_status
+cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
+                         const cubed_filter_options *options, cubed_array **out, cubed_error *err);
 /* Means of boxes. size has an extent for each axis, at least 1; element extent / 2 of a box is the element itself. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                                           const cubed_filter_options *options,

@@ -19,25 +19,27 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import to_numpy
+from cubed.array._operands import normalize_axis, to_numpy
 from cubed.array_api._pad import pad
 from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
+from cubed.array_api.elementwise_functions import sqrt
 from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
 from cubed.base._remote import shown
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import ArrayExistsError
-from cubed.functions.ndimage import gaussian_filter, uniform_filter
+from cubed.functions.ndimage import correlate1d, gaussian_filter, uniform_filter
 from cubed.io._create import as_lazy, from_zarr
 from cubed.io._store import place_in
 from cubed.io._store import store as write
 from cubed.planning._compute import compute
 
 __all__ = [
-    "gaussian_filter", "label", "maximum_filter", "median_filter", "minimum_filter", "pyramid",
-    "uniform_filter",
+    "convolve1d", "correlate1d", "gaussian_filter", "gaussian_gradient_magnitude",
+    "gaussian_laplace", "label", "laplace", "maximum_filter", "median_filter", "minimum_filter",
+    "prewitt", "pyramid", "sobel", "uniform_filter",
 ]  # fmt: skip
 
 _SCIPY = "scipy.ndimage"
@@ -177,6 +179,251 @@ def maximum_filter(
     array([8, 8, 8, 5])
     """
     return _ranked("maximum_filter", input, size, footprint, mode, cval)
+
+
+# --- Derivatives ----------------------------------------------------------------------------------
+
+
+def convolve1d(
+    input: Any, weights: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0,
+    origin: int = 0,
+) -> Array:  # fmt: skip
+    """The convolution of an image with weights along an axis.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    weights : array_like of float
+        Real factors of neighbouring elements, the last one first.
+    axis : int, default -1
+        Axis of the neighbours; negative ones count from the last.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+    origin : int, default 0
+        Position of the element itself among the weights, from the middle on.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches farther than an axis is long.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> cubed.ndimage.convolve1d(x, [1, 2, 3]).compute()
+    array([0., 1., 2., 3., 0.])
+    """
+    w = to_numpy(weights)
+    if w.ndim != 1 or w.size == 0:
+        raise ValueError(f"convolve1d: weights have shape {w.shape}, expected a vector")
+    # The reversed weights of an even number have their middle on the other side.
+    return correlate1d(input, w[::-1].tolist(), axis, mode, cval, -origin - (w.size % 2 == 0))
+
+
+def _derivative(
+    name: str, input: Any, axis: int, smooth: Sequence[float], mode: str, cval: float
+) -> Array:
+    """Differences along an axis, and weighted sums along all others."""
+    x = as_lazy(input)
+    if x.ndim == 0:
+        raise ValueError(f"{name}: the image has no axis, expected one at least")
+    at = normalize_axis(axis, x.ndim)
+    out = correlate1d(x, [-1.0, 0.0, 1.0], at, mode, cval)
+    for d in range(x.ndim):
+        if d != at:
+            out = correlate1d(out, smooth, d, mode, cval)
+    return out
+
+
+def sobel(input: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Array:
+    """The derivative along an axis by Sobel's filter: the others are smoothed by 1, 2, 1.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    axis : int, default -1
+        Axis of the derivative; negative ones count from the last.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ndimage.sobel(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
+    array([ 3.,  8., 12.,  7.])
+    """
+    return _derivative("sobel", input, axis, [1.0, 2.0, 1.0], mode, cval)
+
+
+def prewitt(input: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Array:
+    """The derivative along an axis by Prewitt's filter: the others are smoothed by 1, 1, 1.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    axis : int, default -1
+        Axis of the derivative; negative ones count from the last.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ndimage.prewitt(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
+    array([ 3.,  8., 12.,  7.])
+    """
+    return _derivative("prewitt", input, axis, [1.0, 1.0, 1.0], mode, cval)
+
+
+def _total(parts: Sequence[Array], x: Array) -> Array:
+    """The sum of arrays, in the image's type; the image itself if there are none."""
+    out = parts[0] if parts else x.copy()
+    for part in parts[1:]:
+        out = out + part
+    return out.astype(x.dtype)
+
+
+def laplace(input: Any, mode: str = "reflect", cval: float = 0.0) -> Array:
+    """The Laplace filter: the sum of second differences along all axes.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ndimage.laplace(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
+    array([ 3.,  2.,  2., -7.])
+    """
+    x = as_lazy(input)
+    parts = [correlate1d(x, [1.0, -2.0, 1.0], d, mode, cval) for d in range(x.ndim)]
+    return _total(parts, x)
+
+
+def _orders(ndim: int, axis: int, order: int) -> list[int]:
+    return [order if d == axis else 0 for d in range(ndim)]
+
+
+def gaussian_laplace(
+    input: Any, sigma: Any, mode: str = "reflect", cval: float = 0.0, truncate: float = 4.0
+) -> Array:
+    """The sum of second derivatives of Gaussians along all axes.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    sigma : float or array_like of float
+        Standard deviation, or one for each axis.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+    truncate : float, default 4.0
+        Standard deviations at which the Gaussian ends.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> cubed.ndimage.gaussian_laplace(x, 0.5).compute().round(3)
+    array([ 0.08 ,  1.277, -3.146,  1.277,  0.08 ])
+    """
+    x = as_lazy(input)
+    parts = [
+        gaussian_filter(x, sigma, _orders(x.ndim, d, 2), mode, cval, truncate)
+        for d in range(x.ndim)
+    ]
+    return _total(parts, x)
+
+
+def gaussian_gradient_magnitude(
+    input: Any, sigma: Any, mode: str = "reflect", cval: float = 0.0, truncate: float = 4.0
+) -> Array:
+    """The lengths of gradients, whose components are derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input : array_like
+        An image of real floating-point numbers, of any number of axes.
+    sigma : float or array_like of float
+        Standard deviation, or one for each axis.
+    mode : str, default "reflect"
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
+    cval : float, default 0.0
+        What is beyond the ends for ``"constant"``.
+    truncate : float, default 4.0
+        Standard deviations at which the Gaussian ends.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For other types.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> cubed.ndimage.gaussian_gradient_magnitude(x, 0.5).compute().round(3)
+    array([0.002, 0.426, 0.   , 0.426, 0.002])
+    """
+    x = as_lazy(input)
+    if kind_of(x.dtype) != "f":
+        raise TypeError(
+            f"gaussian_gradient_magnitude: the image is of {x.dtype}, expected floating-point"
+            " numbers: astype converts it"
+        )
+    parts = [
+        gaussian_filter(x, sigma, _orders(x.ndim, d, 1), mode, cval, truncate)
+        for d in range(x.ndim)
+    ]
+    return sqrt(_total([part * part for part in parts], x)).astype(x.dtype)
 
 
 # --- Objects --------------------------------------------------------------------------------------

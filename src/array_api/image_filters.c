@@ -241,6 +241,36 @@ out:
     return st;
 }
 
+/* --- Weights ------------------------------------------------------------------------------------------ */
+
+cubed_status cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n,
+                                      int64_t origin, const cubed_filter_options *options,
+                                      cubed_array **out, cubed_error *err)
+{
+    static const char name[] = "correlate1d";
+    cubed_filter_options o;
+    CB_TRY(take_options(name, options, &o, err));
+    CB_TRY(cb_api_axis(name, x->node.grid->ndim, &axis, err));
+    if (n < 1 || n > MOST_AROUND)
+        return cb_fail(err, CUBED_E_ARG, "%s: there are %" PRId64 " weights, expected 1 to %d",
+                       name, n, MOST_AROUND);
+    if (origin < -(n / 2) || origin > n - 1 - n / 2)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: origin is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %" PRId64
+                       " weights",
+                       name, origin, -(n / 2), n - 1 - n / 2, n);
+    const size_t size = sizeof(cb_filter_params) + (size_t)n * sizeof(double);
+    cb_filter_params *p = cb_alloc(&x->ctx->alloc, size);
+    if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %" PRId64 " weights", n);
+    *p = (cb_filter_params){.kind = CB_FILTER_CORRELATE, .axes = 1u << axis};
+    p->before[axis] = n / 2 + origin;
+    p->after[axis] = n - 1 - p->before[axis];
+    memcpy(p + 1, weights, (size_t)n * sizeof(double));
+    cubed_status st = filter(name, x, p, size, &o, out, err);
+    cb_free(&x->ctx->alloc, p, size);
+    return st;
+}
+
 /* --- Boxes -------------------------------------------------------------------------------------------- */
 
 static cubed_status set_box(const char *name, int ndim, const int64_t *size, int32_t kind,

@@ -84,6 +84,26 @@ static cubed_status call_gaussian(const cb_call *c)
     return cubed_filter_gaussian(x, sigma, order, cb_call_real(c, 5), &o, c->out, c->err);
 }
 
+/* --- Weights ------------------------------------------------------------------------------------------- */
+
+static const cubed_param weights_params[] = {
+    IMAGE,
+    {PARAM("weights", ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
+           "Real factors of neighbouring elements.")},
+    PARAM_AXIS("axis", 0, -1, "Axis of the neighbours; negative ones count from the last."),
+    BOUNDARY,
+    PARAM_INT("origin", 0, 0,
+              "Position of the element itself among the weights, from the middle on."),
+};
+
+static cubed_status call_correlate1d(const cb_call *c)
+{
+    const cubed_value *w = &c->values[1];
+    const cubed_filter_options o = boundary_of(c, 3);
+    return cubed_filter_correlate1d(cb_call_array(c, 0), cb_call_axis(c, 2), w->as.reals, w->n,
+                                    cb_call_int(c, 5), &o, c->out, c->err);
+}
+
 /* --- Boxes --------------------------------------------------------------------------------------------- */
 
 #define EXTENT "Extent of a box, or one for each axis."
@@ -137,6 +157,10 @@ static cubed_status call_rank(const cb_call *c)
 }
 
 static const cb_row rows[] = {
+    {{"correlate1d", CATEGORY,
+      .summary = "Sums of neighbouring elements along an axis, multiplied by weights.",
+      .returns = SAME, PARAMS(weights_params)},
+     .call = call_correlate1d},
     {{"gaussian_filter", CATEGORY,
       .summary = "An image smoothed by a Gaussian, or its derivatives.", .returns = SAME,
       PARAMS(gaussian_params)},

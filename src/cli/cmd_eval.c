@@ -119,6 +119,7 @@ static const cli_topic topics[] = {
      "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
      "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
     {"filters", "gaussian_filter(x, 2 or (0, 1.5), order=, truncate=4) uniform_filter(x, 3) "
+                "correlate1d(x, (-1, 0, 1), axis=0) "
                 "minimum_filter median_filter maximum_filter (x, (1, 3, 3), footprint=), all with "
                 "mode=\"nearest\", cval="},
     {"calendars",

@@ -10,9 +10,58 @@ from cubed.base._types import Shape
 from cubed.io._create import as_lazy
 
 __all__ = [
+    "correlate1d",
     "gaussian_filter",
     "uniform_filter",
 ]
+
+
+def correlate1d(
+    input: Any,
+    weights: Any,
+    axis: int = -1,
+    mode: str = "reflect",
+    cval: float = 0,
+    origin: int = 0,
+) -> Array:
+    """Sums of neighbouring elements along an axis, multiplied by weights.
+
+    Integers are truncated, as by SciPy.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    weights : array_like of float
+        Real factors of neighbouring elements.
+    axis : int, default -1
+        Axis of the neighbours; negative ones count from the last.
+    mode : {"reflect", "nearest", "wrap", "constant"}, default "reflect"
+        The elements beyond the ends: mirrored, the nearest one, those of the other end, or `cval`.
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int, default 0
+        Position of the element itself among the weights, from the middle on.
+
+    Returns
+    -------
+    Array
+        The shape and type of `input`. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For other values than these, and where a filter reaches farther than an axis is long.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, 4.0, 9.0, 16.0])
+    >>> cubed.ndimage.correlate1d(x, [-1, 0, 1], mode="nearest").compute()
+    array([ 3.,  8., 12.,  7.])
+    """
+    input = as_lazy(input)
+    return input._like(_core.call("correlate1d", input._x, weights, axis, mode, cval, origin))
 
 
 def gaussian_filter(

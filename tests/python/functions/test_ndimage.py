@@ -32,6 +32,27 @@ CASES = {
     "complex": (lambda m, x, **k: m.gaussian_filter(x, (1.5, 0.5), **k), A + 1j * A[::-1]),
     "means of complex": (lambda m, x, **k: m.uniform_filter(x, (3, 4), **k), A + 2j),
     "differences of shorts": (lambda m, x, **k: m.gaussian_filter(x, 1, 1, **k), T.astype("i2")),
+    "correlation": (lambda m, x, **k: m.correlate1d(x, [1, 2.5, -4], **k), A),
+    "correlation off the middle": (
+        lambda m, x, **k: m.correlate1d(x, [1, 2.5, -4, 1, 0.5], 0, origin=-2, **k),
+        A,
+    ),
+    "correlation of bytes": (lambda m, x, **k: m.correlate1d(x, [0.3, 0.2], 1, **k), T),
+    "correlation of complex": (lambda m, x, **k: m.correlate1d(x, [1, 2, 4], 0, **k), A + 2j),
+    "convolution": (lambda m, x, **k: m.convolve1d(x, [1, 2.5, -4], **k), A),
+    "convolution of an even number": (lambda m, x, **k: m.convolve1d(x, [1, 3, 9, 5], 0, **k), A),
+    "convolution off the middle": (
+        lambda m, x, **k: m.convolve1d(x, [1, 2.5, -4, 1, 0.5, 3], 0, origin=1, **k),
+        A,
+    ),
+    "sobel": (lambda m, x, **k: m.sobel(x, **k), A),
+    "sobel of an axis": (lambda m, x, **k: m.sobel(x, 1, **k), T.astype("i4")),
+    "prewitt": (lambda m, x, **k: m.prewitt(x, 0, **k), A),
+    "prewitt of single": (lambda m, x, **k: m.prewitt(x, 0, **k), A.astype("f4")),
+    "laplace": (lambda m, x, **k: m.laplace(x, **k), A),
+    "laplace of shorts": (lambda m, x, **k: m.laplace(x, **k), T.astype("i2")),
+    "gaussian laplace": (lambda m, x, **k: m.gaussian_laplace(x, (1, 1.5), **k), A),
+    "gradient": (lambda m, x, **k: m.gaussian_gradient_magnitude(x, 1.2, **k), A),
     "masks": (lambda m, x, **k: m.median_filter(x, 3, **k), T > 99),
 }
 
@@ -61,6 +82,24 @@ def test_ranks_are_exact_and_nan_is_the_greatest():
     np.testing.assert_array_equal(ndimage.median_filter(x, 3).compute(), [1, 3, 4, 3, 2])
     largest = ndimage.maximum_filter(x, 3).compute()
     np.testing.assert_array_equal(largest, [np.nan, np.nan, np.nan, 4, 4])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ndimage.correlate1d(x, []), "there are 0 weights, expected 1 to 1048576"),
+        (lambda x: ndimage.correlate1d(x, [1, 2, 3], origin=2), "origin is 2, expected -1 to 1"),
+        (lambda x: ndimage.correlate1d(x, [1, 2], origin=1), "origin is 1, expected -1 to 0"),
+        (lambda x: ndimage.correlate1d(x, [1] * 15), "7 elements around a block of axis 1"),
+        (lambda x: ndimage.correlate1d(x, [1, 2], 2), "axis 2|axis is 2"),
+        (lambda x: ndimage.convolve1d(x, [[1, 2]]), r"weights have shape \(1, 2\), expected a vec"),
+        (lambda x: ndimage.sobel(x.sum()), "sobel: the image has no axis"),
+        (lambda x: ndimage.gaussian_gradient_magnitude(x.astype(int), 1), "the image is of int64"),
+    ],
+)
+def test_wrong_weights(call, message):
+    with pytest.raises((ValueError, TypeError, IndexError), match=message):
+        call(cubed.ones((3, 4), chunks=2))
 
 
 def test_types_without_a_filter():
@@ -148,6 +187,27 @@ PYRAMIDS = {
     "odd": ((67, 33), "i2", {"levels": 4, "factors": 3}, (3, 3), 4),
     "single": ((2, 3, 40, 41), "f4", {"axes": "tcyx", "levels": 3}, (1, 1, 2, 2), 3),
     "some axes": ((5, 60, 52), "u2", {"factors": {"y": 4, "x": 2}, "levels": 2}, (1, 4, 2), 2),
+    "correlation": (lambda m, x, **k: m.correlate1d(x, [1, 2.5, -4], **k), A),
+    "correlation off the middle": (
+        lambda m, x, **k: m.correlate1d(x, [1, 2.5, -4, 1, 0.5], 0, origin=-2, **k),
+        A,
+    ),
+    "correlation of bytes": (lambda m, x, **k: m.correlate1d(x, [0.3, 0.2], 1, **k), T),
+    "correlation of complex": (lambda m, x, **k: m.correlate1d(x, [1, 2, 4], 0, **k), A + 2j),
+    "convolution": (lambda m, x, **k: m.convolve1d(x, [1, 2.5, -4], **k), A),
+    "convolution of an even number": (lambda m, x, **k: m.convolve1d(x, [1, 3, 9, 5], 0, **k), A),
+    "convolution off the middle": (
+        lambda m, x, **k: m.convolve1d(x, [1, 2.5, -4, 1, 0.5, 3], 0, origin=1, **k),
+        A,
+    ),
+    "sobel": (lambda m, x, **k: m.sobel(x, **k), A),
+    "sobel of an axis": (lambda m, x, **k: m.sobel(x, 1, **k), T.astype("i4")),
+    "prewitt": (lambda m, x, **k: m.prewitt(x, 0, **k), A),
+    "prewitt of single": (lambda m, x, **k: m.prewitt(x, 0, **k), A.astype("f4")),
+    "laplace": (lambda m, x, **k: m.laplace(x, **k), A),
+    "laplace of shorts": (lambda m, x, **k: m.laplace(x, **k), T.astype("i2")),
+    "gaussian laplace": (lambda m, x, **k: m.gaussian_laplace(x, (1, 1.5), **k), A),
+    "gradient": (lambda m, x, **k: m.gaussian_gradient_magnitude(x, 1.2, **k), A),
     "masks": ((40, 30), "?", {"levels": 2}, (2, 2), 2),
     "small": ((40, 30), "f8", {}, (2, 2), 1),
 }
