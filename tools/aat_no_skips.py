@@ -1,6 +1,7 @@
 """A plugin of pytest for array-api-tests: runs what the suite skips itself as flaky.
 
-Usage, in a clone of the suite: PYTHONPATH=.../tools pytest -p aat_no_skips ...; see docs/dev/array-api-tests.md
+Usage, in a clone of the suite: PYTHONPATH=.../tools pytest -p aat_no_skips ...
+See docs/dev/array-api-tests.md.
 """
 
 import pytest

@@ -13,6 +13,7 @@ KINDS = (
 FLAGS = "REQUIRED POSITION_ONLY KEYWORD_ONLY VARIADIC AXIS ENGINE LIKE LABELS RULE GAPS".split()
 MAX_RESULTS = 4
 
+
 class _Value(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int),
@@ -20,8 +21,10 @@ class _Value(ctypes.Structure):
         ("parts", ctypes.c_int64 * 2),
     )
 
+
 class _Choice(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("number", ctypes.c_int))
+
 
 class _Param(ctypes.Structure):
     _fields_ = (
@@ -34,6 +37,7 @@ class _Param(ctypes.Structure):
         ("choices", ctypes.POINTER(_Choice)),
         ("notes", ctypes.c_char_p),
     )
+
 
 class _Function(ctypes.Structure):
     _fields_ = (
@@ -54,6 +58,7 @@ class _Function(ctypes.Structure):
         ("counts", ctypes.c_bool),
     )
 
+
 class Param(NamedTuple):
     """A parameter."""
 
@@ -63,6 +68,7 @@ class Param(NamedTuple):
     default: str | None  #: as Python spells it; None: it is required
     choices: tuple[str, ...]
     notes: str
+
 
 class Function(NamedTuple):
     """A row."""
@@ -76,8 +82,10 @@ class Function(NamedTuple):
     any_results: bool
     counts: bool  #: the number of elements of its results is computed first
 
+
 def _bits(word: int, names: list[str]) -> frozenset[str]:
     return frozenset(name for i, name in enumerate(names) if word >> i & 1)
+
 
 def _choices(p: _Param) -> dict[str, int]:
     found: dict[str, int] = {}
@@ -86,6 +94,7 @@ def _choices(p: _Param) -> dict[str, int]:
             break
         found[p.choices[i].name.decode()] = p.choices[i].number
     return found
+
 
 def _default(library: ctypes.CDLL, p: _Param) -> str | None:
     if "REQUIRED" in _bits(p.flags, FLAGS):
@@ -96,6 +105,7 @@ def _default(library: ctypes.CDLL, p: _Param) -> str | None:
     library.cubed_value_format(ctypes.byref(p.fallback), text, len(text))
     return text.value.decode()
 
+
 def _param(library: ctypes.CDLL, p: _Param) -> Param:
     return Param(
         p.name.decode(),
@@ -105,6 +115,7 @@ def _param(library: ctypes.CDLL, p: _Param) -> Param:
         tuple(_choices(p)),
         p.notes.decode(),
     )
+
 
 def read(path: Path) -> Iterator[Function]:
     """The functions of a library, in the order of its catalogue."""
