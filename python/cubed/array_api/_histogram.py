@@ -141,11 +141,9 @@ def histogram(
         Real numbers, of any shape.
     bins : int or sequence, default 10
         Number of bins of equal width, their ascending edges, or the name of NumPy's estimate of
-        their
-        number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
+        their number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
         ``"sturges"``, for which the spread of the elements is computed now. Lazy arrays and delayed
-        values of
-        Dask are computed now, also in `range`.
+        values of Dask are computed now, also in `range`.
     range : tuple of float or None
         The first and the last edge of a number of bins. None: the smallest and the largest element,
         which are computed now.

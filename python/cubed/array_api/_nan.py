@@ -16,8 +16,7 @@ def nansum(
     initial: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """The sum, 0 if all elements are NaN. `initial` is added to the result. `where` is a mask of
-    elements to
-    include.
+    elements to include.
 
     Parameters
     ----------
@@ -61,8 +60,7 @@ def nanprod(
     initial: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """The product, 1 if all elements are NaN. The result is multiplied by `initial`. `where` is a
-    mask of elements
-    to include.
+    mask of elements to include.
 
     Parameters
     ----------
@@ -111,8 +109,7 @@ def nanmin(
     where: Any = True,
 ) -> Array:
     """The smallest element; NaN if all elements are NaN. `initial` is an additional element.
-    `where` is a mask of
-    elements to include.
+    `where` is a mask of elements to include.
 
     Parameters
     ----------
@@ -156,8 +153,7 @@ def nanmax(
     where: Any = True,
 ) -> Array:
     """The largest element; NaN if all elements are NaN. `initial` is an additional element. `where`
-    is a mask of
-    elements to include.
+    is a mask of elements to include.
 
     Parameters
     ----------
