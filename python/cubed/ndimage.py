@@ -368,7 +368,7 @@ def gaussian_laplace(
     >>> import cubed
     >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
     >>> cubed.ndimage.gaussian_laplace(x, 0.5).compute().round(3)
-    array([ 0.08 ,  1.277, -3.146,  1.277,  0.08 ])
+    array([ 0.016,  1.277, -3.146,  1.277,  0.016])
     """
     x = as_lazy(input)
     parts = [
