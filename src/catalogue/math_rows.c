@@ -55,7 +55,9 @@ static cubed_status call_extreme(const cb_call *c)
 
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
-#define REALS   "The shape of `x`: float64 for integers, else the real type of `x`."
+#define REALS                                                                                      \
+    "The shape of `x`: float32 for bool and integers of up to two bytes, float64 for other "       \
+    "integers, else the real type of `x`."
 #define FLOATS  "The shape of `x`: float64 for integers and bools, else the type of `x`."
 #define BOOLS   "bool, of the shape of `x`."
 #define EXTREME "The type of the operands, which are broadcast and promoted."

@@ -385,7 +385,7 @@ static cubed_status call_bincount(const cb_call *c)
     "Without the axes, with those of a list `q` in front. float64 for integers and bools; of "     \
     "floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements."
 #define MEDIANS "Without the axes: float64 for integers and bools, else the type of `x`."
-#define MATRIX  "``(n, n)`` for n variables: float64 for integers, else the type of `x`."
+#define MATRIX  "``(n, n)`` for n variables, of `dtype`, or of float64 or complex128."
 
 #define QUANTILE(NAME, SUMMARY, LIST, WHICH)                                                       \
     {                                                                                              \

@@ -30,7 +30,7 @@ def coarsen(
         parameter `axis`, a tuple.
     x : array_like
         An array.
-    axes : sequence of int or None
+    axes : mapping of int to int
         Elements of a block by axis.
     trim_excess : bool, default False
         Leave out what is no whole block at the end of axes.

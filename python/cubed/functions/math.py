@@ -40,7 +40,8 @@ def angle(x: Any, deg: bool = False) -> Array:
     Returns
     -------
     Array
-        The shape of `x`: float64 for integers, else the real type of `x`. Lazy.
+        The shape of `x`: float32 for bool and integers of up to two bytes, float64 for other
+        integers, else the real type of `x`. Lazy.
 
     Examples
     --------

@@ -461,7 +461,7 @@ def split(x: Any, indices_or_sections: Shape, axis: int = 0) -> list[Array]:
     Raises
     ------
     ValueError
-        If the axis is not a number of pieces of one length.
+        If the extent of the axis is not a multiple of the number of pieces.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
     Returns
     -------
     Array
-        ``(n, n)`` for n variables: float64 for integers, else the type of `x`. Lazy.
+        ``(n, n)`` for n variables, of `dtype`, or of float64 or complex128. Lazy.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def cov(
     Returns
     -------
     Array
-        ``(n, n)`` for n variables: float64 for integers, else the type of `x`. Lazy.
+        ``(n, n)`` for n variables, of `dtype`, or of float64 or complex128. Lazy.
 
     Raises
     ------
