@@ -10,13 +10,22 @@
 /* Maximum arrays whose metadata and coordinates are read; width of the column of names. */
 enum { MOST_ARRAYS = 500, NAME_COLUMN = 16 };
 
+static bool is_coordinate(const cubed_zarr_info *x)
+{
+    const char *slash = strrchr(x->path, '/'), *name = slash ? slash + 1 : x->path;
+    if (!x->is_array || x->ndim != 1 || x->shape[0] == 0 || !x->dim_names) return false;
+    return x->dim_names[0] && strcmp(x->dim_names[0], name) == 0;
+}
+
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json)
 {
     if (d->n == MOST_ARRAYS || x->unsupported) return;
     d->list = cli_resize(d->list, (size_t)(d->n + 1) * sizeof *d->list);
     d->list[d->n++] = (info_detail){.path = cli_strdup(x->path),
                                     .attrs = cli_strdup(x->attrs ? x->attrs : "{}"),
-                                    .is_array = x->is_array,
+                                    .is_coordinate = is_coordinate(x),
+                                    .has_attrs = x->is_array && x->attrs && *x->attrs &&
+                                                 strcmp(x->attrs, "{}") != 0,
                                     .json = json};
 }
 
@@ -53,14 +62,6 @@ static json_t *fill_of(const cubed_array *x)
     return fill;
 }
 
-static bool is_coordinate(const cubed_array *x, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if (cubed_array_ndim(x) != 1 || cubed_array_shape(x)[0] == 0) return false;
-    const char *dim = cubed_array_dim_name(x, 0);
-    return dim && strcmp(dim, name) == 0;
-}
-
 /* Returns an element of a coordinate in readable form; NULL if it cannot be read. The caller frees the string. */
 static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
 {
@@ -83,10 +84,10 @@ static char *element_at(cubed_context *ctx, cubed_array *x, int64_t i)
     return text;
 }
 
-/* Returns "58 to 50"; NULL if the array is not a coordinate, or cannot be read. The caller frees the string. */
+/* Returns "58 to 50"; NULL if the array is not a coordinate or cannot be read. The caller frees the string. */
 static char *range_of(cubed_context *ctx, cubed_array *x, const info_detail *d)
 {
-    if (!is_coordinate(x, d->path)) return NULL;
+    if (!d->is_coordinate) return NULL;
     char *first = element_at(ctx, x, 0);
     char *last = first ? element_at(ctx, x, cubed_array_shape(x)[0] - 1) : NULL;
     char *range = last ? cli_printf("%s to %s", first, last) : NULL;
@@ -134,7 +135,8 @@ void info_details_show(const info_details *d, cubed_context *ctx, const char *ur
     bool any = false;
     for (int i = 0; i < d->n; i++) {
         const info_detail *at = &d->list[i];
-        cubed_array *x = at->is_array ? open_array(ctx, url, at->path) : NULL;
+        const bool is_read = at->is_coordinate || at->has_attrs;
+        cubed_array *x = is_read ? open_array(ctx, url, at->path) : NULL;
         json_t *fill = x ? fill_of(x) : NULL;
         char *range = x ? range_of(ctx, x, at) : NULL;
         if (at->json && fill) json_object_set(at->json, "fill_value", fill);

@@ -9,8 +9,9 @@
 
 typedef struct info_detail {
     char *path, *attrs;
-    bool is_array;
-    json_t *json; /* borrowed: receives "fill_value" and "range"; NULL: print text */
+    bool is_coordinate; /* one axis, whose name is the array's */
+    bool has_attrs;     /* an array with attributes, which may pack its values */
+    json_t *json;       /* borrowed: receives "fill_value" and "range"; NULL: print text */
 } info_detail;
 
 typedef struct info_details {
@@ -19,7 +20,7 @@ typedef struct info_details {
 } info_details;
 
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json);
-/* Reads the first and the last element of each coordinate of the store. Prints them, or adds them to JSON. Omits what
+/* Opens the arrays that have attributes or are coordinates, and reads the first and the last element of the latter. Prints them, or adds them to JSON. Omits what
  * cannot be read. */
 void info_details_show(const info_details *d, cubed_context *ctx, const char *url, FILE *f);
 void info_details_free(info_details *d);

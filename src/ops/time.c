@@ -306,7 +306,7 @@ cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype
     const cubed_dtype of[2] = {a, b}, family = cubed_dtype_family(a);
     const bool is_of_dates = family == CUBED_DATETIME64;
     char text[2][CUBED_DTYPE_TEXT_CAP];
-    const char *wrong = "they have no unit in common";
+    const char *wrong = "they have no type in common";
     period p;
     cubed_status st = CUBED_E_TYPE;
     if (cubed_dtype_kind(of[0]) == CUBED_KIND_TIME && cubed_dtype_family(of[1]) == family)

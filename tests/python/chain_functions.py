@@ -242,6 +242,12 @@ EXACT = (
         "isin": lambda xp, a, k: xp.isin(a, flat(xp, a)[:: k.n + 1], invert=k.flag),
         "nonzero": lambda xp, a, k: xp.nonzero(a)[k.axis],
         "mask": lambda xp, a, k: a[a > k.n],
+        "argwhere": lambda xp, a, k: xp.argwhere(a > k.n),
+        "extract": lambda xp, a, k: xp.extract(a > k.n, a),
+        "flatnonzero": lambda xp, a, k: xp.flatnonzero(a > k.n),
+        "select": lambda xp, a, k: xp.select([a > k.n, a < 0], [a, other(xp, a, k)]),
+        "union1d": lambda xp, a, k: xp.union1d(a, other(xp, a, k)),
+        "unique": lambda xp, a, k: xp.unique(a),
         "mask of rows": lambda xp, a, k: a[xp.arange(a.shape[0]) % (k.n + 1) == 0],
         "take": lambda xp, a, k: xp.take(a, xp.arange(a.shape[k.axis]) // (k.n + 1), axis=k.axis),
         "take_along_axis": lambda xp, a, k: xp.take_along_axis(

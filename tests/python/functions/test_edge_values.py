@@ -505,7 +505,7 @@ def test_names_are_looked_up_whole():
                 call(wrong)
             assert "expected" in str(error.value), name
     plan = cubed.from_array(np.eye(2)).plan()._plan
-    with pytest.raises(ValueError, match="format is 'svgs', expected svg, dot or inside"):
+    with pytest.raises(ValueError, match="format is 'svgs', expected svg, dot, table or inside"):
         plan.draw("svgs")
 
 

@@ -102,7 +102,7 @@ def test_what_another_program_makes_meanwhile_stays(tmp_path, source):
     first.send_signal(signal.SIGCONT)
     error = first.communicate()[1]
     assert first.returncode != 0
-    assert "r.zip exists: another program made it meanwhile" in error
+    assert "r.zip exists: another program has created it" in error
     assert (tmp_path / "r.zip").read_text() == "of another program"
     # The results are complete, and need not be computed again.
     (tmp_path / "r.zip").unlink()

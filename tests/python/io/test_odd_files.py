@@ -124,7 +124,7 @@ def test_what_is_in_the_way_of_chunks(tmp_path):
     (tmp_path / "x/c").write_text("git-annex")
     failed = run("eval", "sum(x)", *args)
     assert failed.code == 1
-    assert "x/c is no directory" in failed.err
+    assert "x/c is not a directory" in failed.err
     (tmp_path / "x/c").unlink()
     # A link to chunks is as good as they; without any, there are none.
     (tmp_path / "x/c").symlink_to("../chunks")
