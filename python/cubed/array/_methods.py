@@ -10,7 +10,6 @@ import numpy as np
 
 from cubed.array import _above
 from cubed.array._base import ArrayBase
-from cubed.array._bits import view
 from cubed.array._operands import normalize_axis
 from cubed.array._views import BlockView, OuterIndex, PointIndex
 from cubed.base._types import Axis, DTypeLike
@@ -235,6 +234,8 @@ class Methods(ArrayBase):
         If its elements have another size, the last axis has more or fewer elements. Unlike NumPy's
         the result is an array of its own: assigning to one leaves the other as it is.
         """
+        from cubed.array._bits import view  # lazy: imports code that calls users' functions
+
         return view(self, dtype, order)  # type: ignore[arg-type]
 
     def flatten(self, order: str = "C") -> Array:

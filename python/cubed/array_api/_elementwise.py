@@ -29,3 +29,10 @@ def truth(x: Any) -> Any:
         x = as_lazy(x)
         return x if x.dtype.kind == "b" else x.astype(np.bool_)
     return bool(x)
+
+
+def elemwise(function: Any, *args: Any, **options: Any) -> Array:
+    """Applies a function to blocks, as :func:`cubed.core.ops.elemwise`."""
+    from cubed.array import _elements  # lazy: imports the code that calls users' functions
+
+    return _elements.elemwise(function, *args, **options)

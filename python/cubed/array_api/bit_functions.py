@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._elements import elemwise
 from cubed.array._operands import normalize_axis
+from cubed.array_api._elementwise import elemwise
 from cubed.array_api.creation_functions import zeros
 from cubed.array_api.elementwise_functions import (
     bitwise_and,

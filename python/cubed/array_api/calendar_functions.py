@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._elements import elemwise
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import to_numpy
+from cubed.array_api._elementwise import elemwise
 from cubed.io._create import as_lazy
 
 __all__ = ["busday_count", "busday_offset", "is_busday"]

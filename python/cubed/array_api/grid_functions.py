@@ -12,6 +12,7 @@ from cubed.array._array import Array
 from cubed.array._cores import in_chunks, is_auto
 from cubed.array._first import computes_first
 from cubed.array._neighbours import refuse_foreign
+from cubed.array_api._elementwise import elemwise
 from cubed.array_api.creation_functions import arange, ones, spaced, tril
 from cubed.array_api.manipulation_functions import (
     stack,
@@ -231,8 +232,6 @@ def fromfunction(
     array([[ 0,  1],
            [10, 11]])
     """
-    from cubed.array._elements import elemwise  # late: takes a while
-
     extents = normalize_shape(shape)
     at = _coordinates(extents, dtype, chunks, spec)
     if not at:

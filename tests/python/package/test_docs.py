@@ -4,7 +4,6 @@ needs: see test_xarray.py. That of docs/how-to/engines runs with engines: see te
 tests statements of docstrings."""
 
 import contextlib
-import doctest
 import importlib.util
 import os
 import re
@@ -15,7 +14,6 @@ import subprocess
 import sys
 import time
 import types
-import warnings
 from pathlib import Path
 
 import cubed
@@ -232,20 +230,32 @@ def test_messages_of_commands(troubles, monkeypatch):
         assert pattern_of(message).fullmatch(said), (command, said)
 
 
+#: Prints the error or the warnings of a session, in a new process: messages depend on its memory.
+SESSION = """
+import doctest, sys, warnings, xarray, zarr
+sys.modules["ray"] = None
+scope, found = {}, ""
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    try:
+        for example in doctest.DocTestParser().get_examples(sys.stdin.read()):
+            exec(compile(example.source, "session", "exec"), scope)
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}"
+for said in (found, *(f"{w.category.__name__}: {w.message}" for w in caught)):
+    print(said, end="\\0")
+"""
+
+
 @pytest.mark.parametrize("quote", code_of(TROUBLES, "pycon"))
-def test_messages_of_the_package(quote, stored, monkeypatch):
+def test_messages_of_the_package(quote, stored):
     """The last line of each session raises the error, or gives the warning, that is quoted."""
-    monkeypatch.setitem(sys.modules, "ray", None)
-    scope, expected, found = {}, quote.strip().splitlines()[-1], ""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            for example in doctest.DocTestParser().get_examples(quote):
-                exec(compile(example.source, TROUBLES.name, "exec"), scope)
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-    said = [found, *(f"{w.category.__name__}: {w.message}" for w in caught)]
-    assert any(pattern_of(expected).fullmatch(quoted(text, stored)) for text in said), said
+    done = subprocess.run(
+        [sys.executable, "-c", SESSION], input=quote, capture_output=True, text=True, check=True
+    )
+    said = done.stdout.split("\0")
+    expected = pattern_of(quote.strip().splitlines()[-1])
+    assert any(expected.fullmatch(quoted(text, stored)) for text in said), said
 
 
 def test_expressions_for_those_who_come_from_cdo(data):

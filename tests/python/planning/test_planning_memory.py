@@ -251,7 +251,7 @@ def test_copies_of_what_is_in_memory_count(name):
     n = 4_000_000
     grown = [cubed.plan(call(_line(k), values(k))).metadata_mem for k in (4000, n)]
     assert grown[0] == 0
-    assert n * size < grown[1] + UNCOUNTED < n * size + 2**20
+    assert n * size < grown[1] + UNCOUNTED < n * size + 2**21
 
 
 def test_memory_of_a_user_does_not_count():
