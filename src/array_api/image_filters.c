@@ -161,7 +161,10 @@ static void set_gaussian(double sigma, int order, int64_t radius, double *w)
     for (int64_t i = -radius; i <= radius; i++) {
         const double x = (double)-i;
         double value = 0, power = 1;
-        for (int k = 0; k <= order; k++, power *= x) value += power * q[k];
+        for (int k = 0; k <= order; k++) {
+            value += power * q[k];
+            power *= x;
+        }
         w[i + radius] = w[i + radius] / sum * (order ? value : 1);
     }
 }

@@ -227,7 +227,7 @@ static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int
 static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k,
                               cubed_array *value)
 {
-    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
+    int order[CUBED_MAX_NDIM] = {0}, back[CUBED_MAX_NDIM];
     cubed_array *y = NULL;
     if (!value) return NULL;
     if (order_of(k, order)) {

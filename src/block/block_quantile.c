@@ -184,7 +184,8 @@ int64_t cb_quantile_lines(int64_t inner, size_t size)
 }
 
 int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int64_t outer,
-                          int64_t first, int64_t most, char *keys)
+                          int64_t first, int64_t most,
+                          char *keys) /* NOLINT(readability-non-const-parameter): is written */
 {
     const size_t size = cubed_dtype_size(x->dtype);
     const int lines = (int)cb_min_i64(most, s->inner - first);

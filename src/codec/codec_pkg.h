@@ -63,7 +63,6 @@ typedef struct cb_shuffle_conf {
 
 /* Sizes and memory of parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
-size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
 typedef enum cb_codec_way { CB_ENCODE, CB_DECODE } cb_codec_way;
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, cb_codec_way way);
