@@ -120,7 +120,7 @@ cubed_status cubed_choose(cubed_array *numbers, cubed_array *const *choices, int
         return cb_fail(err, CUBED_E_TYPE, "choose: a is %s, expected integers",
                        cubed_dtype_text(numbers->node.dtype, name));
     if (n < 1)
-        return cb_fail(err, CUBED_E_ARG, "choose: there are no choices, expected one at least");
+        return cb_fail(err, CUBED_E_ARG, "choose: no choices are given, expected at least one");
     cb_steps s = {.ctx = numbers->ctx, .err = err};
     gather_choices(&s, choices, n, numbers, &c);
     if (s.st == CUBED_OK) s.st = cb_op_broadcast_shape("choose", c.x, n + 1, &ndim, shape, err);
@@ -142,7 +142,7 @@ cubed_status cubed_select(cubed_array *const *conditions, cubed_array *const *ch
     choice c = {.x = NULL};
     cubed_array *y = NULL;
     if (n < 1)
-        return cb_fail(err, CUBED_E_ARG, "select: there are no conditions, expected one at least");
+        return cb_fail(err, CUBED_E_ARG, "select: no conditions are given, expected at least one");
     cb_steps s = {.ctx = fallback->ctx, .err = err};
     gather_choices(&s, choices, n, fallback, &c);
     if (s.st == CUBED_OK) c.dtype = common_type(&s, "select", c.x, n + 1);

@@ -314,7 +314,7 @@ static cubed_status number_in(const char *name, const cubed_array *x, double *ou
     cubed_scalar v;
     if (x->node.kind != CB_NODE_FULL || x->node.grid->ndim > 0 ||
         cubed_dtype_kind(x->node.dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_ARG, "unwrap: %s is no real number", name);
+        return cb_fail(err, CUBED_E_ARG, "unwrap: %s is not a real number", name);
     cb_scalar_cast(x->node.dtype, &x->node.value, CUBED_FLOAT64, &v);
     *out = v.f64;
     return CUBED_OK;

@@ -206,9 +206,9 @@ cubed_status cubed_ravel_multi_index(cubed_array *const *x, int n, const int64_t
     int64_t step = 1;
     cubed_array *sum = NULL;
     if (n < 1)
-        return cb_fail(err, CUBED_E_ARG,
-                       "ravel_multi_index: there are no positions, expected one "
-                       "array for each axis");
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "ravel_multi_index: no positions are given, expected one array for each axis");
     cb_steps s = {.ctx = x[0]->ctx, .err = err};
     for (int i = 0; i < n; i++) CB_TRY(check_whole("ravel_multi_index", x[i], err));
     for (int i = 0; i < n; i++) {

@@ -69,7 +69,7 @@ cubed_status cubed_group_result_dtype(cubed_group_reduction r, cubed_dtype dtype
                                       cubed_error *err)
 {
     if ((unsigned)r >= CUBED_GROUP_REDUCTIONS)
-        return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)r);
+        return cb_fail(err, CUBED_E_ARG, "unknown reduction number %d", (int)r);
     cubed_kind kind = cubed_dtype_kind(dtype);
     bool taken = kind <= CUBED_KIND_FLOAT ||
                  (kind == CUBED_KIND_TIME && reductions[r].takes == NUMBERS_AND_TIMES);
@@ -262,7 +262,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
                            codes->shape[i], x->shape[axis], axis);
     }
     if (o->skip_nan && is_bool_result(r))
-        return cb_fail(err, CUBED_E_ARG, "groupby: nan%s: there is none", name);
+        return cb_fail(err, CUBED_E_ARG, "groupby: reduction nan%s does not exist", name);
     if (o->min_count > 1 && has_positions(r))
         return cb_fail(err, CUBED_E_ARG, "groupby: %s takes no min_count", name);
     return CUBED_OK;

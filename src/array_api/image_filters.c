@@ -48,8 +48,8 @@ static cubed_status pad(const char *name, cubed_array *x, const cb_filter_params
     if (o->boundary == CUBED_BOUNDARY_CONSTANT) {
         cb_scalar_cast(dtype, &value, CUBED_FLOAT64, &back);
         if (cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT && back.f64 != o->value)
-            return cb_fail(err, CUBED_E_ARG, "%s: cval is %g, which is no %s", name, o->value,
-                           cubed_dtype_name(dtype));
+            return cb_fail(err, CUBED_E_ARG, "%s: cval is %g, which is not of type %s", name,
+                           o->value, cubed_dtype_name(dtype));
         for (int d = 0; d < x->node.grid->ndim; d++) values[d][0] = values[d][1] = value;
         padding.constant_values = (const cubed_scalar(*)[2])values;
     }

@@ -278,7 +278,8 @@ cubed_status cubed_assign_where(cubed_array *x, cubed_array *mask, cubed_array *
     bool same = masked <= ndim;
     for (int d = 0; d < masked && same; d++) same = mask->shape[d] == x->shape[d];
     if (!same || mask->node.dtype != CUBED_BOOL)
-        return cb_fail(err, CUBED_E_ARG, "assign: the mask is no array of bool of the first axes");
+        return cb_fail(err, CUBED_E_ARG,
+                       "assign: the mask is not a bool array with the extents of the first axes");
     for (int d = 0; d < value->node.grid->ndim; d++) n *= value->shape[d];
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = NULL;

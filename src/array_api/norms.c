@@ -476,8 +476,9 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
     cubed_array *part[3] = {NULL, NULL, NULL}, *y = NULL;
     int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     if (axis >= 0 || n1 + axis < 0 || n2 + axis < 0)
-        return cb_fail(err, CUBED_E_AXIS,
-                       "cross: axis %d, expected one of both from the end: -1, ...", axis);
+        return cb_fail(
+            err, CUBED_E_AXIS,
+            "cross: axis %d, expected an axis of both arrays, counted from the end: -1, ...", axis);
     if (x1->shape[n1 + axis] != 3 || x2->shape[n2 + axis] != 3)
         return cb_fail(err, CUBED_E_ARG,
                        "cross: vectors of %" PRId64 " and %" PRId64 " elements, expected 3",

@@ -128,7 +128,7 @@ cubed_status cubed_topk(cubed_array *x, int64_t k, int axis, bool positions, uin
 static cubed_status check_keys(cubed_array *const *keys, int n, cubed_error *err)
 {
     if (n < 1)
-        return cb_fail(err, CUBED_E_ARG, "lexsort: there are no keys, expected one at least");
+        return cb_fail(err, CUBED_E_ARG, "lexsort: no keys are given, expected at least one");
     for (int i = 1; i < n; i++) {
         char first[CB_SHAPE_TEXT_CAP], other[CB_SHAPE_TEXT_CAP];
         const int ndim = keys[0]->node.grid->ndim;

@@ -241,7 +241,7 @@ cubed_status cubed_pad_with(cubed_array *x, const int64_t *before, const int64_t
     const int ndim = x->node.grid->ndim;
     CB_TRY(CB_OPTIONS_TAKE("pad", options, &taken, err));
     if ((unsigned)o->mode >= CUBED_PAD_MODE_COUNT)
-        return cb_fail(err, CUBED_E_ARG, "pad: mode number %d is none", (int)o->mode);
+        return cb_fail(err, CUBED_E_ARG, "pad: unknown mode number %d", (int)o->mode);
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = x;
     for (int d = 0; d < ndim && s.st == CUBED_OK; d++) {

@@ -303,7 +303,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     bool same = mask->node.grid->ndim == ndim;
     for (int d = 0; d < ndim && same; d++) same = mask->shape[d] == x->shape[d];
     if (!same || mask->node.dtype != CUBED_BOOL)
-        return cb_fail(err, CUBED_E_ARG, "scatter_mask: the mask is no array of bool of x's shape");
+        return cb_fail(err, CUBED_E_ARG, "scatter_mask: the mask is not a bool array of x's shape");
     if (values->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "scatter_mask: values have %d dimensions, expected 1",
                        values->node.grid->ndim);

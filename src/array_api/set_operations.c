@@ -220,7 +220,7 @@ cubed_status cubed_set(cubed_set_operation operation, cubed_array *x1, cubed_arr
     for (int i = 0; i < 3 && s.st == CUBED_OK; i++) {
         if (!places[i]) continue;
         if (!from[i])
-            s.st = cb_fail(err, CUBED_E_ARG, "set: positions are those of an intersection");
+            s.st = cb_fail(err, CUBED_E_ARG, "set: only an intersection returns positions");
         else
             made[i] = cb_step(
                 &s,

@@ -104,8 +104,8 @@ static cubed_array *known_element(times *t, double q, cubed_quantile_method meth
     default:
         if (s->st == CUBED_OK)
             s->st = cb_fail(s->err, CUBED_E_TYPE,
-                            "quantile: method '%s' is not defined for times of which missing ones "
-                            "are skipped, expected 'linear', 'lower', 'higher' or 'nearest'",
+                            "quantile: method '%s' is not defined for times if missing ones are "
+                            "skipped, expected 'linear', 'lower', 'higher' or 'nearest'",
                             cb_api_quantile_method_name(method));
     }
     /* Lines without known elements have positions below 0; their result is NaT in any case. */

@@ -251,6 +251,7 @@ cubed_status cubed_weighted_quantiles(cubed_array *x, cubed_array *weights, cons
         if (w.reduced >> d & 1) w.elements *= x->shape[d];
     }
     if (w.elements == 0)
-        return cb_fail(err, CUBED_E_ARG, "quantile: there are no elements, which have no weight");
+        return cb_fail(err, CUBED_E_ARG,
+                       "quantile: the array has no elements, so weights sum to 0");
     return cb_steps_end(&s, quantiles(&w, x, weights, q, n), out);
 }

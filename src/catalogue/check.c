@@ -268,7 +268,7 @@ static cubed_status refuse_name(const argument_at *at)
     char names[256];
     list_names(at->function, names, sizeof names);
     cubed_status status = cb_fail(
-        at->err, CUBED_E_TYPE, "%s: there is no argument %s by name, expected %s%s",
+        at->err, CUBED_E_TYPE, "%s: the function has no argument named %s, expected %s%s",
         at->function->name, at->argument->spelled ? at->argument->spelled : at->argument->name,
         names[0] ? "one of " : "arguments by position", names);
     set_number(at->err, at->number);

@@ -125,7 +125,7 @@ static cubed_status get_modes(const cb_call *c, int n, cubed_bounds_mode out[CUB
     return cb_call_blame(c, 2,
                          cb_fail(c->err, CUBED_E_ARG,
                                  "ravel_multi_index: mode is %s, expected 'raise', 'wrap' or "
-                                 "'clip', or one of them for each of %d axes",
+                                 "'clip', or a list with one of these for each of %d axes",
                                  shown, n));
 }
 

@@ -125,10 +125,12 @@ static cubed_status check_options(const cb_call *c)
     if (cb_call_has(c, CORRECTION) && cb_call_has(c, DDOF))
         return cb_call_blame(
             c, DDOF,
-            cb_fail(c->err, CUBED_E_TYPE, "groupby: ddof is correction: expected one of them"));
+            cb_fail(
+                c->err, CUBED_E_TYPE,
+                "groupby: ddof and correction are the same parameter, expected one of the two"));
     if (takes_q && !cb_call_has(c, Q))
         return cb_fail(c->err, CUBED_E_TYPE,
-                       "groupby: q is missing, expected a number or a list of them");
+                       "groupby: q is missing, expected a number or a list of numbers");
     return CUBED_OK;
 }
 

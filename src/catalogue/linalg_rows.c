@@ -130,7 +130,9 @@ static cubed_status call_pinv(const cb_call *c)
 {
     if (cb_call_has(c, 1) && cb_call_has(c, 2))
         return cb_call_blame(
-            c, 2, cb_fail(c->err, CUBED_E_ARG, "pinv: rcond is rtol: expected one of them"));
+            c, 2,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "pinv: rcond and rtol are the same parameter, expected one of the two"));
     return by_rank(c, cb_call_has(c, 1) ? 1 : 2, cubed_pinv);
 }
 
@@ -404,8 +406,8 @@ static cubed_status take_pairs(const cb_call *c, int axes[2][CUBED_MAX_NDIM], in
         !take_axes(&v->as.items[1], axes[1], &second) || *n != second)
         return cb_call_blame(c, 2,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "tensordot: axes is %s, expected a number, or as many axes of "
-                                     "x1 as of x2, such as [[1], [0]]",
+                                     "tensordot: axes is %s, expected a number, or lists of the "
+                                     "same number of axes of x1 and x2, such as [[1], [0]]",
                                      shown));
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < *n; i++)

@@ -397,7 +397,7 @@ static cubed_status join(const cb_call *c, int axis,
     if (n == 0)
         return cb_call_blame(c, 0,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: there are no arrays, expected one or more",
+                                     "%s: no arrays are given, expected at least one",
                                      c->function->name));
     cubed_array **parts = cb_call_arrays(c, n);
     if (!parts) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d arrays", n);

@@ -29,10 +29,11 @@ static cubed_status take_options(const cb_call *c, int room[CUBED_MAX_NDIM],
     o->keepdims = cb_call_bool(c, 2);
     if (c->function->params != spread_params) return CUBED_OK;
     if (cb_call_has(c, 3) && cb_call_has(c, 4))
-        return cb_call_blame(c, 4,
-                             cb_fail(c->err, CUBED_E_TYPE,
-                                     "%s: ddof is correction: expected one of them",
-                                     c->function->name));
+        return cb_call_blame(
+            c, 4,
+            cb_fail(c->err, CUBED_E_TYPE,
+                    "%s: ddof and correction are the same parameter, expected one of the two",
+                    c->function->name));
     if (cb_call_has(c, 3)) o->correction = cb_call_real(c, 3);
     if (cb_call_has(c, 4)) o->correction = cb_call_real(c, 4);
     return CUBED_OK;

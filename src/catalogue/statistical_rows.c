@@ -262,10 +262,10 @@ static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
     cubed_array *x = cb_call_array(c, i), *rows = NULL;
     const int ndim = cubed_array_ndim(x);
     if (ndim > 2)
-        s->st = cb_call_blame(c, i,
-                              cb_fail(c->err, CUBED_E_ARG,
-                                      "%s: %s has %d axes, expected no more than two axes",
-                                      c->function->name, c->function->params[i].name, ndim));
+        s->st =
+            cb_call_blame(c, i,
+                          cb_fail(c->err, CUBED_E_ARG, "%s: %s has %d axes, expected at most two",
+                                  c->function->name, c->function->params[i].name, ndim));
     if (s->st != CUBED_OK) return NULL;
     rows = cb_step(s, cubed_atleast(x, 2, &rows, c->err), &rows);
     return ndim == 2 && !cb_call_bool(c, 2) ? cb_step_permuted(s, rows, swapped) : rows;
@@ -350,9 +350,10 @@ static cubed_status call_histogram(const cb_call *c)
     const cubed_value *bins = &c->values[1];
     if (bins->kind == CUBED_VALUE_INT) return count_equal(c);
     if (cb_call_has(c, 2))
-        return cb_call_blame(c, 2,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "histogram: range is given with edges, expected one of them"));
+        return cb_call_blame(
+            c, 2,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "histogram: range and edges are both given, expected one of the two"));
     if (bins->n < 2)
         return cb_call_blame(c, 1,
                              cb_fail(c->err, CUBED_E_ARG,

@@ -285,8 +285,8 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
         if (!ptr) give_memory(c, taken);
         if (!ptr && !c->plan->work_dir)
             return cb_fail(err, CUBED_E_NOMEM,
-                           "the machine has no %zu bytes for a chunk of an intermediate, and there "
-                           "is no work directory to put it in",
+                           "the machine has no %zu bytes for a chunk of an intermediate, and the "
+                           "run has no work directory to store it in",
                            taken);
     }
     if (ptr && ptr != src) memcpy(ptr, src, bytes);

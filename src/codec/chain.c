@@ -198,8 +198,8 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, cb
                                    .scratch_size = n.arena};
     cubed_status st = (way == CB_DECODE ? t->vt->decode : t->vt->encode)(&call, got, err);
     if (st == CUBED_OK && *got > io->dst_cap)
-        st = cb_fail(err, CUBED_E_FORMAT, "it says that it gave %zu bytes, but may give %zu", *got,
-                     io->dst_cap);
+        st = cb_fail(err, CUBED_E_FORMAT, "it reports %zu bytes of output, expected at most %zu",
+                     *got, io->dst_cap);
     return end_call(t, &w, io->scratch, st, err);
 }
 

@@ -102,8 +102,8 @@ static cubed_status check(const cubed_codec_vtable *vt, cubed_error *err)
                        vt->name);
     if (!vt->decode_range != !vt->range_need || !vt->decode_range != !vt->locate)
         return cb_fail(err, CUBED_E_ARG,
-                       "codec \"%s\" has some of decode_range, range_need and locate, expected all "
-                       "or none",
+                       "codec \"%s\" defines only some of decode_range, range_need and locate, "
+                       "expected all three or none",
                        vt->name);
     if (vt->block_bound && !vt->locate)
         return cb_fail(err, CUBED_E_ARG, "codec \"%s\" has a block_bound, but no locate", vt->name);

@@ -52,7 +52,7 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
         return cb_fail(err, CUBED_E_UNSUPPORTED, "codec lzma: this library does not have check %d",
                        (int)c->check);
     if (lzma_lzma_preset(&options, preset_of(c)))
-        return cb_fail(err, CUBED_E_FORMAT, "codec lzma: \"preset\" %lld is none",
+        return cb_fail(err, CUBED_E_FORMAT, "codec lzma: unknown \"preset\" %lld",
                        (long long)c->preset);
     return CUBED_OK;
 }
@@ -151,8 +151,8 @@ static cubed_status decode(const cubed_codec_call *call, size_t *got, cubed_erro
     if (rc == LZMA_STREAM_END && left == 0) return CUBED_OK;
     if (rc == LZMA_MEMLIMIT_ERROR || rc == LZMA_MEM_ERROR)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%zu bytes take more memory to decode than those of preset %d",
-                       call->src_size, (int)(preset_of(conf) & LZMA_PRESET_LEVEL_MASK));
+                       "%zu bytes need more memory to decode than preset %d allows", call->src_size,
+                       (int)(preset_of(conf) & LZMA_PRESET_LEVEL_MASK));
     return cb_fail(err, CUBED_E_FORMAT,
                    "%zu bytes do not decompress to at most %zu (liblzma's status %d)",
                    call->src_size, call->dst_cap, (int)rc);

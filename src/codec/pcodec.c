@@ -81,8 +81,9 @@ static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err
         return cb_fail(err, CUBED_E_FORMAT, "codec pcodec: \"delta_spec\" %s needs \"%s\"",
                        deltas[name], key);
     if ((name == NAME_NONE || name == NAME_LOOKBACK) && order >= 0)
-        return cb_fail(err, CUBED_E_FORMAT, "codec pcodec: \"%s\" has no place beside \"%s\" %s",
-                       key, "delta_spec", deltas[name]);
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "codec pcodec: \"%s\" cannot be combined with \"%s\" %s", key, "delta_spec",
+                       deltas[name]);
     *out = name == NAME_LOOKBACK ? CB_PCO_LOOKBACK : name == NAME_NONE ? 0 : order;
     return CUBED_OK;
 }

@@ -156,7 +156,7 @@ static cubed_status read_header(zfp_stream *z, const cubed_codec_ctx *ctx, size_
                        bits ? n : 0, (int)f->type, own_n, (int)own.type);
     if (zfp_stream_maximum_size(z, f) > room)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "zfp's header says that %zu elements may take %zu bytes, expected %zu", n,
+                       "zfp's header has %zu elements of at most %zu bytes, expected %zu", n,
                        zfp_stream_maximum_size(z, f), room);
     f->data = dst;
     return CUBED_OK;

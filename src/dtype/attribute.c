@@ -351,7 +351,7 @@ cubed_status cubed_attribute_get(const char *attrs, const char *name, cubed_dtyp
     if (st != CUBED_OK) goto out;
     v = strcmp(name, CUBED_ATTRIBUTE_TYPES) == 0 ? NULL : json_object_get(doc, name);
     if (!v) {
-        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no attribute \"%s\"", name);
+        st = cb_fail(err, CUBED_E_NOT_FOUND, "the object has no attribute \"%s\"", name);
         goto out;
     }
     o = cb_zone_alloc(zone, sizeof *o);

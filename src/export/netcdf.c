@@ -298,7 +298,7 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
     }
     if (bytes > UINT32_MAX)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: chunks of %s have %zu bytes, and HDF5 no more than 4 GiB", w->path,
+                       "%s: chunks of %s have %zu bytes, but HDF5 allows at most 4 GiB", w->path,
                        e->path, bytes);
     rc = w->nc.def_var_chunking(group, e->id, NC_CHUNKED, chunk);
     /* Whole chunks are written once: no cache is needed. A size of 0 would select the default of 16 MiB. */
@@ -348,7 +348,7 @@ static cubed_status define_variable(cb_netcdf_writer *w, cb_netcdf_entry *e, cub
     CB_TRY(cb_netcdf_check(e->path, m->dtype, NULL, err));
     if (cb_zarr_is_irregular(m))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "%s: \"%s\" has chunks of different lengths, which HDF5 has not", w->path,
+                       "%s: \"%s\" has irregular chunks, which HDF5 does not support", w->path,
                        e->path);
     CB_TRY(define_dims(w, e, ids, err));
     for (int d = 0; d < m->ndim; d++)
@@ -405,12 +405,11 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) cubed_dtype_get_time(dtype, &unit, &multiple);
     if (cb_netcdf_type(dtype) == NC_NAT || multiple != 1 || unit < CUBED_UNIT_D ||
         unit > CUBED_UNIT_NS)
-        return cb_fail(
-            err, CUBED_E_UNSUPPORTED,
-            "\"%s\" is of type %s, and NetCDF has integers, float32, float64, texts, and "
-            "times in days to nanoseconds: astype gives one of these, or name a Zarr "
-            "store",
-            name, cubed_dtype_text(dtype, text));
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "\"%s\" is of type %s, which NetCDF does not have, expected integers, "
+                       "float32, float64, strings, or times in days to nanoseconds: convert by "
+                       "astype, or write a Zarr store",
+                       name, cubed_dtype_text(dtype, text));
     if (!codecs_json) return CUBED_OK;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &codecs, err));
     bool ok = json_is_array(codecs);

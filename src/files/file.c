@@ -292,11 +292,10 @@ static cubed_status open_kind(cb_file *f, cubed_error *err)
         if (kinds[i]->is(f, first, n)) f->kind = kinds[i];
     }
     if (f->kind) return f->kind->open(f, err);
-    return cb_fail(
-        err, CUBED_E_UNSUPPORTED,
-        "%s is a file, but none of those that arrays are read from: NetCDF (4, and "
-        "classic formats 1, 2 and 5), HDF5, ZIP, references of kerchunk, snapshots of Icechunk",
-        f->url);
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "%s is a file of an unknown format, expected NetCDF (4, or classic formats 1, 2 "
+                   "and 5), HDF5, ZIP, kerchunk references or an Icechunk snapshot",
+                   f->url);
 }
 
 /* Returns the URL of the snapshot that was opened, because a branch may move to another one. */

@@ -64,8 +64,8 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
                        "%s leads to %s of %s, which has been written anew while it was read",
                        f->url, r->key, store->url);
     if (r->status != CUBED_OK || r->got == r->cap) return r->status;
-    return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s ends before what is in it", f->url, r->key,
-                   store->url);
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s is truncated: it ends before this data",
+                   f->url, r->key, store->url);
 }
 
 cubed_status cb_file_read_ranges(const cb_file *f, const cb_object *in, const cubed_range *ranges,

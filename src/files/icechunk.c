@@ -219,8 +219,8 @@ cubed_status cb_icechunk_find(cubed_store *within, const char *ref, const char *
         if (!strchr("0123456789ABCDEFGHJKMNPQRSTVWXYZ", id[i])) id[0] = 0;
     }
     if (!id[0])
-        CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s: there is no %s in the repository of Icechunk",
-                      url, ref));
+        CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s: there is no %s in this Icechunk repository", url,
+                      ref));
     snprintf(key, CB_ICECHUNK_KEY, "snapshots/%s", id);
 out:
     cb_zone_free(zone);

@@ -62,7 +62,7 @@ cubed_status cubed_stack(cubed_array *const *args, int nargs, int axis, cubed_ar
                          cubed_error *err)
 {
     if (nargs < 1)
-        return cb_fail(err, CUBED_E_ARG, "stack: there are no arrays, expected one or more");
+        return cb_fail(err, CUBED_E_ARG, "stack: no arrays are given, expected at least one");
     const cubed_allocator *a = &args[0]->ctx->alloc;
     size_t size = (size_t)nargs * sizeof(cubed_array *);
     int ndim = args[0]->node.grid->ndim;

@@ -56,7 +56,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
                           cubed_error *err)
 {
     if (nargs < 1)
-        return cb_fail(err, CUBED_E_ARG, "concat: there are no arrays, expected one or more");
+        return cb_fail(err, CUBED_E_ARG, "concat: no arrays are given, expected at least one");
     int ndim = args[0]->node.grid->ndim;
     uint32_t mask;
     cubed_dtype dtype;

@@ -36,7 +36,7 @@ static cubed_status check_numbers(cubed_dtype dtype, cubed_error *err)
     if (cubed_dtype_is_valid(dtype) && dtype != CUBED_BOOL &&
         cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX)
         return CUBED_OK;
-    return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is no type of numbers", (int)dtype);
+    return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is not a numeric type", (int)dtype);
 }
 
 cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type, const cubed_scalar *start,
@@ -140,7 +140,7 @@ cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows, int64_t columns, 
         return cb_fail(err, CUBED_E_ARG, "eye: shape (%" PRId64 ", %" PRId64 "), expected >= 0",
                        rows, columns);
     if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
-        return cb_fail(err, CUBED_E_TYPE, "eye: dtype %d is none", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "eye: unknown dtype %d", (int)dtype);
     CB_TRY(positions(ctx, rows, columns, k, &row, &column, err));
     CB_TRY(consume(CUBED_OK, CUBED_OP_EQUAL, row, column, &diagonal, err));
     cubed_status st = cubed_astype(diagonal, dtype, &eye, err);

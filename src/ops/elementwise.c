@@ -25,7 +25,7 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
 cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     if (!cubed_dtype_is_valid(dtype))
-        return cb_fail(err, CUBED_E_TYPE, "astype: dtype %d is none", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "astype: unknown dtype %d", (int)dtype);
     return cb_op_cast(x, dtype, out, err);
 }
 
@@ -60,7 +60,7 @@ static cubed_status check_operands(cubed_op op, cubed_array *const *args, int na
     int arity = 0;
     const char *name = cubed_op_name(op);
     if (!name || !cubed_op_parse(name, &same, &arity))
-        return cb_fail(err, CUBED_E_ARG, "operation number %d is none", (int)op);
+        return cb_fail(err, CUBED_E_ARG, "unknown operation number %d", (int)op);
     if (nargs != arity)
         return cb_fail(err, CUBED_E_ARG, "%s takes %d operands, got %d", name, arity, nargs);
     for (int i = 1; i < nargs; i++) {

@@ -321,7 +321,7 @@ cubed_status cubed_netcdf_check(const cubed_target *targets, int n, uint64_t *me
             const int64_t length = given ? given[d] : cubed_array_chunks(x)[d];
             if (!given && x->listed >> d & 1)
                 return cb_fail(err, CUBED_E_UNSUPPORTED,
-                               "%s: chunks of different lengths along axis %d, which HDF5 has not",
+                               "%s: irregular chunks along axis %d, which HDF5 does not support",
                                targets[i].url, d);
             bytes = cb_sat_mul(bytes, (size_t)length);
             chunks = cb_sat_mul(chunks, (size_t)cubed_array_num_chunks(x, d));

@@ -91,7 +91,8 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("nan_reduce", options, &o, err));
     if (which == CUBED_REDUCE_ALL || which == CUBED_REDUCE_ANY)
-        return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
+        return cb_fail(err, CUBED_E_ARG, "reduction nan%s does not exist",
+                       cubed_reduction_name(which));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);
     bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
     /* Also checks the axes and the type. It is the result if nothing can be NaN. */

@@ -131,12 +131,12 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
     cubed_kind kind =
         (unsigned)dtype < CUBED_DTYPE_COUNT ? cubed_dtype_kind(dtype) : CUBED_KIND_COMPLEX;
     if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
-        return cb_fail(err, CUBED_E_TYPE, "integers: dtype %d is no type of integers", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "integers: dtype %d is not an integer type", (int)dtype);
     cubed_scalar a, b;
     cb_scalar_cast(dtype, &range->low, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &a);
     cb_scalar_cast(dtype, &range->last, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &b);
     if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
-        return cb_fail(err, CUBED_E_ARG, "integers: there is none from low to last");
+        return cb_fail(err, CUBED_E_ARG, "integers: the range from low to last is empty");
     CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &grid, err));
     /* Modulo 2**64, where sums of int64 wrap like those of uint64: the cast reverses it. */
     uint64_t words[2] = {(uint64_t)seed, b.u64 - a.u64 + 1};

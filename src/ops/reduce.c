@@ -10,7 +10,7 @@ cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
     const char *name = cubed_reduction_name(reduction);
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
     const bool is_extreme = reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX;
-    if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)reduction);
+    if (!name) return cb_fail(err, CUBED_E_ARG, "unknown reduction number %d", (int)reduction);
     CB_TRY(CB_OPTIONS_TAKE(name, options, &taken, err));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(reduction, x, false, &taken, out, err);
     if (kind == CUBED_KIND_TEXT && is_extreme)

@@ -150,7 +150,7 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
     cb_node n = {.kind = CB_NODE_MEMORY, .dtype = dtype, .grid = &grid, .data = data};
     n.token = (uint64_t)(uintptr_t)data;
     if (!cubed_dtype_is_valid(dtype))
-        return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "from_memory: unknown dtype %d", (int)dtype);
     if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");
     CB_TRY(cb_op_grid("from_memory", dtype, ndim, shape, chunks, &grid, err));
     int64_t dense[CUBED_MAX_NDIM];
@@ -167,7 +167,7 @@ cubed_status cubed_array_from_source(cubed_context *ctx, const cubed_source_fn *
     cb_node n = {.kind = CB_NODE_READER, .dtype = dtype, .grid = &grid};
     cubed_array *x = NULL;
     if (!cubed_dtype_is_valid(dtype))
-        return cb_fail(err, CUBED_E_TYPE, "from_source: dtype %d is none", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "from_source: unknown dtype %d", (int)dtype);
     if (!handle) return cb_fail(err, CUBED_E_ARG, "from_source: handle is NULL");
     CB_TRY(cb_check_source_fn(fn, err));
     CB_TRY(cb_op_grid("from_source", dtype, ndim, shape, chunks, &grid, err));
@@ -192,7 +192,7 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
     cb_grid grid;
     cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .grid = &grid, .value = *value};
     if (!cubed_dtype_is_valid(dtype))
-        return cb_fail(err, CUBED_E_TYPE, "full: dtype %d is none", (int)dtype);
+        return cb_fail(err, CUBED_E_TYPE, "full: unknown dtype %d", (int)dtype);
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
         return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
                        cubed_dtype_name(dtype));

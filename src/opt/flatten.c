@@ -219,11 +219,10 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, con
     for (int d = 0; d < ndim; d++) {
         int64_t shard = t->shards[d];
         if (!t->chunks && x->listed >> d & 1)
-            return cb_fail(
-                err, CUBED_E_UNSUPPORTED,
-                "target %d: axis %d has chunks of different lengths, which shards do not "
-                "hold: rechunk the array first",
-                i, d);
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "target %d: axis %d has irregular chunks, which shards do not "
+                           "hold: rechunk the array first",
+                           i, d);
         if (shard == CUBED_CHUNKS_KEPT) {
             CB_TRY(list_shards(p->ir.zone, x, i, d, chunk[d], &grid->axis[d], err));
             continue;
@@ -268,8 +267,8 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     cb_zarr_array *z = NULL;
     if (!t->url || t->chunks || t->shards || t->codecs || t->overwrite || t->zarr_format)
         return cb_fail(err, CUBED_E_ARG,
-                       "target %d: a region is of an array that exists, with a format, codecs, "
-                       "chunks and shards of its own",
+                       "target %d: a region is part of an existing array: format, codecs, chunks "
+                       "and shards cannot be set",
                        i);
     CB_TRY(cb_place_parse(p->ir.zone, t->url, &place, err));
     CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));

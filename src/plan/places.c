@@ -25,11 +25,10 @@ cubed_status cb_plan_find_place(const cubed_context *ctx, cb_zone *zone, const c
 cubed_status cb_plan_check_work_dir(const cubed_context *ctx, const char *url, cubed_error *err)
 {
     if (!cb_store_is_of_process(&ctx->stores, url)) return CUBED_OK;
-    return cb_fail(
-        err, CUBED_E_ARG,
-        "work_dir is %s, which lies in memory: expected a directory, for what memory has "
-        "no room for",
-        url);
+    return cb_fail(err, CUBED_E_ARG,
+                   "work_dir is %s, which is in memory, expected a directory for data that do not "
+                   "fit in memory",
+                   url);
 }
 
 cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cubed_error *err)
@@ -38,8 +37,8 @@ cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cub
         const char *url = ir->nodes[i].url;
         if (url && cb_store_is_of_process(&ctx->stores, url))
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "%s lies in the memory of this process: it is computed in threads, and "
-                           "neither saved nor sent to other processes",
+                           "%s is in the memory of this process: compute it in threads, because it "
+                           "cannot be saved or sent to other processes",
                            url);
     }
     return CUBED_OK;

@@ -122,7 +122,7 @@ cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_
                        expected, size);
     if (reads_memory(p, data, size))
         return cb_fail(err, CUBED_E_ARG,
-                       "result %d is in memory that the plan reads: expected memory of its own",
+                       "result %d overlaps memory that the plan reads, expected separate memory",
                        target);
     p->ir.nodes[p->targets[target]].result = data;
     return CUBED_OK;

@@ -159,8 +159,8 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
                            n->url);
         if (m->starts[d] && m->format == 2)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "%s: axis %d has chunks of different lengths, which format 2 does not "
-                           "have: ask for format 3, or for chunks of one length",
+                           "%s: axis %d has irregular chunks, which format 2 does not support: use "
+                           "format 3, or regular chunks",
                            n->url, d);
         m->dim_names[d] = n->dim_names[d];
     }

@@ -153,10 +153,10 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
 static cubed_status ignores_conditions(const cubed_store *store, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "%s ignores the conditions of puts (If-Match, If-None-Match), so a region that "
-                   "covers chunks in part could undo what others write there: write regions of "
-                   "whole chunks, or set the storage option conditional_put to \"disabled\" if "
-                   "nobody else writes to the array",
+                   "%s ignores the conditions of puts (If-Match, If-None-Match), so writing a "
+                   "region of partial chunks could undo other writes to these chunks: write "
+                   "regions of whole chunks, or set the storage option conditional_put to "
+                   "\"disabled\" if no other process writes to the array",
                    store->url);
 }
 
@@ -223,8 +223,7 @@ cubed_status cb_zarr_check_absent(cubed_store *store, const char *path, cubed_er
     int format;
     CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
     if (kind == CB_ZARR_NOTHING) return CUBED_OK;
-    return cb_fail(err, CUBED_E_EXISTS,
-                   "%s%s%s exists (%s): ask for it to be overwritten or name another target",
+    return cb_fail(err, CUBED_E_EXISTS, "%s%s%s exists (%s): overwrite it, or use another target",
                    store->url, *path ? "::" : "", path,
                    kind == CB_ZARR_ARRAY ? "an array" : "a group");
 }

@@ -130,8 +130,8 @@ cubed_status cb_zarr_read_outline(cubed_store *store, const char *path, int form
 static cubed_status no_way(const char *where, const cb_zarr_outline *o, int to, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "%s: an array of type \"%s\" cannot be written in format %d: it is copied as it "
-                   "is, in its own format",
+                   "%s: an array of type \"%s\" cannot be written in format %d: copied unchanged, "
+                   "in its own format",
                    where, o->type, to);
 }
 

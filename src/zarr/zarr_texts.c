@@ -39,7 +39,7 @@ static cubed_status put_text(reading *r, int64_t i, const unsigned char *text, s
     for (size_t at = 0, took; at < size; at += took, n++) {
         uint32_t code;
         took = cb_utf8_take(text + at, size - at, &code);
-        if (took == 0) return cb_fail(err, CUBED_E_FORMAT, "a text of it is not UTF-8");
+        if (took == 0) return cb_fail(err, CUBED_E_FORMAT, "a string is not valid UTF-8");
         if (!to) continue;
         if (n == r->longest)
             return cb_fail(err, CUBED_E_IO, "it has been changed while it was read");

@@ -222,7 +222,7 @@ static void test_memory(void **state)
     o.worker_command = command;
     const cubed_target free_place = {.url = "memory://Name/p"};
     assert_int_equal(negate(ctx, NULL, &free_place, &o, NULL, &err), CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "memory://Name/p lies in the memory of this process"));
+    assert_non_null(strstr(err.message, "memory://Name/p is in the memory of this process"));
     cubed_array *x;
     cubed_plan *plan;
     int64_t back[N];

@@ -264,7 +264,7 @@ static void test_unwrap(void **state)
     CHECK(cubed_unwrap(vector(f, CUBED_INT64, 4, b), period, NULL, 0, &y, &f->err), CUBED_INT64, 4,
           ((int64_t[]){0, -1, -2, -3}));
     REFUSED(cubed_unwrap(x, x, NULL, 0, &y, &f->err), CUBED_E_ARG,
-            "unwrap: period is no real number");
+            "unwrap: period is not a real number");
     cubed_array *z;
     assert_int_equal(cubed_astype(x, CUBED_COMPLEX128, &z, &f->err), CUBED_OK);
     keep(f, z);
@@ -379,7 +379,7 @@ static void test_quantiles_of_times(void **state)
     o.method = CUBED_QUANTILE_WEIBULL;
     REFUSED(
         cubed_quantile(known, 0.4, &o, &y, &f->err), CUBED_E_TYPE,
-        "quantile: method 'weibull' is not defined for times of which missing ones are skipped");
+        "quantile: method 'weibull' is not defined for times if missing ones are skipped");
     o.method = CUBED_QUANTILE_LINEAR;
     cubed_array *nothing = NULL;
     const cubed_slice no_days = {0, 0, 1, false};
@@ -531,7 +531,7 @@ static void test_choices_of_texts(void **state)
     REFUSED(cubed_elementwise(CUBED_OP_SUBTRACT, (cubed_array *[]){x, y3}, 2, &y, &f->err),
             CUBED_E_TYPE, "subtract is not defined for bytes");
     REFUSED(cubed_array_full_text(f->ctx, CUBED_INT64, 1, &n, NULL, "12345678", &y, &f->err),
-            CUBED_E_TYPE, "is none of bytes or strings");
+            CUBED_E_TYPE, "is not a type of bytes or strings");
     cubed_array_unref(equal);
     cubed_array_unref(filled);
 }

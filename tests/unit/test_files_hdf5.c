@@ -419,7 +419,7 @@ static void test_cut_files(void **state)
     const size_t whole = f.n;
     for (size_t n = 8; n < whole; n++)
         expect_refused(*state, f.at, n, CUBED_E_FORMAT, "memory://t/file");
-    expect_refused(*state, f.at, 7, CUBED_E_UNSUPPORTED, "none of those that arrays are read from");
+    expect_refused(*state, f.at, 7, CUBED_E_UNSUPPORTED, "is a file of an unknown format");
     f.at[8] = 4;
     expect_refused(*state, f.at, whole, CUBED_E_FORMAT, "a version that is not known");
     f.at[8] = 2;

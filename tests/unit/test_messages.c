@@ -172,7 +172,7 @@ static void test_other_versions_are_refused(void **state)
     range[4] = 0;
     assert_int_equal(cubed_range_read(range, sizeof range, &got, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "the range has version 0 of messages"));
-    assert_non_null(strstr(err.message, "driver and workers need the same one"));
+    assert_non_null(strstr(err.message, "driver and workers need the same version"));
     assert_int_equal(cubed_report_write(*state, &r, append, &b, &err), CUBED_OK);
     b.data[5]++;
     assert_int_equal(cubed_report_read(*state, b.data, b.size, &r, &used, &err),

@@ -190,7 +190,7 @@ static void test_files_elsewhere(void **state)
     static const struct {
         const char *url, *says;
     } wrong[] = {{"s3://bucket/files/cut.nc::v", "of a file of 60"},
-                 {"s3://bucket/files/no.nc::v", "none of those that arrays are read from"},
+                 {"s3://bucket/files/no.nc::v", "is a file of an unknown format"},
                  {"s3://bucket/files/gone.nc::v", "gone.nc"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         cubed_error err = CUBED_ERROR_INIT;

@@ -601,7 +601,7 @@ static void test_credentials_that_are_not_there(void **state)
     static const struct {
         const char *variables[4], *says;
     } cases[] = {
-        {{ENDPOINT, "AWS_EC2_METADATA_DISABLED=true"}, "there are no credentials"},
+        {{ENDPOINT, "AWS_EC2_METADATA_DISABLED=true"}, "no credentials were found"},
         {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/empty"}, "has none"},
         {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:%d/text"}, "not JSON"},
         {{ENDPOINT, "AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x"},

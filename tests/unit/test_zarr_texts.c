@@ -268,9 +268,9 @@ static void test_damaged_chunks(void **state)
         {2, 100, "a", "it does not hold the texts of a chunk"},
         {2, UINT32_MAX, "a", "it does not hold the texts of a chunk"},
         {2, 5, "a", "it does not hold the texts of a chunk"}, /* the second one has no size */
-        {2, 1, "\xff", "a text of it is not UTF-8"},
-        {2, 3, "\xed\xa0\x80", "a text of it is not UTF-8"}, /* half of a pair */
-        {2, 1, "\xc3", "a text of it is not UTF-8"},
+        {2, 1, "\xff", "a string is not valid UTF-8"},
+        {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"}, /* half of a pair */
+        {2, 1, "\xc3", "a string is not valid UTF-8"},
     };
     cubed_store *s = memory();
     put_meta(s, (fields){.shape = "[2]", .chunk = "[2]"});

@@ -67,7 +67,7 @@ class Reader:
         if in_memory(store) is not None and not hasattr(store, "_store_dict"):
             # Objects with a dictionary are pickled with it; another process cannot see the memory
             # of others.
-            raise TypeError(f"{store} lies in the memory of this process")
+            raise TypeError(f"{store} is in the memory of this process")
         return _portable(self._array), self._dtype, self.place
 
     def __setstate__(self, state: tuple[Any, np.dtype[Any], str | None]) -> None:

@@ -26,9 +26,9 @@ cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err)
         return cb_fail(err, CUBED_E_ARG,
                        "the plan has no work directory, where runs in parts keep what they share");
     if (!cb_plan_is_known(plan))
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the plan reads from functions, whose contents are unknown: processes "
-                       "cannot check that they work on the same run");
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "the plan reads from functions: processes cannot check that they work on the same run");
     for (int i = 0; i < plan->ir.nnodes; i++) {
         if (plan->ir.nodes[i].to_memory)
             return cb_fail(err, CUBED_E_UNSUPPORTED,

@@ -73,7 +73,7 @@ cubed_status cb_executor_find(const cubed_context *ctx, const char *name,
 {
     if (find(ctx, name, out, executor_ctx)) return CUBED_OK;
     cubed_status st =
-        cb_fail(err, CUBED_E_ARG, "executor \"%s\" is none of those there are:", name);
+        cb_fail(err, CUBED_E_ARG, "executor \"%s\" does not exist, expected one of", name);
     for (int i = 0; get(ctx, i, out, executor_ctx); i++)
         cb_note(err, "%s %s", i ? "," : "", (*out)->name);
     return st;
@@ -107,12 +107,12 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
     if (c->finds_plan && c->shares_memory)
         return cb_fail(err, CUBED_E_ARG,
                        "executor \"%s\" declares both shared memory and plans in the work "
-                       "directory: expected at most one of them",
+                       "directory: expected at most one of the two",
                        vt->name);
     if (c->shares_memory && c->remote)
         return cb_fail(err, CUBED_E_ARG,
                        "executor \"%s\" declares both shared memory and remote workers: expected "
-                       "at most one of them",
+                       "at most one of the two",
                        vt->name);
     if (c->max_message_bytes && c->max_message_bytes < LEAST_MESSAGE)
         return cb_fail(err, CUBED_E_ARG,

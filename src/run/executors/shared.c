@@ -47,8 +47,8 @@ cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path, cubed_error 
     cubed_status st = cb_place_parse_store(zone, p->work_dir, &place, err);
     if (st == CUBED_OK && place.store[0] != '/')
         st = cb_fail(err, CUBED_E_UNSUPPORTED,
-                     "the plan reads the caller's memory, which goes to worker processes by way of "
-                     "the work directory: %s is no local one",
+                     "the plan reads the caller's memory, which worker processes get through the "
+                     "work directory: %s is not a local directory",
                      place.store);
     if (st == CUBED_OK) cb_buf_puts(path, place.store);
     cb_zone_free(zone);
@@ -63,10 +63,9 @@ static int make_file(const cubed_plan *p, cubed_error *err)
     cb_buf path;
     int fd = -1;
     if (!p->work_dir) {
-        (void)cb_fail(
-            err, CUBED_E_BUDGET,
-            "the plan reads the caller's memory, which goes to worker processes by way of "
-            "the work directory: name one");
+        (void)cb_fail(err, CUBED_E_BUDGET,
+                      "the plan reads the caller's memory, which worker processes get through the "
+                      "work directory: set one");
         return -1;
     }
     cb_buf_init(&path, &p->ctx->alloc);

@@ -141,8 +141,8 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
 static cubed_status was_taken(const cubed_store *store, const char *path, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_EXISTS,
-                   "%s%s%s was taken over while this run was writing it: another run, or somebody "
-                   "who cleaned up, held this one for dead",
+                   "%s%s%s was taken over while this run was writing it: another run, or a "
+                   "clean-up, took this run for dead",
                    store->url, *path ? "::" : "", path);
 }
 

@@ -56,11 +56,11 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
                        "worker processes find each other's intermediates in a work directory, and "
                        "the plan has none: name one");
     if (!io->plan->work_dir)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
-                       "has for them, and there is no work directory to put them in: name one, or "
-                       "allow more memory",
-                       io->plan->intermediate_budget);
+        return cb_fail(
+            err, CUBED_E_BUDGET,
+            "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
+            "has for them, and the run has no work directory: set one, or allow more memory",
+            io->plan->intermediate_budget);
     CB_TRY(cb_folder_open_work(io, err));
     /* The record identifies a folder of intermediates after the run was killed. */
     if (io->mode != CB_IO_WORKER) {

@@ -50,7 +50,7 @@ static cubed_status add(void *ctx, const char *name, bool is_prefix, cubed_error
     /* Objects with other names are ignored. */
     if (*end || one.first < 0 || one.last <= one.first || one.last > r->ntasks) return CUBED_OK;
     if (!cb_list_grow(r->alloc, &s->list, s->n, &s->cap, sizeof one))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done");
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: list of completed tasks");
     s->list[s->n++] = one;
     return CUBED_OK;
 }
@@ -79,11 +79,11 @@ cubed_status cb_notes_read(cb_io *io, const cubed_plan *plan, cb_notes **out, cu
     const cubed_allocator *a = &plan->ctx->alloc;
     cubed_status st = CUBED_OK;
     cb_notes *n = cb_alloc_zero(a, sizeof *n);
-    if (!n) return cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done");
+    if (!n) return cb_fail(err, CUBED_E_NOMEM, "out of memory: list of completed tasks");
     n->p = plan;
     n->alloc = a;
     n->stages = cb_alloc_zero(a, (size_t)plan->nstages * sizeof *n->stages);
-    if (!n->stages) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done"));
+    if (!n->stages) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: list of completed tasks"));
     for (int i = 0; i < plan->nstages; i++) {
         char folder[32];
         reader r = {a, &n->stages[i], plan->stages[i].ntasks};

@@ -138,8 +138,8 @@ cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
     }
     if (strlen(is) == n * DIGITS) url = first;
     return cb_fail(err, CUBED_E_EXISTS,
-                   "the unfinished run cannot be resumed: %s has been written anew since it began; "
-                   "ask for what it left to be overwritten, or remove it (cubed clean)",
+                   "the unfinished run cannot be resumed: %s has been overwritten since the run "
+                   "began; start again and overwrite it, or remove its chunks (cubed clean)",
                    url);
 }
 

@@ -40,7 +40,7 @@ cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self, cubed
     cb_run_record_who(&c->record, who, sizeof who);
     return cb_fail(err, CUBED_E_UNSUPPORTED,
                    "%s%s%s was being written by %s, whose last sign of life is %" PRId64
-                   " seconds old, and which may still write: this store ignores the conditions of "
+                   " seconds old. That run may still write: this store ignores the conditions of "
                    "puts (If-Match, If-None-Match), so late writes would change the new array; "
                    "make sure that no process of that run is left, and take the place over "
                    "(--take-over, take_over=True), or write to another place",

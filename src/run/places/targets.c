@@ -171,13 +171,12 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
     if (resume && is_other_version)
-        return refuse_other_version(io, i, ", or ask for it to be overwritten, not resumed", err);
+        return refuse_other_version(io, i, ", or overwrite it instead of resuming", err);
     if (resume && !cb_version_is_none(&t->claim.version) && r->state != CB_RUN_DONE)
-        return cb_fail(
-            err, CUBED_E_EXISTS,
-            "%s has chunks of an unfinished run of another computation: ask for it to be "
-            "overwritten, not resumed",
-            n->url);
+        return cb_fail(err, CUBED_E_EXISTS,
+                       "%s has chunks of an unfinished run of another computation: overwrite it "
+                       "instead of resuming",
+                       n->url);
     return CUBED_OK;
 }
 

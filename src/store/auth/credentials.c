@@ -273,7 +273,7 @@ static cubed_status use_profile(cb_credentials *c, bool named, cubed_error *err)
         c->fetch = cb_fetch_for_token;
     else if (c->role || of_profile(c, "source_profile"))
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "profile \"%s\" takes on a role, which is not supported: give the keys that "
+                       "profile \"%s\" assumes a role, which is not supported: use the keys that "
                        "`aws configure export-credentials --profile %s` tells, or use it as "
                        "credential_process",
                        c->profile, c->profile);

@@ -75,9 +75,9 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
         st = cb_ask_for_token(c, &q, keys, ends, &why);
     if (st == CUBED_E_IO) /* most likely this machine has no managed identity */
         st = cb_fail(err, st,
-                     "there are no credentials: set AZURE_STORAGE_ACCOUNT_KEY, "
+                     "no credentials were found: set AZURE_STORAGE_ACCOUNT_KEY, "
                      "AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, run where there "
-                     "is a managed identity, or set AZURE_SKIP_SIGNATURE=true for what is public "
+                     "is a managed identity, or set AZURE_SKIP_SIGNATURE=true for public data "
                      "(%s)",
                      why.message);
     else if (st != CUBED_OK && err)
@@ -118,7 +118,7 @@ cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
         CB_TRY(cb_credentials_option(c, "IDENTITY_HEADER", &c->bearer, err));
         if (!c->bearer)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "IDENTITY_ENDPOINT is set, and no IDENTITY_HEADER: identities of Azure "
+                           "IDENTITY_ENDPOINT is set without IDENTITY_HEADER: identities of Azure "
                            "Arc are not supported; give a token in AZURE_STORAGE_TOKEN");
     }
     /* Emulators need no credentials, and a token must not be sent without TLS unless the user configured it. */

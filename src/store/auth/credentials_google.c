@@ -249,9 +249,9 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     cubed_status st = cb_ask_for_token(c, &q, keys, ends, &why);
     if (st != CUBED_OK) /* most likely this is not a machine of Google Cloud */
         st = cb_fail(err, CUBED_E_IO,
-                     "there are no credentials: set GOOGLE_APPLICATION_CREDENTIALS to a file of "
-                     "an account, run `gcloud auth application-default login`, or say "
-                     "storage option token=\"anon\" for what is public (%s)",
+                     "no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS to a file of "
+                     "an account, run `gcloud auth application-default login`, or set storage "
+                     "option token=\"anon\" for public data (%s)",
                      why.message);
     return st;
 }

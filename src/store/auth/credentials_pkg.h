@@ -5,8 +5,8 @@
 #include "store/auth/credentials.h"
 
 #define CB_NO_CREDENTIALS                                                                          \
-    "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "  \
-    "or AWS_NO_SIGN_REQUEST=true for what is public"
+    "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " \
+    "or AWS_NO_SIGN_REQUEST=true for public data"
 
 typedef struct cb_fetcher cb_fetcher;
 

@@ -100,7 +100,7 @@ static cubed_status tell_next_uploads(cubed_store_request *r, cb_xml_part all, c
         cb_uri_put(&page, i == 0 ? name.data : text.data, ""); /* keys are encoded in the reply */
     }
     if (page.failed || page.size >= CUBED_STORE_PAGE_CAP)
-        CB_GO(cb_fail(err, CUBED_E_IO, "a list of uploads goes on at a key that is too long"));
+        CB_GO(cb_fail(err, CUBED_E_IO, "a list of uploads continues at a key that is too long"));
     memcpy(r->next_page, page.data, page.size + 1);
 out:
     cb_buf_free(&page);

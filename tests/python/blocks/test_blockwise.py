@@ -141,7 +141,7 @@ def test_sort_of_times(tmp_path):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """48 MB each: more than twenty times what is allowed beside what is reserved."""
+    """48 MB each: more than twenty times what is allowed in addition to what is reserved."""
     path = tmp_path_factory.mktemp("large") / "x.zarr"
     group = zarr.open_group(path, mode="w")
     rng = np.random.default_rng(5)

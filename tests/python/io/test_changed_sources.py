@@ -126,7 +126,7 @@ def test_between_the_parts_of_a_run(tmp_path):
     make(path, 5)
     got = run("worker", plan, "--finish", "--run", "r")
     assert got.code != 0
-    assert f"{path} has been written anew since it began" in got.err
+    assert f"{path} has been overwritten since the run began" in got.err
 
 
 @pytest.fixture

@@ -310,7 +310,7 @@ def test_files_are_not_written_to(tmp_path):
     other.write_text("no array")
     got = run("info", other)
     assert got.code == 1
-    assert "none of those that arrays are read from" in got.err
+    assert "is a file of an unknown format" in got.err
 
 
 def damaged(data, rng):

@@ -102,9 +102,9 @@ def test_other_processes_refuse_it(tmp_path, request, kind):
     source = cubed.from_zarr("memory://refused/x", spec=spec)
     error = NotImplementedError if own else TypeError
     for what in (lambda: pickle.dumps(source), lambda: (source + 1).compute(executor="processes")):
-        with pytest.raises(error, match="lies in the memory of this process"):
+        with pytest.raises(error, match="is in the memory of this process"):
             what()
-    text = "lies in the memory of this process" if own else "cannot be given to another process"
+    text = "is in the memory of this process" if own else "cannot be given to another process"
     with pytest.raises(error, match=text):
         cubed.to_zarr(y, "memory://refused/y", executor="processes")
     memory = cubed.Spec(work_dir="memory://work")

@@ -180,7 +180,7 @@ def test_chunks_of_others_are_refused(tmp_path, shape, dtype, message):
         ("float64", {"mode_spec": "try_dict"}, '"mode_spec" is "try_dict", expected one of: auto'),
         ("float64", {"delta_spec": 3}, '"delta_spec" is no text, expected one of: auto none'),
         ("float64", {"delta_spec": "try_consecutive"}, 'needs "delta_encoding_order"'),
-        ("float64", {"delta_spec": "none", "delta_encoding_order": 1}, "has no place beside"),
+        ("float64", {"delta_spec": "none", "delta_encoding_order": 1}, "cannot be combined with"),
         ("float64", {"delta_encoding_order": 8}, "expected 0 to 7"),
         ("float64", {"equal_pages_up_to": 0}, "expected 1 to 16777216"),
     ],

@@ -261,7 +261,7 @@ def test_region_and_clock(server, local):
     [
         ({"AWS_SECRET_ACCESS_KEY": "other"}, None, "SignatureDoesNotMatch .*check AWS_SECRET_ACC"),
         ({"AWS_ACCESS_KEY_ID": "other"}, None, "InvalidAccessKeyId .*check AWS_ACCESS_KEY_ID"),
-        ({"AWS_ACCESS_KEY_ID": ""}, None, "no credentials: set AWS_ACCESS_KEY_ID"),
+        ({"AWS_ACCESS_KEY_ID": ""}, None, "no credentials were found: set AWS_ACCESS_KEY_ID"),
         ({"AWS_NO_SIGN_REQUEST": "true"}, None, "it is not public|who asks may not do this"),
         ({"AWS_NO_SIGN_REQUEST": "perhaps"}, None, 'AWS_NO_SIGN_REQUEST is "perhaps", expected'),
         ({"AWS_ENDPOINT_URL": "localhost"}, None, 'is "localhost", expected http://HOST'),
@@ -620,7 +620,7 @@ def test_profiles(server, local, tmp_path):
     for profile, text in {
         "none": 'cannot find profile "none"',
         "single": "signs on by sso, which is not supported: use `aws configure export-credentials",
-        "role": "takes on a role, which is not supported",
+        "role": "assumes a role, which is not supported",
     }.items():
         assert text in found_in(server, local, tmp_path, code=1, AWS_PROFILE=profile).err
 
@@ -738,7 +738,7 @@ def test_services_that_tell_keys(server, local, tmp_path, keeper):
     r = found_in(server, local, tmp_path, code=1, **far)
     assert "expected https:// or this machine" in r.err
     r = found_in(server, local, tmp_path, code=1, AWS_EC2_METADATA_DISABLED="true")
-    assert "there are no credentials: set AWS_ACCESS_KEY_ID" in r.err
+    assert "no credentials were found: set AWS_ACCESS_KEY_ID" in r.err
 
 
 def test_keys_that_end(server, local, tmp_path, keeper):
