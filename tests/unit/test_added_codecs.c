@@ -245,7 +245,7 @@ static void test_what_gives_too_much_is_an_error(void **state)
     cubed_plan *plan = plan_of(
         f->ctx, &(cubed_target){.url = f->url, .codecs = "[" LITTLE ", {\"name\": \"test.lie\"}]"},
         x);
-    expect(cubed_run(plan, NULL, NULL, &err), CUBED_E_FORMAT, &err, "codec test.lie: it says that");
+    expect(cubed_run(plan, NULL, NULL, &err), CUBED_E_FORMAT, &err, "codec test.lie: it reports");
     cubed_plan_unref(plan);
     cubed_array_unref(x);
 }
@@ -280,7 +280,7 @@ static void test_what_cannot_be_is_refused(void **state)
     expect_refused(ctx, &vt, CUBED_E_ARG, "codec \"test.turn\" needs parse");
     vt = good;
     vt.range_need = need;
-    expect_refused(ctx, &vt, CUBED_E_ARG, "expected all or none");
+    expect_refused(ctx, &vt, CUBED_E_ARG, "expected all three or none");
     vt = good;
     vt.kind = (cubed_codec_kind)7;
     expect_refused(ctx, &vt, CUBED_E_ARG, "kind 7");
