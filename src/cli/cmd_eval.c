@@ -1111,73 +1111,84 @@ static int prepare(eval *e)
     return wrong == EXIT_SUCCESS ? run(e) : wrong;
 }
 
+/* Reports what is wrong with an option, and frees it. */
+static int refuse(const eval *e, const char *option, char *wrong)
+{
+    const int code = cli_usage_error(e->verb, "%s%s", option, wrong);
+    cli_free(wrong);
+    return code;
+}
+
+/* Reads options and inputs. The caller frees them, also after an error. */
+static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *picture, eval *e)
+{
+    char *wrong = NULL;
+    bool decode = false;
+    int key;
+    while ((key = cli_next_option(argc, argv, usage, &e->common)) != -1) {
+        switch (key) {
+        case KEY_IN: wrong = inputs_add(&e->in, optarg); break;
+        case KEY_ALONG: e->in.joined.along = optarg; break;
+        case KEY_OVERLAP:
+            if (!joined_parse_overlap(optarg, &e->in.joined.overlap))
+                return cli_usage_error(e->verb, "--overlap \"%s\": expected first, last or error",
+                                       optarg);
+            break;
+        case KEY_OUT: e->out = optarg; break;
+        case KEY_DECODE: decode = true; break;
+        case KEY_RAW: e->in.raw = true; break;
+        case KEY_COLORS: picture->colors = optarg; break;
+        case KEY_TITLE: picture->title = optarg; break;
+        case KEY_CODECS: e->codecs = optarg; break;
+        case KEY_CSV: e->csv = true; break;
+        case KEY_REGION: e->region = optarg; break;
+        case KEY_FORMAT:
+            if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
+                return cli_usage_error(e->verb, "--format \"%s\": expected 2 or 3", optarg);
+            e->format = optarg[0] - '0';
+            break;
+        default: break;
+        }
+        if (wrong) return refuse(e, "--in: ", wrong);
+    }
+    if (optind >= argc) return cli_usage_error(e->verb, "expected an expression");
+    if (argc - optind > 2)
+        return cli_usage_error(e->verb,
+                               "expected an expression and one STORE, but \"%s\" follows: more "
+                               "inputs are given with --in, and --out says where results go",
+                               argv[optind + 2]);
+    if (!e->out && (e->codecs || e->format || e->common.overwrite || e->common.durable))
+        return cli_usage_error(e->verb, "--format, --codecs, --overwrite and --durable are for "
+                                        "results that are stored: with --out");
+    if (e->csv && (e->out || e->common.json || e->common.plan_only || e->common.save_plan))
+        return cli_usage_error(e->verb, "--csv is for results that are printed: without --out, "
+                                        "--json, --plan and --save-plan");
+    if (e->region && (!e->out || e->codecs || e->format || e->common.overwrite))
+        return cli_usage_error(
+            e->verb, "--region is for an array that exists: with --out, and without --format, "
+                     "--codecs and --overwrite");
+    e->text = argv[optind++];
+    if (optind < argc && (wrong = inputs_add(&e->in, argv[optind]))) return refuse(e, "", wrong);
+    if (e->in.raw && decode)
+        return cli_usage_error(e->verb,
+                               "--raw and --decode contradict each other: give one of them");
+    if ((e->in.raw || decode) && e->in.nspecs == 0)
+        return cli_usage_error(e->verb, "%s is about inputs, and there are none",
+                               decode ? "--decode" : "--raw");
+    if (e->out && (wrong = archive_refuse(e->out, e->common.plan_only || e->common.save_plan)))
+        return refuse(e, "--out ", wrong);
+    e->common.remake = remake;
+    e->common.remake_ctx = e;
+    return EXIT_SUCCESS;
+}
+
 /* Evaluates expressions: common to both verbs, from options and inputs to the run. */
 static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture)
 {
     eval e = {.verb = argv[0], .common = CLI_COMMON_INIT};
     e.common.picture = picture;
-    char *wrong = NULL;
-    bool decode = false;
-    int key;
-    while ((key = cli_next_option(argc, argv, usage, &e.common)) != -1) {
-        switch (key) {
-        case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
-        case KEY_ALONG: e.in.joined.along = optarg; break;
-        case KEY_OVERLAP:
-            if (!joined_parse_overlap(optarg, &e.in.joined.overlap))
-                return cli_usage_error(e.verb, "--overlap \"%s\": expected first, last or error",
-                                       optarg);
-            break;
-        case KEY_OUT: e.out = optarg; break;
-        case KEY_DECODE: decode = true; break;
-        case KEY_RAW: e.in.raw = true; break;
-        case KEY_COLORS: picture->colors = optarg; break;
-        case KEY_TITLE: picture->title = optarg; break;
-        case KEY_CODECS: e.codecs = optarg; break;
-        case KEY_CSV: e.csv = true; break;
-        case KEY_REGION: e.region = optarg; break;
-        case KEY_FORMAT:
-            if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
-                return cli_usage_error(e.verb, "--format \"%s\": expected 2 or 3", optarg);
-            e.format = optarg[0] - '0';
-            break;
-        default: break;
-        }
-        if (wrong) return cli_usage_error(e.verb, "--in: %s", wrong);
-    }
-    if (optind >= argc) return cli_usage_error(e.verb, "expected an expression");
-    if (argc - optind > 2)
-        return cli_usage_error(e.verb,
-                               "expected an expression and one STORE, but \"%s\" follows: more "
-                               "inputs are given with --in, and --out says where results go",
-                               argv[optind + 2]);
-    if (!e.out && (e.codecs || e.format || e.common.overwrite || e.common.durable))
-        return cli_usage_error(e.verb, "--format, --codecs, --overwrite and --durable are for "
-                                       "results that are stored: with --out");
-    if (e.csv && (e.out || e.common.json || e.common.plan_only || e.common.save_plan))
-        return cli_usage_error(e.verb, "--csv is for results that are printed: without --out, "
-                                       "--json, --plan and --save-plan");
-    if (e.region && (!e.out || e.codecs || e.format || e.common.overwrite))
-        return cli_usage_error(
-            e.verb, "--region is for an array that exists: with --out, and without --format, "
-                    "--codecs and --overwrite");
-    e.text = argv[optind++];
-    if (optind < argc && (wrong = inputs_add(&e.in, argv[optind])))
-        return cli_usage_error(e.verb, "%s", wrong);
-    if (e.in.raw && decode)
-        return cli_usage_error(e.verb,
-                               "--raw and --decode contradict each other: give one of them");
-    if ((e.in.raw || decode) && e.in.nspecs == 0)
-        return cli_usage_error(e.verb, "%s is about inputs, and there are none",
-                               decode ? "--decode" : "--raw");
-    if (e.out && (wrong = archive_refuse(e.out, e.common.plan_only || e.common.save_plan))) {
-        const int refused = cli_usage_error(e.verb, "--out %s", wrong);
-        cli_free(wrong);
-        return refused;
-    }
-    e.common.remake = remake;
-    e.common.remake_ctx = &e;
-    int code = prepare(&e);
+    int code = parse(argc, argv, usage, picture, &e);
+    if (code == EXIT_SUCCESS) code = prepare(&e);
     free_items(e.item, e.nitems);
     cubed_expr_results_free(e.built);
     cubed_expr_free(e.expr);

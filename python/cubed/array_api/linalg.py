@@ -43,8 +43,8 @@ def cholesky(  # type: ignore[no-redef]
     upper : bool, default False
         Make the upper triangle, not the lower one.
     lower : bool or None
-        The opposite of `upper`, and in its place: SciPy's and Dask's parameter, whose default is
-        another one there.
+        If given, it replaces `upper`, of which it is the opposite. SciPy and Dask have this
+        parameter, with other defaults.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def cholesky(  # type: ignore[no-redef]
     Raises
     ------
     ValueError
-        If both parameters are given and do not agree.
+        If both parameters are true.
     MemoryError
         If a task cannot hold even one column. Computing raises LinAlgError if a matrix is not
         positive definite.
