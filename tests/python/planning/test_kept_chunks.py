@@ -79,8 +79,8 @@ def test_an_interrupted_run_keeps_chunks(tmp_path, executor, begun):
         ended = 0
 
         def on_task_end(self, event):
-            self.ended += 1
-            if self.ended == 6:
+            self.ended += event.num_tasks
+            if self.ended - event.num_tasks < 6 <= self.ended:
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -100,8 +100,8 @@ class Stop(cubed.Callback):
     ended = 0
 
     def on_task_end(self, event):
-        self.ended += 1
-        if self.ended == 6:
+        self.ended += event.num_tasks
+        if self.ended - event.num_tasks < 6 <= self.ended:
             os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 
 if __name__ == "__main__":
