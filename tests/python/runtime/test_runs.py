@@ -421,7 +421,7 @@ def test_a_source_that_was_written_anew_is_noticed(tmp_path):
     stored(tmp_path / "x", values + 1, chunks=(20_000,), overwrite=True)
     refused = go_on(out, "finish", tmp_path / "x")
     assert refused.returncode == 1
-    assert "x has been written anew" in refused.stderr
+    assert "x has been overwritten since the run began" in refused.stderr
     cubed.to_zarr(cubed.from_zarr(tmp_path / "x") * 2, out, overwrite=True)
     np.testing.assert_array_equal(read(out), (values + 1) * 2)
 
