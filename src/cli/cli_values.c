@@ -210,3 +210,19 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "peak_rss", json_integer((json_int_t)cubed_peak_rss()));
     return o;
 }
+
+json_t *values_array_json(const cubed_array *x, const void *data)
+{
+    json_t *o = json_object(), *shape = json_array(), *dims = json_array();
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        json_array_append_new(shape, json_integer(cubed_array_shape(x)[d]));
+        json_array_append_new(dims, name ? json_string(name) : json_null());
+    }
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    json_object_set_new(o, "dtype", json_string(cubed_dtype_text(cubed_array_dtype(x), dtype)));
+    json_object_set_new(o, "shape", shape);
+    json_object_set_new(o, "dims", dims);
+    if (data) json_object_set_new(o, "data", values_json(x, data));
+    return o;
+}

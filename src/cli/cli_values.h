@@ -13,6 +13,8 @@ char *values_element(const cubed_array *x, const void *data, int64_t i, bool bri
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Nested lists; NaN and infinities as strings, complex numbers as pairs. */
 json_t *values_json(const cubed_array *x, const void *data);
+/* Type, shape, names of dimensions and elements of an array; without elements if `data` is NULL. */
+json_t *values_array_json(const cubed_array *x, const void *data);
 /* The figures of a run and of its plan. */
 json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p);
 

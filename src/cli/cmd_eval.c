@@ -643,22 +643,6 @@ static cubed_status result_group(const eval *e, cubed_plan_group *group, char **
     return st;
 }
 
-static json_t *item_json(const cubed_array *x, const void *data)
-{
-    json_t *o = json_object(), *shape = json_array(), *dims = json_array();
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        json_array_append_new(shape, json_integer(cubed_array_shape(x)[d]));
-        json_array_append_new(dims, name ? json_string(name) : json_null());
-    }
-    char dtype[CUBED_DTYPE_TEXT_CAP];
-    json_object_set_new(o, "dtype", json_string(cubed_dtype_text(cubed_array_dtype(x), dtype)));
-    json_object_set_new(o, "shape", shape);
-    json_object_set_new(o, "dims", dims);
-    if (data) json_object_set_new(o, "data", values_json(x, data));
-    return o;
-}
-
 static series_column column_of(const eval_item *item)
 {
     return series_column_of(item->name, item->array, item->data);
@@ -754,7 +738,8 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     for (int i = 0; i < e->nitems; i++) {
         if (is_printed_coordinate(e, i)) continue;
         if (all)
-            json_object_set_new(all, e->item[i].name, item_json(e->item[i].array, e->item[i].data));
+            json_object_set_new(all, e->item[i].name,
+                                values_array_json(e->item[i].array, e->item[i].data));
         else
             print_item(e, i);
     }
