@@ -377,9 +377,8 @@ static void test_quantiles_of_times(void **state)
     CHECK(cubed_quantile(vector(f, day, 1, none + 1), 0.4, &o, &y, &f->err), day, 1,
           ((int64_t[]){INT64_MIN}));
     o.method = CUBED_QUANTILE_WEIBULL;
-    REFUSED(
-        cubed_quantile(known, 0.4, &o, &y, &f->err), CUBED_E_TYPE,
-        "quantile: method 'weibull' is not defined for times if missing ones are skipped");
+    REFUSED(cubed_quantile(known, 0.4, &o, &y, &f->err), CUBED_E_TYPE,
+            "quantile: method 'weibull' is not defined for times if missing ones are skipped");
     o.method = CUBED_QUANTILE_LINEAR;
     cubed_array *nothing = NULL;
     const cubed_slice no_days = {0, 0, 1, false};
