@@ -2,8 +2,6 @@
  *
  * A key is two steps. Slices make a part of x, in which integers have dropped their axes and new axes have extent 1. Arrays
  * of positions then pick elements of the part. */
-#include <string.h>
-
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
 #include "base/error.h"
@@ -40,26 +38,10 @@ static cubed_status too_long(const cubed_array *x, cubed_error *err)
 
 static cubed_status add_common(selection *s, const cubed_array *positions, cubed_error *err)
 {
-    const int ndim = positions->node.grid->ndim, more = ndim - s->ncommon;
-    if (more > 0) {
-        memmove(s->common + more, s->common, sizeof *s->common * (size_t)s->ncommon);
-        for (int d = 0; d < more; d++) s->common[d] = 1;
-        s->ncommon = ndim;
-    }
-    for (int d = 0; d < ndim; d++) {
-        int64_t *have = &s->common[s->ncommon - ndim + d];
-        const int64_t n = positions->shape[d];
-        if (n == 1 || n == *have) continue;
-        if (*have != 1) {
-            char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
-            return cb_fail(err, CUBED_E_INDEX,
-                           "index: positions of shapes %s and %s do not broadcast",
-                           cb_extents_text(s->ncommon, s->common, a),
-                           cb_extents_text(ndim, positions->shape, b));
-        }
-        *have = n;
-    }
-    return CUBED_OK;
+    char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
+    if (cb_shape_join(&s->ncommon, s->common, positions) < 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_INDEX, "index: positions of shapes %s and %s do not broadcast",
+                   cb_extents_text(s->ncommon, s->common, a), cb_shape_text(positions, b));
 }
 
 /* An axis of the part. */

@@ -9,6 +9,7 @@
 #include "array_api/checks.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "ops/shapes.h"
 
 /* Axes with positions, and the broadcast shape of their arrays. */
 typedef struct picked {
@@ -23,21 +24,11 @@ typedef struct picked {
 
 static cubed_status broadcast_shape(picked *p, const cubed_array *a, cubed_error *err)
 {
-    const int ndim = a->node.grid->ndim, more = ndim - p->nshape;
-    if (more > 0) {
-        memmove(p->shape + more, p->shape, sizeof *p->shape * (size_t)p->nshape);
-        for (int d = 0; d < more; d++) p->shape[d] = 1;
-        p->nshape = ndim;
-    }
-    for (int d = 0; d < ndim; d++) {
-        int64_t *have = &p->shape[p->nshape - ndim + d];
-        if (a->shape[d] != 1 && *have != 1 && *have != a->shape[d])
-            return cb_fail(err, CUBED_E_ARG,
-                           "%s: positions of %lld and %lld elements along an axis", p->name,
-                           (long long)*have, (long long)a->shape[d]);
-        if (*have == 1) *have = a->shape[d];
-    }
-    return CUBED_OK;
+    const int d = cb_shape_join(&p->nshape, p->shape, a);
+    if (d < 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "%s: positions of %lld and %lld elements along an axis",
+                   p->name, (long long)p->shape[d],
+                   (long long)a->shape[d - (p->nshape - a->node.grid->ndim)]);
 }
 
 static cubed_status find_picked(const char *name, const cubed_array *x, cubed_array *const *at,

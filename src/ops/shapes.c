@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -20,26 +21,33 @@ const char *cb_shape_text(const cubed_array *x, char text[CB_SHAPE_TEXT_CAP])
     return cb_extents_text(x->node.grid->ndim, x->shape, text);
 }
 
+int cb_shape_join(int *ndim, int64_t shape[CUBED_MAX_NDIM], const cubed_array *x)
+{
+    const int more = x->node.grid->ndim - *ndim;
+    if (more > 0) {
+        memmove(shape + more, shape, sizeof *shape * (size_t)*ndim);
+        for (int d = 0; d < more; d++) shape[d] = 1;
+        *ndim += more;
+    }
+    const int lead = *ndim - x->node.grid->ndim;
+    for (int d = lead; d < *ndim; d++) {
+        const int64_t n = x->shape[d - lead];
+        if (n == 1 || n == shape[d]) continue;
+        if (shape[d] != 1) return d;
+        shape[d] = n;
+    }
+    return -1;
+}
+
 cubed_status cb_op_broadcast_shape(const char *name, cubed_array *const *args, int nargs, int *ndim,
                                    int64_t shape[CUBED_MAX_NDIM], cubed_error *err)
 {
     *ndim = 0;
     for (int i = 0; i < nargs; i++) {
-        if (args[i]->node.grid->ndim > *ndim) *ndim = args[i]->node.grid->ndim;
-    }
-    for (int d = 0; d < *ndim; d++) shape[d] = 1;
-    for (int i = 0; i < nargs; i++) {
-        int lead = *ndim - args[i]->node.grid->ndim;
-        for (int d = lead; d < *ndim; d++) {
-            int64_t n = args[i]->shape[d - lead];
-            if (n == 1 || n == shape[d]) continue;
-            if (shape[d] != 1) {
-                char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
-                return cb_fail(err, CUBED_E_ARG, "%s: shapes %s and %s do not broadcast", name,
-                               cb_shape_text(args[0], a), cb_shape_text(args[i], b));
-            }
-            shape[d] = n;
-        }
+        char a[CB_SHAPE_TEXT_CAP], b[CB_SHAPE_TEXT_CAP];
+        if (cb_shape_join(ndim, shape, args[i]) >= 0)
+            return cb_fail(err, CUBED_E_ARG, "%s: shapes %s and %s do not broadcast", name,
+                           cb_shape_text(args[0], a), cb_shape_text(args[i], b));
     }
     return CUBED_OK;
 }
