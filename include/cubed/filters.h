@@ -46,8 +46,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, co
                                                               const int *order, double truncate,
                                                               const cubed_filter_options *options,
                                                               cubed_array **out, cubed_error *err);
-/* Sums of the elements around each one along an axis, multiplied by `n` weights. Negative axes count from the last. Weight
- * n / 2 + origin is that of the element itself, which must be one of them. A convolution has the weights in reverse order. */
+/* Correlates x with `n` weights along an axis: each element becomes the weighted sum of its neighbours. Negative axes count
+ * from the last. Weight n / 2 + origin multiplies the element itself and must exist. A convolution has the weights in
+ * reverse order. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
                          const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -58,15 +59,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const 
 
 typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_MINIMUM,
-    CUBED_FILTER_MEDIAN, /* of an even number of elements the greater one of the middle */
+    CUBED_FILTER_MEDIAN, /* for an even number of elements, the greater of the two in the middle */
     CUBED_FILTER_MAXIMUM,
     CUBED_FILTER_RANKS
 } cubed_filter_rank_kind;
-/* The least, middle or greatest elements of boxes like those of cubed_filter_mean, for real numbers and bool. NaN is greater
- * than all numbers.
+/* Minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. Boxes are placed as by
+ * cubed_filter_mean.
  *
- * footprint  a byte for each element of a box in C order, other than 0 if the element counts; at least one counts. NULL:
- *            all count */
+ * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no
+ *            element is ignored */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_rank(
     cubed_array *x, cubed_filter_rank_kind kind, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);

@@ -13,7 +13,7 @@
 typedef struct slide {
     cb_steps *s;
     const char *name;
-    cubed_array *x, *kernel; /* of one type; the kernel is not longer */
+    cubed_array *x, *kernel; /* same type; the kernel is not longer than x */
     bool is_finite;          /* all elements of the kernel are known to be finite */
     int64_t before, after;   /* elements of padding */
 } slide;

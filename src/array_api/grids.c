@@ -16,7 +16,7 @@ static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
     return n == 1 ? x : cb_step_reshaped(s, x, n, shape);
 }
 
-/* Like put_along, by new axes, which keep a view of stored chunks. */
+/* Like put_along, but by new axes, so that the result stays a view of stored chunks. */
 static cubed_array *widen_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     for (int k = 0; k < n && x; k++) {

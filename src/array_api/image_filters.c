@@ -98,7 +98,7 @@ static cubed_status work_type(const char *name, cubed_dtype dtype, bool takes_co
     return CUBED_OK;
 }
 
-/* Applies the filter of `size` bytes of parameters; they are complex numbers' too unless it is by rank. */
+/* Applies a filter with `size` bytes of parameters. Filters by rank, minimum and maximum refuse complex numbers. */
 static cubed_status filter(const char *name, cubed_array *x, const cb_filter_params *p, size_t size,
                            const cubed_filter_options *o, cubed_array **out, cubed_error *err)
 {
@@ -216,8 +216,8 @@ static cubed_status gaussian(cubed_array *x, const double *sigma, const int *ord
     return st;
 }
 
-/* SciPy has `value` beyond the ends of each axis when it goes along that axis, also of derivatives along other axes, which
- * are not `value` there: then one axis after another is filtered. */
+/* SciPy filters one axis after another, and pads each intermediate with `value`. A derivative of the padding differs from
+ * `value`, so with derivatives each axis is padded and filtered by itself here, too. */
 cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma, const int *order,
                                    double truncate, const cubed_filter_options *options,
                                    cubed_array **out, cubed_error *err)
@@ -302,7 +302,7 @@ cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
     return filter("uniform_filter", x, &p, sizeof p, &o, out, err);
 }
 
-/* By the rank among the elements of a box that count. */
+/* Filters by the rank among the elements of a box that the footprint selects. */
 static cubed_status by_rank(const char *name, cubed_array *x, cubed_filter_rank_kind kind,
                             const cb_filter_params *p, const uint8_t *footprint,
                             const cubed_filter_options *o, cubed_array **out, cubed_error *err)

@@ -17,7 +17,7 @@ typedef struct selection {
     cubed_array
         *at[CUBED_MAX_NDIM]; /* positions along each axis of the part; NULL: the whole axis */
     bool has_positions, all_checked;
-    int place;   /* of the axes of positions among the axes of the result */
+    int place;   /* index of the first axis of positions in the result */
     int ncommon; /* the shape that all positions broadcast to */
     int64_t common[CUBED_MAX_NDIM];
 } selection;
@@ -78,7 +78,7 @@ static cubed_status add_key(selection *s, const cubed_array *x, const cubed_key 
     return drops ? CUBED_OK : add_axis(s, has_positions ? k->positions : NULL, !uses_axis, err);
 }
 
-/* Axes of positions take the place of those that they are along. */
+/* Checks the number of axes: axes of positions replace the indexed axes. */
 static cubed_status check_result(const selection *s, cubed_error *err)
 {
     int ndim = s->ncommon;
@@ -129,7 +129,7 @@ static cubed_array *part_of(cb_steps *s, cubed_array *x, const selection *k)
     return y;
 }
 
-/* Axes of what cubed_gather gives of the part, in NumPy's order; false: they are in it already. */
+/* Gets the permutation of axes from the result of cubed_gather to NumPy's order. Returns false if none is needed. */
 static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
 {
     int first = -1, last = -1, n = 0, rest = 0, j = 0;
@@ -138,7 +138,10 @@ static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
         if (n++ == 0) first = d;
         last = d;
     }
-    const int gathered = last - first == n - 1 ? first : 0; /* where cubed_gather has positions */
+    const int gathered =
+        last - first == n - 1
+            ? first
+            : 0; /* index of the first axis of positions in the result of cubed_gather */
     if (k->ncommon == 0 || gathered == k->place) return false;
     for (int d = 0; d <= k->npart - n; d++) {
         if (d == k->place)
@@ -150,7 +153,7 @@ static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
     return true;
 }
 
-/* The shape of what a key selects of the part. */
+/* Gets the shape that a key selects from the part. Returns its number of axes. */
 static int selected_shape(const selection *k, const cubed_array *part, int64_t *shape)
 {
     int n = 0, rest = 0;
@@ -219,7 +222,7 @@ static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k
     return value ? cb_step(s, cubed_scatter(part, k->at, value, &y, s->err), &y) : NULL;
 }
 
-/* x, whose tasks run after those that check positions of a part without elements, to which nothing is assigned. */
+/* Returns x, but its tasks first check the positions of `part`. The part has no elements, so nothing is assigned. */
 static cubed_array *after_part(cb_steps *s, cubed_array *x, cubed_array *part)
 {
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;

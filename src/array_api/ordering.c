@@ -60,7 +60,7 @@ static cubed_array *merge_axes(cb_steps *s, cubed_array *x, int axis)
     return cb_step_reshaped(s, x, ndim - 1, shape);
 }
 
-/* Concatenates candidates of whole chunks, which have an axis of chunks, and those of the rest. */
+/* Concatenates the candidates of whole chunks, which have an additional axis of chunks, and of the last, shorter chunk. */
 static cubed_array *together(const topk *t, cubed_array *head, cubed_array *tail, int axis)
 {
     cubed_array *const parts[2] = {merge_axes(t->s, head, axis), tail};

@@ -116,7 +116,7 @@ static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **ou
     return cubed_blockwise(x->ctx, &operation, outs, err);
 }
 
-/* Multiplies blocks of q by those of `by`, which has one of n x n for each. */
+/* Multiplies each block of rows of q by its n x n block of `by`. */
 static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t rows,
                                     cubed_array **out, cubed_error *err)
 {

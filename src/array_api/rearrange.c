@@ -192,8 +192,8 @@ static void add_part(joint *j, cubed_array *x, int64_t start, int64_t stop)
     if (start < stop) j->parts[j->n++] = cb_step_part(j->s, x, j->axis, start, stop - start, 1);
 }
 
-/* Counts positions from the start of an axis, and sorts them; equal ones stay in order. `last` is the largest one. The caller
- * frees *out, n of them. */
+/* Converts negative positions along an axis and sorts all n, stably. `last` is the largest valid position. The caller frees
+ * *out. */
 static cubed_status sort_places(const char *name, const cubed_array *x, const int64_t *positions,
                                 int64_t n, int axis, int64_t last, place **out, cubed_error *err)
 {

@@ -53,7 +53,7 @@ static cubed_array *shifted(cb_steps *s, cubed_array *x, bool to_front, int64_t 
 
 /* --- Differences --------------------------------------------------------------------------------------- */
 
-/* Elements of x1 that are not in x2: distinct ones in order, or as they are if they are known to be distinct. */
+/* Chooses the elements of x1 that are not in x2: sorted and without repetitions, or unchanged with `assume_unique`. */
 static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
                               const cubed_set_options *o, chosen *c)
 {
@@ -71,14 +71,14 @@ static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
 
 /* --- Elements of both ---------------------------------------------------------------------------------- */
 
-/* Elements of both operands in order, those of the first in front of equal ones of the second. */
+/* The sorted elements of both operands. Among equal elements, the first operand precedes the second. */
 typedef struct both {
     cubed_array *sorted, *order; /* positions in the vector of both */
     int64_t n1;                  /* number of elements of the first */
     cubed_array *is_second;
 } both;
 
-/* With `backwards` equal elements of the first operand are in order from the last to the first. */
+/* `backwards` reverses the order of equal elements of the first operand. */
 static both sort_both(cb_steps *s, cubed_array *x1, cubed_array *x2, bool backwards,
                       uint64_t task_mem)
 {

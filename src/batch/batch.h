@@ -62,7 +62,7 @@ struct batch_system {
     const char *takes;    /* other options; NULL: any, which the batch system gets unchanged */
     int64_t most;         /* maximum array tasks; 0: unlimited */
     double overhead;      /* seconds that an array task costs by itself */
-    const char *programs; /* that `start` calls */
+    const char *programs; /* programs that `start` calls */
     batch_leave leave;
     bool apart; /* its machines cannot see the run's directory */
     void (*write)(batch_submission *s);
@@ -70,7 +70,7 @@ struct batch_system {
 
 /* Ends with a NULL name. */
 extern const batch_system batch_systems[];
-/* NULL if there is none of that name. */
+/* Returns NULL if no batch system has that name. */
 const batch_system *batch_find(const char *name);
 /* The value of an option; NULL if it is not given. */
 const char *batch_get(const batch_choice *c, const char *name);

@@ -1,4 +1,4 @@
-/* What all batch systems have in common: checks of options, the arrays of jobs of a plan, and the files of a directory. */
+/* Common parts of all batch systems: checks of options, the job arrays of a plan, and files in its directory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -175,7 +175,7 @@ static bool write_bytes(const batch_submission *s, const char *name, const void 
     return ok;
 }
 
-/* Writes what all systems have, and makes the scripts executable. */
+/* Writes the files that all systems have, and makes the scripts executable. */
 static void finish_files(batch_submission *s, const void *plan, size_t size)
 {
     static const char *const scripts[] = {"start", "status", "cancel"};

@@ -1,8 +1,8 @@
-/* Filters of images: each element becomes a weighted sum, a mean, or an element by rank, of those around it.
+/* Filters of images: each element becomes a weighted sum or mean of its neighbours, or the neighbour of a given rank.
  *
- * Blocks come with all elements that their filter needs, which are in the array around x. Sums, means, and extremes of
- * boxes go along one axis after another; what is between two axes has x's type, as in SciPy. Along an axis elements of the
- * result are contiguous, and so are the elements of x for each weight, however many axes are behind it. */
+ * Blocks include all neighbours that the filter needs: x is padded before. Sums, means, minima and maxima of boxes are
+ * computed along one axis after another; intermediates have x's type, as in SciPy. Loops run over contiguous elements of
+ * the result, and of x for each weight, for any number of axes after the filtered one. */
 #include <math.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static const filter_fns *fns_of(cubed_dtype dtype)
     }
 }
 
-/* Numbers of an element: complex ones are filtered by their parts. */
+/* Number of real numbers in an element: real and imaginary parts are filtered separately. */
 static int parts_of(cubed_dtype dtype)
 {
     return dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128 ? 2 : 1;
@@ -114,7 +114,7 @@ static int parts_of(cubed_dtype dtype)
 
 static int64_t size_of(const cb_filter_params *p, int d) { return p->before[d] + 1 + p->after[d]; }
 
-/* Elements of the box of a filter by rank; SIZE_MAX if they are too many. */
+/* Returns the number of elements in the box of a filter by rank; SIZE_MAX if it overflows. */
 static size_t box_of(const cb_filter_params *p)
 {
     size_t n = 1;
@@ -189,7 +189,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* The axes of a filter that goes along one after another. */
+/* Gets the axes that a filter is applied along, one after another, and returns their number. */
 static int passes_of(const cb_filter_params *p, int axes[CUBED_MAX_NDIM])
 {
     int n = 0;
@@ -240,7 +240,7 @@ static axis_fn fn_of(const filter_fns *fns, int32_t kind)
                                        : fns->greatest;
 }
 
-/* One axis of `shape`, which becomes that of the result. */
+/* Filters along one axis. `shape` becomes the shape of the result. */
 static void run_axis(const cubed_block_call *call, int axis, axis_filter *f, int64_t *shape,
                      const char *from, char *to)
 {

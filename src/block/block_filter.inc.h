@@ -95,7 +95,7 @@ static T FN(selected)(T *v, int64_t n, int64_t rank)
     return v[rank];
 }
 
-/* A line of n elements, each of rank `rank` of those at `offsets` from the line's own. */
+/* Computes n contiguous elements. Each has rank `rank` among the elements of x at `offsets` from its position. */
 static void FN(rank)(void *to, const void *from, const int64_t *offsets, int64_t count,
                      int64_t rank, void *room, int64_t n)
 {

@@ -41,7 +41,7 @@ static const cubed_param split_params[] = {
 };
 static const cubed_param split_along_params[] = {PARAM_LIKE("ary", "Input array."), SECTIONS};
 
-/* Bounds of n pieces whose lengths differ by one at most: longer ones come first. */
+/* Sets the bounds of n pieces whose lengths differ by at most one. The longer pieces come first. */
 static void cut_evenly(int64_t extent, int64_t n, int64_t *bounds)
 {
     for (int64_t i = 0; i <= n; i++) bounds[i] = i * (extent / n) + cb_min_i64(i, extent % n);
@@ -224,7 +224,7 @@ static cubed_status call_append(const cb_call *c)
 typedef struct positions {
     int64_t n;
     const int64_t *at;
-    int64_t *made; /* memory of those of a slice */
+    int64_t *made; /* memory of positions that were made from a slice; NULL for a list */
 } positions;
 
 /* A bound of a slice, as Python counts it. */
@@ -236,7 +236,7 @@ static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool
     return at < least ? least : at > most ? most : at;
 }
 
-/* Positions start, start + step, ... of a slice: those of Python's range(extent)[slice]. */
+/* The positions start, start + step, ... of a slice, as in Python's range(extent)[slice]. */
 typedef struct progression {
     int64_t start, step, n;
 } progression;

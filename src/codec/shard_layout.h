@@ -25,7 +25,8 @@ typedef struct cb_shard_walk {
 
 cb_shard_walk cb_shard_walk_start(const cb_codec_chain *c, const cb_codec_step *s);
 void cb_shard_walk_next(cb_shard_walk *w);
-/* Whether the inner chunk lies outside the part of the shard within the array; used NULL: all of it is within. */
+/* Returns true if the inner chunk is outside the array. `used` are the extents of the shard inside the array; NULL: the whole
+ * shard. */
 bool cb_shard_walk_outside(const cb_shard_walk *w, const int64_t *used);
 /* Byte offset in the shard of the element `idx` of the inner chunk. */
 size_t cb_shard_walk_offset(const cb_shard_walk *w, const int64_t *idx);

@@ -83,13 +83,12 @@ bool date_part_find(const char *name, date_part *out)
 
 static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
 
-/* What a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
 bool calendar_call_find(const expr *e, calendar_call *c)
 {
     const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
     const char *dim = string_of(expr_keyword(e, "dim"));
     const bool is_resample = strcmp(e->text, "resample") == 0;
-    bool is_named = true; /* by the reduction, or a member of the family */
+    bool is_named = true; /* the function is a reduction, or a member of a family such as monmean */
     date_part part;
     *c = (calendar_call){.reduction = NULL};
     if (!find_family(e->text, c)) {

@@ -18,7 +18,7 @@ typedef enum date_part {
     SECOND
 } date_part;
 
-/* Looks up a part of dates, such as "month"; false if there is none of that name. */
+/* Looks up a part of dates, such as "month". Returns false if there is no part with that name. */
 bool date_part_find(const char *name, date_part *out);
 
 /* A call that groups by a calendar. */
@@ -26,19 +26,20 @@ typedef struct calendar_call {
     const char *reduction;             /* "mean" */
     const char *dim;                   /* "time" */
     size_t ndim;                       /* its length */
-    const char *component, *frequency; /* one of them */
+    const char *component, *frequency; /* exactly one is not NULL */
     bool only;                         /* intervals without elements are left out */
-    bool by_date; /* of days of years: the first of March is one, leap year or not */
+    bool by_date; /* days of years are counted by date: March 1 has one number in all years */
     bool skip_nan;
     double correction;
     int64_t min_count;
-    const char *method; /* of quantiles */
+    const char *method; /* method of quantiles */
     bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
     int most;           /* positional arguments */
-    const expr *q;      /* one of them, of quantiles; NULL: there is none */
+    const expr *q;      /* positional quantiles; NULL if not given */
 } calendar_call;
 
-/* Finds what a call groups by; false if it is no such call: a word that is no part of a date is the name of labels. */
+/* Reads a call that groups by a calendar. Returns false for other calls, such as a groupby whose name is not a part of a
+ * date and therefore the name of labels. */
 bool calendar_call_find(const expr *e, calendar_call *c);
 /* Returns the axis of x that the call is along; -1 if x has none of that name. */
 int calendar_call_axis(const cubed_array *x, const calendar_call *c);

@@ -1,7 +1,7 @@
 /* Parts of arrays: x[0, ::2, ..., None]. */
 #include "lang/expr_index.h"
 
-/* A whole number; what else people put into brackets has functions of its own. */
+/* Gets an integer. Labels, masks and arrays have functions, which errors name. */
 static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
 {
     expr_value v = {.array = NULL};

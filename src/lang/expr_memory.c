@@ -30,7 +30,7 @@ cubed_status expr_alloc(expr_builder *b, const expr *e, int64_t n, size_t size, 
                      (long long)n);
 }
 
-/* Stands for strings that there was no memory for; nobody writes to it. */
+/* Returned in place of a string if memory is exhausted. It must not be written to. */
 static const char nothing[1] = "";
 
 char *expr_text(expr_builder *b, const char *fmt, ...)
