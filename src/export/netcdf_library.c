@@ -17,13 +17,15 @@ cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err)
 #define FUNCTION(name) {"nc_" #name, &out->name},
     const cb_library_function functions[] = {CB_NETCDF_FUNCTIONS(FUNCTION)};
 #undef FUNCTION
-    char missing[256];
-    if (cb_library_load(CB_NETCDF_LIBRARY, functions, sizeof functions / sizeof *functions, missing,
-                        sizeof missing))
+    static const char *const needs[] = {"nc_open", "H5open", "curl_easy_init", NULL};
+    char missing[512];
+    if (cb_library_load(CB_NETCDF_LIBRARY, functions, sizeof functions / sizeof *functions, needs,
+                        missing, sizeof missing))
         return CUBED_OK;
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "NetCDF is written by " CB_NETCDF_LIBRARY ", which is not there: %s: install it "
-                   "(Debian's libnetcdf), or name a Zarr store",
+                   "writing NetCDF needs " CB_NETCDF_LIBRARY
+                   " (Debian's libnetcdf), which cannot be loaded: %s; a Zarr store can be written "
+                   "without it",
                    missing);
 }
 

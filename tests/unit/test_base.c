@@ -323,13 +323,14 @@ static void test_libraries(void **state)
     char missing[64] = "";
     void *none = missing;
     const cb_library_function functions[] = {{"sqrt", &square_root}, {"no_such", &none}};
-    assert_true(cb_library_load("libm.so.6", functions, 1, missing, sizeof missing));
+    static const char *const needs[] = {"no_such_either", NULL};
+    assert_true(cb_library_load("libm.so.6", functions, 1, needs, missing, sizeof missing));
     assert_string_equal(missing, "");
     assert_true(square_root(9) == 3);
-    assert_false(cb_library_load("libm.so.6", functions, 2, missing, sizeof missing));
+    assert_false(cb_library_load("libm.so.6", functions, 2, needs, missing, sizeof missing));
     assert_string_equal(missing, "it has no no_such");
     assert_null(none);
-    assert_false(cb_library_load("libno-such.so.6", functions, 2, missing, sizeof missing));
+    assert_false(cb_library_load("libno-such.so.6", functions, 2, needs, missing, sizeof missing));
     assert_non_null(strstr(missing, "libno-such.so.6"));
     assert_null(square_root);
 }

@@ -37,7 +37,7 @@ static struct {
     FUNCTIONS(MEMBER)
 #undef MEMBER
     bool there;
-    char missing[256];
+    char missing[512];
 } crypto = {.once = PTHREAD_ONCE_INIT};
 
 static void load(void)
@@ -45,8 +45,9 @@ static void load(void)
 #define FUNCTION(name) {#name, &crypto.name},
     const cb_library_function functions[] = {FUNCTIONS(FUNCTION)};
 #undef FUNCTION
+    static const char *const needs[] = {"EVP_Digest", NULL};
     crypto.there =
-        cb_library_load(CB_CRYPTO_LIBRARY, functions, sizeof functions / sizeof *functions,
+        cb_library_load(CB_CRYPTO_LIBRARY, functions, sizeof functions / sizeof *functions, needs,
                         crypto.missing, sizeof crypto.missing);
 }
 
@@ -60,8 +61,8 @@ cubed_status cb_digest_load(cubed_error *err)
 {
     if (is_there()) return CUBED_OK;
     return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "requests to stores on other machines are signed by " CB_CRYPTO_LIBRARY
-                   ", which is not there: %s: install it (Debian's libssl3)",
+                   "requests to stores on other machines need " CB_CRYPTO_LIBRARY
+                   " (Debian's libssl3), which cannot be loaded: %s",
                    crypto.missing);
 }
 
