@@ -1,4 +1,4 @@
-"""Libraries that another package made global, such as the plugins of HDF5 in netCDF4's wheel, leave ours as they are."""
+"""Libraries that another package made global, such as plugins of HDF5, leave ours as they are."""
 
 import os
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import zarr
 
 LIBRARIES = Path(find_spec("netCDF4").origin).parent.parent / "netcdf4.libs"
