@@ -196,7 +196,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
  * computes the array, and passes it and the number to cubed_call as the arguments `offsets` and `count`.
  *
  * arguments  those of the call, without these two
- * most       receives the greatest number that there may be; may be NULL
+ * out        receives the array; NULL if this call does not depend on values, as `repeat` with one number
+ * most       receives the greatest number that is expected; may be NULL
  *
  * Errors: as of cubed_call; CUBED_E_ARG for a function that does not count. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_call_offsets(cubed_context *ctx,

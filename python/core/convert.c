@@ -64,21 +64,6 @@ bool core_axes(const char *what, PyObject *seq, int *out, int *n)
     return true;
 }
 
-bool core_axes_or_all(const char *what, PyObject *seq, int *room, const int **axes, int *n)
-{
-    *axes = seq == Py_None ? NULL : room;
-    *n = 0;
-    return seq == Py_None || core_axes(what, seq, room, n);
-}
-
-bool core_axis_or_none(PyObject *object, int *room, const int **axis)
-{
-    *axis = object == Py_None ? NULL : room;
-    if (object == Py_None) return true;
-    *room = (int)PyLong_AsLong(object);
-    return !PyErr_Occurred();
-}
-
 PyObject *core_tuple(const int64_t *values, int n)
 {
     PyObject *tuple = PyTuple_New(n);
@@ -163,12 +148,6 @@ cubed_array *core_unwrap(core_state *s, PyObject *object)
     if (PyObject_TypeCheck(object, s->array_type)) return ((core_array *)object)->x;
     PyErr_Format(PyExc_TypeError, "expected an array, got %R", object);
     return NULL;
-}
-
-bool core_unwrap_or_none(core_state *s, PyObject *object, cubed_array **x)
-{
-    *x = object == Py_None ? NULL : core_unwrap(s, object);
-    return *x || object == Py_None;
 }
 
 bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,

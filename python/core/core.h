@@ -64,17 +64,11 @@ bool core_is_tuple(const char *what, PyObject *object);
 bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
 /* The same into ints, for axes. */
 bool core_axes(const char *what, PyObject *seq, int *out, int *n);
-/* The same of None, too, which stands for all: *axes is `room`, where they are put, or NULL. */
-bool core_axes_or_all(const char *what, PyObject *seq, int *room, const int **axes, int *n);
-/* One axis or None: *axis is `room`, where it is put, or NULL. */
-bool core_axis_or_none(PyObject *object, int *room, const int **axis);
 PyObject *core_tuple(const int64_t *values, int n);
 /* A Python number as an element of that type. */
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
 /* The array in an argument. */
 cubed_array *core_unwrap(core_state *s, PyObject *object);
-/* The same of None, too, which is NULL. */
-bool core_unwrap_or_none(core_state *s, PyObject *object, cubed_array **x);
 bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
                cubed_array **x2);
 /* Takes over the reference. */
@@ -172,8 +166,8 @@ extern PyType_Spec core_plan_spec;                         /* py_plan.c */
 extern PyType_Spec core_task_mem_spec, core_recorder_spec; /* recipes.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_cf_methods[], core_call_methods[], core_reader_methods[], core_zarr_methods[],
-    core_apply_methods[], core_set_methods[], core_origin_methods[], core_engine_methods[],
-    core_recipe_methods[], core_eval_methods[];
+    core_apply_methods[], core_origin_methods[], core_engine_methods[], core_recipe_methods[],
+    core_eval_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

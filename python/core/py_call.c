@@ -390,12 +390,13 @@ static PyObject *call_offsets(PyObject *module, PyObject *args)
     PyObject *made = NULL;
     taken t = {.rooms = NULL};
     cubed_array *offsets;
-    int64_t most;
+    int64_t most = 0;
     cubed_error err = CUBED_ERROR_INIT;
     if (take_all(s, args, &f, &t)) {
         const int n = (int)PyTuple_Size(args) - 1;
         if (cubed_call_offsets(s->ctx, f, t.arguments, n, &offsets, &most, &err) == CUBED_OK)
-            made = Py_BuildValue("(NL)", core_wrap(s, offsets), (long long)most);
+            made = Py_BuildValue("(NL)", offsets ? core_wrap(s, offsets) : Py_NewRef(Py_None),
+                                 (long long)most);
         else
             core_raise(&err);
     }
@@ -409,8 +410,8 @@ PyMethodDef core_call_methods[] = {
      "Calls a function of the catalogue with the values of its parameters, in their order. Those "
      "behind the last one have their defaults."},
     {"call_offsets", call_offsets, METH_VARARGS,
-     "call_offsets(name: str, /, *values: Any) -> tuple[Array, int]\n"
-     "The offsets to compute before a call of a function that counts, and the greatest number of "
-     "elements that there may be."},
+     "call_offsets(name: str, /, *values: Any) -> tuple[Array | None, int]\n"
+     "The offsets to compute before a call of a function that counts (None: nothing), and the "
+     "greatest number of elements that is expected."},
     {NULL, NULL, 0, NULL},
 };

@@ -25,19 +25,6 @@ static PyObject *elementwise(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *astype(PyObject *module, PyObject *args)
-{
-    PyObject *object, *name;
-    cubed_array *x, *out;
-    cubed_dtype dtype;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &object, &name) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_dtype(name, &dtype))
-        return NULL;
-    cubed_status st = cubed_astype(x, dtype, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 /* None where there is none in common. */
 static PyObject *result_type(PyObject *module, PyObject *args)
 {
@@ -53,7 +40,6 @@ static PyObject *result_type(PyObject *module, PyObject *args)
 PyMethodDef core_function_methods[] = {
     {"elementwise", elementwise, METH_VARARGS,
      "elementwise(name: Operation, /, *args: Array) -> Array"},
-    {"astype", astype, METH_VARARGS, "astype(x: Array, dtype: str, /) -> Array"},
     {"result_type", result_type, METH_VARARGS, "result_type(a: str, b: str, /) -> str | None"},
     {NULL, NULL, 0, NULL},
 };

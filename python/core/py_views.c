@@ -135,20 +135,6 @@ static PyObject *rechunk(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *repeat(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    long long times;
-    int axis;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OLi", &object, &times, &axis) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = cubed_repeat(x, times, &axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *with_dim_names(PyObject *module, PyObject *args)
 {
     PyObject *object, *list;
@@ -182,7 +168,6 @@ PyMethodDef core_view_methods[] = {
     {"setitem", setitem, METH_VARARGS,
      "setitem(x: Array, key: tuple[Any, ...], value: Array, checked: bool, /) -> Array\n"
      "x after x[key] = value. `checked`: all positions are known to be in range."},
-    {"repeat", repeat, METH_VARARGS, "repeat(x: Array, times: int, axis: int, /) -> Array"},
     {"rechunk", rechunk, METH_VARARGS,
      "rechunk(x: Array, chunks: Sequence[int | tuple[int, ...] | None], /) -> Array"},
     {NULL, NULL, 0, NULL},

@@ -22,7 +22,7 @@ typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* which of the functions of one body; 0 if it has its own */
-    /* Of a function that counts: makes the offsets as c->out[0]; results have `*most` elements at most. */
+    /* Of a function that counts: makes the offsets as c->out[0], or none; results have `*most` elements at most. */
     cubed_status (*count)(const cb_call *c, int64_t *most);
 } cb_row;
 

@@ -372,6 +372,74 @@ static cubed_status call_tile(const cb_call *c)
     return cubed_tile(cb_call_array(c, 0), times, n, c->out, c->err);
 }
 
+/* --- Elements repeated ---------------------------------------------------------------------------------- */
+
+enum { REPEATS = 1, REPEAT_AXIS, REPEAT_COUNT, REPEAT_OFFSETS };
+
+static const cubed_param repeat_params[] = {
+    INPUT,
+    {PARAM("repeats", ACCEPTS(ARRAY) | ACCEPTS(INT),
+           CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
+           "How many times; an array: for each position along the axis.")},
+    PARAM_AXIS_OR_NONE("axis", NAMED, "The axis. None: the elements in one dimension."),
+    COUNTED_PARAMS,
+};
+
+/* An array of repeats has to be summed first; how often an element is repeated has no bound. */
+static cubed_status count_repeat(const cb_call *c, int64_t *most)
+{
+    cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);
+    int axis;
+    if (!repeats) return CUBED_OK;
+    *most = 1;
+    for (int d = 0; d < cubed_array_ndim(x); d++) *most *= cubed_array_shape(x)[d];
+    return cubed_repeat_total(x, repeats, cb_call_one_axis(c, REPEAT_AXIS, &axis), c->out, c->err);
+}
+
+static cubed_status call_repeat(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);
+    int room;
+    const int *axis = cb_call_one_axis(c, REPEAT_AXIS, &room);
+    cb_counted known;
+    if (!repeats) {
+        const int64_t times = cb_call_int(c, REPEATS);
+        const cubed_status st = cubed_repeat(x, times, axis, c->out, c->err);
+        return times < 0 ? cb_call_blame(c, REPEATS, st) : st;
+    }
+    /* Repeats below 0 make the sum -1, which cubed_repeat_each refuses. */
+    if (cb_call_has(c, REPEAT_OFFSETS) && cb_call_int(c, REPEAT_COUNT) < 0)
+        known.count = -1;
+    else
+        CB_TRY(cb_call_counted(c, &known));
+    return cubed_repeat_each(x, repeats, axis, known.count, c->out, c->err);
+}
+
+/* --- The same elements in another type or other chunks -------------------------------------------------- */
+
+static const cubed_param astype_params[] = {
+    INPUT,
+    {PARAM("dtype", ACCEPTS(DTYPE), CUBED_PARAM_REQUIRED, "Data type of the result.")},
+};
+
+static cubed_status call_astype(const cb_call *c)
+{
+    return cubed_astype(cb_call_array(c, 0), *cb_call_dtype(c, 1), c->out, c->err);
+}
+
+static const cubed_param rechunk_params[] = {
+    INPUT,
+    INTEGERS("chunks", 0, "Lengths of chunks, one for each axis."),
+};
+
+static cubed_status call_rechunk(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0);
+    const int64_t *chunks;
+    CB_TRY(cb_call_chunks(c, 1, cubed_array_ndim(x), &chunks));
+    return cubed_rechunk(x, chunks, c->out, c->err);
+}
+
 /* --- Several arrays ----------------------------------------------------------------------------------- */
 
 #define ARRAYS                                                                                     \
@@ -529,6 +597,9 @@ static cubed_status call_triu(const cb_call *c)
 #define TRIANGLES "``(..., n, m)`` of the type of `x`."
 
 static const cb_row rows[] = {
+    {{"astype", CATEGORY, .summary = "The elements in another data type.",
+      .returns = "The shape of `x`.", PARAMS(astype_params), .attrs = CUBED_ATTRS_VIEW},
+     .call = call_astype},
     {{"broadcast_to", CATEGORY,
       .summary = "The array repeated along axes of extent 1 and new axes in front.",
       .returns = "Of `shape` and the type of `x`.", PARAMS(broadcast_params), MOVES},
@@ -577,6 +648,15 @@ static const cb_row rows[] = {
       .returns = "The type of `x`. Chunks may have to be stored again.", PARAMS(ravel_params),
       MOVES},
      .call = call_ravel},
+    {{"rechunk", CATEGORY, .summary = "The elements in other chunks.",
+      .returns = "The shape and type of `x`.", PARAMS(rechunk_params), MOVES},
+     .call = call_rechunk},
+    {{"repeat", CATEGORY,
+      .summary = "Each element a number of times, one behind the other, along an axis.",
+      .returns = "The type of `x`, longer along the axis.", PARAMS(repeat_params), MOVES,
+      .coords = CUBED_COORDS_CUT, .counts = true},
+     .call = call_repeat,
+     .count = count_repeat},
     {{"reshape", CATEGORY, .summary = "The elements in another shape.",
       .returns = "Of `shape` and the type of `x`. Chunks may have to be stored again.",
       PARAMS(reshape_params), MOVES},

@@ -96,8 +96,9 @@ cubed_status cb_call_chunks(const cb_call *c, int i, int ndim, const int64_t **o
     if (n == ndim) return CUBED_OK;
     return cb_call_blame(c, i,
                          cb_fail(c->err, CUBED_E_ARG,
-                                 "%s: there are %d lengths of chunks for %d dimensions",
-                                 c->function->name, n, ndim));
+                                 "%s: %s has %d length%s, expected one for each of %d dimension%s",
+                                 c->function->name, c->function->params[i].name, n,
+                                 n == 1 ? "" : "s", ndim, ndim == 1 ? "" : "s"));
 }
 
 cubed_array **cb_call_arrays(const cb_call *c, int n)

@@ -187,8 +187,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (is_group) return CUBED_OK;
     /* Functions that prepare arguments of the catalogue's come first. */
     const expr_function *f = expr_find_function(e->text);
-    if (f && f->fn) return f->fn(b, e, &out->array);
-    if (f) return f->shared(b, e, f->which, &out->array);
+    if (f) return f->fn(b, e, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
     const expr *by = function ? expr_keyword(e, "resample") : NULL;
     if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");

@@ -158,17 +158,12 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
 typedef struct expr_function {
     const char *name;
     cubed_status (*fn)(expr_builder *b, const expr *call, cubed_array **out);
-    /* Or, where `fn` is NULL, one that makes several functions, and which of them it is. */
-    cubed_status (*shared)(expr_builder *b, const expr *call, int which, cubed_array **out);
-    int which;
 } expr_function;
 const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
-/* The tables, which end with a row without a name: views, casts and rechunk; functions on whole blocks;
- * differences;
- * reductions by group; and selections by labels. */
-extern const expr_function expr_view_functions[], expr_block_functions[], expr_group_functions[],
+/* The tables, which end with a row without a name: assignment; reductions by group; calendars; and selections by labels. */
+extern const expr_function expr_block_functions[], expr_group_functions[],
     expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
@@ -189,8 +184,5 @@ cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_functio
  * of x, of one dimension or none. */
 cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
                             cubed_array **numbers, int64_t *last);
-/* repeat of x with an array of numbers (axis NULL: in one dimension). */
-cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
-                              const int *axis, cubed_array **out);
 
 #endif

@@ -570,6 +570,7 @@ static cubed_status add_count(expr_builder *b, arguments *a)
     if (!a->function->counts || has_argument(a, "count")) return CUBED_OK;
     EXPR_TRY(locate(
         b, a, cubed_call_offsets(b->ctx, a->function, a->list, a->n, &offsets, &most, b->err)));
+    if (!offsets) return CUBED_OK;
     EXPR_TRY(expr_count_now(b, a->call, offsets, most, &numbers, &count));
     a->list[a->n++] = (cubed_argument){.name = "offsets",
                                        .value = {.kind = CUBED_VALUE_ARRAY, .as.array = numbers}};

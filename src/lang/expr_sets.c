@@ -15,13 +15,6 @@ cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int6
     return st;
 }
 
-static int64_t elements_of(const cubed_array *x)
-{
-    int64_t n = 1;
-    for (int d = 0; d < cubed_array_ndim(x); d++) n *= cubed_array_shape(x)[d];
-    return n;
-}
-
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
                                cubed_array **out)
 {
@@ -49,16 +42,4 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     for (int i = 0; i < n; i++) cubed_array_unref(made[i]);
     lang_free(made);
     return st;
-}
-
-cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
-                              const int *axis, cubed_array **out)
-{
-    cubed_array *total, *numbers;
-    int64_t count;
-    EXPR_TRY(expr_located(b, e, cubed_repeat_total(x, repeats, axis, &total, b->err)));
-    /* As many elements as x has: how often each is repeated is not bounded. */
-    EXPR_TRY(expr_count_now(b, e, total, elements_of(x), &numbers, &count));
-    cubed_array_unref(numbers);
-    return expr_located(b, e, cubed_repeat_each(x, repeats, axis, count, out, b->err));
 }

@@ -232,7 +232,8 @@ cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis, cubed_arra
     int ndim = x->node.grid->ndim, at = 0;
     uint32_t mask;
     cubed_array *y;
-    if (n < 0) return cb_fail(err, CUBED_E_ARG, "repeat: %" PRId64 " times, expected >= 0", n);
+    if (n < 0)
+        return cb_fail(err, CUBED_E_ARG, "repeat: repeats is %" PRId64 ", expected 0 or more", n);
     if (axis) {
         CB_TRY(cb_op_axes("repeat", ndim, axis, 1, &mask, err));
         at = *axis < 0 ? *axis + ndim : *axis;

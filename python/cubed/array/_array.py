@@ -352,7 +352,7 @@ class Array(Methods, Operators):
         if self.dtype.kind in "SU" or to.kind in "SUO":
             return cast_text(self, to)
         warn_of_lost_parts(self.dtype, to)
-        return self._like(_core.astype(self._x, name_of(to)))
+        return self._like(_core.call("astype", self._x, name_of(to)))
 
     # --- Blocks ----------------------------------------------------------------------------------
 

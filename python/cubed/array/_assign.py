@@ -59,10 +59,10 @@ def _value(x: Array, value: Any) -> _core.Array:
     if "m" in (value.dtype.kind, to.kind) or "M" in (value.dtype.kind, to.kind):
         if value.dtype.kind not in "biu" + to.kind:
             raise TypeError(f"values of type {value.dtype} cannot be assigned to elements of {to}")
-        return _core.astype(value._x, name_of(to))
+        return _core.call("astype", value._x, name_of(to))
     if to.kind in "SU" or value.dtype.kind in "SU":
         return cast_text(value, to)._x
-    return _core.astype(value._x, name_of(to))
+    return _core.call("astype", value._x, name_of(to))
 
 
 def _is_complex(value: Any) -> bool:

@@ -27,7 +27,7 @@ def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
         NumPy would find the unit of dates in the values, or `dtype` is that of Python's objects.
     """
     if dtype.kind == x.dtype.kind or dtype.kind == "b":
-        return x._like(_core.astype(x._x, name_of(dtype)))
+        return x._like(_core.call("astype", x._x, name_of(dtype)))
     if dtype.kind == "O":
         raise TypeError(no_objects(x.dtype))
     if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":

@@ -35,6 +35,8 @@ def counted_call(name: str, spec: Any, *values: Any) -> Any:
     """A call of a function of the catalogue that counts: the number of elements is computed now."""
     task_mem = (spec or DEFAULT).task_mem
     offsets, most = _core.call_offsets(name, *values, -1, None, task_mem)
+    if offsets is None:
+        return _core.call(name, *values)
     known, n = counted(offsets, most, spec)
     return _core.call(name, *values, n, known, task_mem)
 

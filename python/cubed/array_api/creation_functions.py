@@ -486,7 +486,7 @@ def full(
         if isinstance(value, int):
             fill_value = np.int64(value)  # OverflowError beyond it
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
-        out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
+        out = _core.call("astype", _core.full("int64", extents, longest(sizes), number), name_of(d))
     elif d.kind in "SU":
         out = _core.full(name_of(d), extents, longest(sizes), fill_value.tobytes())
     else:

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cubed import _core
-from cubed.array._array import Array
-from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
-from cubed.array._select import flatten
 from cubed.base._chunks import normalize_shape
 from cubed.functions.manipulation import (
     broadcast_to,
@@ -16,6 +10,7 @@ from cubed.functions.manipulation import (
     flip,
     moveaxis,
     permute_dims,
+    repeat,
     reshape,
     roll,
     squeeze,
@@ -66,40 +61,3 @@ def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
             if n != 1:
                 out[d] = n
     return tuple(out)
-
-
-def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Each element some times, one beside the other; with axis=None, of x in one dimension.
-
-    An array has the times for each position along the axis; its sum is computed now.
-
-    Parameters
-    ----------
-    x : Array
-        Input array.
-    repeats : int or array_like of int
-        How many times.
-    axis : int or None
-        The axis; None: the elements in one dimension.
-
-    Returns
-    -------
-    Array
-        Same type as `x`. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.repeat(cubed.asarray([1, 2]), 2).compute()
-    array([1, 1, 2, 2])
-    """
-    x = lazy(x)
-    if isinstance(repeats, int):
-        core, a = (flatten(x._x), 0) if axis is None else (x._x, normalize_axis(axis, x.ndim))
-        if repeats < 0:
-            raise ValueError(f"repeats is {repeats}, expected 0 or more")
-        return x._like(_core.repeat(core, repeats, a))
-    spec = common_spec(x, repeats)
-    times = core_of(repeats)
-    total = int(Array._new(_core.repeat_total(x._x, times, axis), spec))
-    return Array._new(_core.repeat_each(x._x, times, axis, total), spec)

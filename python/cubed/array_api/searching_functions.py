@@ -57,5 +57,5 @@ def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[
     spec = common_spec(condition, x1, x2)
     holds = core_of(condition)
     if holds.dtype != "bool":
-        holds = _core.astype(holds, "bool")
+        holds = _core.call("astype", holds, "bool")
     return Array._new(_core.elementwise("where", holds, a, b), spec)

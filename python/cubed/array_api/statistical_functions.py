@@ -71,12 +71,12 @@ def reduced(
         return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
     if loses_nan:
         x = without_nan(x, what == "prod")  # casts do not handle NaN
-    core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
+    core = x._x if dtype is None else _core.call("astype", x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     free = (real_number(correction, "correction"),) if what in ("var", "std") else ()
     out = _core.call(name, core, axes, keepdims, *free)
     if dtype is not None and out.dtype != name_of(dtype):
-        out = _core.astype(out, name_of(dtype))
+        out = _core.call("astype", out, name_of(dtype))
     return x._like(out)
 
 

@@ -30,7 +30,7 @@ def _reduce(
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
     if x.dtype.kind in "cmMSU":  # NaN and NaT are true, strings if they are not empty
-        core = _core.astype(core, "int64" if x.dtype.kind in "mM" else "bool")
+        core = _core.call("astype", core, "int64" if x.dtype.kind in "mM" else "bool")
     return x._like(_core.call(name, core, axes, keepdims))
 
 

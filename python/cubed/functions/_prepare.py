@@ -41,7 +41,7 @@ def quantile_of(
     if not one and values.ndim != 1:
         out = _core.call("reshape", out, (*values.shape, *out.shape[1:]))
     if weights is None and kind_of(given.dtype) == x.dtype.kind == "f" and out.dtype != x._x.dtype:
-        out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
+        out = _core.call("astype", out, name_of(np.result_type(x.dtype, given.dtype)))
     return x._like(out)
 
 

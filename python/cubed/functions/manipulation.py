@@ -7,7 +7,9 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._first import computes_first
 from cubed.array._operands import common_spec, core_of, lazy
+from cubed.array._select import counted_call
 from cubed.base._types import Axis, ChunksLike, Shape
 from cubed.functions._calls import alike, operand, rechunked
 from cubed.functions._prepare import triangle_of
@@ -26,6 +28,7 @@ __all__ = [
     "moveaxis",
     "permute_dims",
     "ravel",
+    "repeat",
     "reshape",
     "roll",
     "rollaxis",
@@ -367,6 +370,36 @@ def ravel(x: Array, /, order: str = "C") -> Array:
     """
     x = lazy(x)
     return x._like(_core.call("ravel", x._x, order))
+
+
+@computes_first
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element a number of times, one behind the other, along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    repeats : int or array_like of int
+        How many times; an array: for each position along the axis.
+    axis : int or None
+        The axis. None: the elements in one dimension.
+
+    Returns
+    -------
+    Array
+        The type of `x`, longer along the axis. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.repeat(cubed.asarray([1, 2]), 2).compute()
+    array([1, 1, 2, 2])
+    >>> cubed.repeat(cubed.asarray([1, 2]), [2, 1]).compute()
+    array([1, 1, 2])
+    """
+    spec = common_spec(x, repeats)
+    return Array._new(counted_call("repeat", spec, core_of(x), operand(repeats), axis), spec)
 
 
 def reshape(

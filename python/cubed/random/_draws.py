@@ -326,7 +326,7 @@ class Draws:
             raise ValueError(f"integers: {a} to {b} are not all in {d}")
         wide = np.dtype(np.uint8) if d.kind == "b" else d
         x = drawn_integers(shape, a, b, self._next(), extents, wide)
-        x = _core.astype(x, name_of(d)) if wide != d else x
+        x = _core.call("astype", x, name_of(d)) if wide != d else x
         return Array._new(x, self._spec)
 
     def bytes(self, length: int) -> bytes:

@@ -156,14 +156,9 @@ def test_what_differs_is_shown_and_written(tables):
     [
         ("include/cubed/ops.def", "CUBED_OP(SIN, sin,", "CUBED_OP(SIN, sinus,", "differ in sin, s"),
         ("include/cubed/ops.def", ' "Sine of', '\n "Sine of', "ops.def is not one line"),
-        ("python/core/py_functions.c", '"astype(x', '"as_type(x', "the row of astype has"),
-        ("python/core/py_functions.c", 'dtype: str, /) -> Array"', 'dtype: str, /)"', "is no sig"),
-        (
-            "python/core/py_functions.c",
-            'dtype: str, /) -> Array"',
-            'dtype=1, /) -> Array"',
-            "by pos",
-        ),
+        ("python/core/py_functions.c", '"result_type(a', '"type(a', "the row of result_type has"),
+        ("python/core/py_functions.c", 'b: str, /) -> str | None"', 'b: str, /)"', "is no sig"),
+        ("python/core/py_functions.c", "b: str, /) -> str", "b=1, /) -> str", "by pos"),
         ("python/core/py_array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
         (
             "python/core/py_array.c",

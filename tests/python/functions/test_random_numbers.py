@@ -269,7 +269,7 @@ def test_integers_of_all_64_bits():
         ('random(3, key="0x")', "from 0 below 2**128"),
         ('random(3, key="12g")', "from 0 below 2**128"),
         ('random(3, key=1, dtype="int32")', "expected a floating-point type"),
-        ("random([3, 3], seed=1, chunks=2)", "1 lengths of chunks for 2 dimensions"),
+        ("random([3, 3], seed=1, chunks=2)", "chunks has 1 length, expected"),
         ("random(3, seed=1, chunks=0)", "chunks[0] is 0"),
         ("random(-3, seed=1)", "random: shape[0] is -3"),
         ("random(3000000000, key=1, chunks=1)", "3000000000 chunks of up to 1 elements"),

@@ -134,6 +134,19 @@ def test_members_need_as_much_memory_as_a_block_of_them():
     assert not cubed.isin(x, among).compute().any()
 
 
+@pytest.mark.parametrize("times", [0, True, 3])
+def test_one_number_of_repeats_is_not_computed(times, monkeypatch):
+    a = np.arange(6.0).reshape(2, 3)
+    x = cubed.asarray(a, chunks=(1, 2))
+    with monkeypatch.context() as m:
+        m.setattr("cubed.array._above.compute", None)
+        made = [cubed.repeat(x, times), cubed.repeat(x, times, axis=-1)]
+    same(made[0], np.repeat(a, times))
+    same(made[1], np.repeat(a, times, axis=-1))
+    with pytest.raises(TypeError, match="repeats .* is 1.5, expected an array or an integer"):
+        cubed.repeat(x, 1.5)
+
+
 def test_complex_members_and_one_repeat_for_all():
     a = np.asarray([1 + 1j, 2, 3j, np.nan])
     x = cubed.from_array(a, chunks=(2,), spec=SPEC)
