@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from cubed.blocks._gufunc import as_gufunc as as_gufunc
     from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem
     from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.blocks._reduction import cumreduction as cumreduction
+    from cubed.blocks._reduction import reduction as reduction
     from cubed.blocks._unify import unify_chunks as unify_chunks
     from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
@@ -69,6 +71,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "blockwise",
         "compute",
         "config",
+        "cumreduction",
         "from_array",
         "from_zarr",
         "groupby_reduce",
@@ -79,6 +82,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "plan",
         "raise_if_computes",
         "rechunk",
+        "reduction",
         "show_versions",
         "store",
         "to_zarr",
@@ -96,11 +100,13 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "as_gufunc": "blocks._gufunc",
         "blockwise": "blocks._blockwise",
         "config": "_settings",
+        "cumreduction": "blocks._reduction",
         "eval": "io._eval",
         "groupby_reduce": "blocks._groupby",
         "map_blocks": "blocks._apply",
         "map_overlap": "blocks._overlap",
         "measure_reserved_mem": "blocks._measure",
+        "reduction": "blocks._reduction",
         "show_versions": "base._versions",
         "raise_if_computes": "planning._guard",
         "unify_chunks": "blocks._unify",

@@ -27,6 +27,7 @@ from cubed.array._calls import (
 )
 from cubed.array._operands import common_spec, core_of
 from cubed.base._types import NDArray
+from cubed.io._store import to_zarr
 from cubed.spec import Spec
 
 
@@ -60,6 +61,9 @@ def blockwise(
     adjust_chunks: Mapping[Hashable, Any] | None = None,
     new_axes: Mapping[Hashable, Any] | None = None,
     align_arrays: bool = True,
+    target_store: Any = None,
+    target_path: str | None = None,
+    extra_func_kwargs: Mapping[str, Any] | None = None,
     concatenate: bool | None = None,
     extra_projected_mem: int = 0,
     name: str | None = None,
@@ -87,6 +91,13 @@ def blockwise(
     align_arrays : bool, default True
         True: arrays with the same index must have the same extent, and are split alike. False: they
         must have the same number of blocks.
+    target_store : str, path or store or None
+        Where the result is written when it is computed, as by :func:`cubed.to_zarr` with
+        ``compute=False``. None: nowhere.
+    target_path : str or None
+        Path of the result in `target_store`.
+    extra_func_kwargs : dict or None
+        Passed to the function, in addition to `kwargs`.
     concatenate : bool or None
         How the function gets blocks along indices that the result does not have: as one array if
         true, else as (nested) lists of blocks.
@@ -122,6 +133,9 @@ def blockwise(
            [3., 3.]])
     """
     title = name or title_of("blockwise", func)
+    kwargs = {**kwargs, **(extra_func_kwargs or {})}
+    if target_path is not None and target_store is None:
+        raise ValueError(f"{title}: target_path is {target_path!r}, but there is no target_store")
     if len(args) % 2:
         raise ValueError(f"{title}: arrays and their indices come in pairs")
     out_ind = tuple(out_ind)
@@ -158,7 +172,10 @@ def blockwise(
         out = Output(np.dtype(dtype), cuts_out, out_ind)
         return run_blocks(title, call, cores, unified, [out], extra_projected_mem, spec)
 
-    return made_of([Array._new(x.array, spec) for x in operands], make)[0]
+    out = made_of([Array._new(x.array, spec) for x in operands], make)[0]
+    if target_store is None:
+        return out
+    return to_zarr(out, target_store, path=target_path, compute=False)
 
 
 def _try(call: _NestedCall, operands: Sequence[Operand]) -> Sequence[Any]:

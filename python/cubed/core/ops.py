@@ -7,6 +7,12 @@ from cubed.blocks._apply import map_blocks
 from cubed.blocks._blockwise import blockwise
 from cubed.blocks._gufunc import apply_gufunc
 from cubed.blocks._overlap import map_overlap
+from cubed.blocks._partial import (
+    map_blocks_multiple_outputs,
+    merge_chunks,
+    partial_reduce,
+    tree_reduce,
+)
 from cubed.blocks._selection import map_selection
 from cubed.blocks._tree import arg_reduction, reduction
 from cubed.blocks._unify import unify_chunks
@@ -17,6 +23,7 @@ from cubed.planning._compute import compute
 
 __all__ = [
     "apply_gufunc", "arg_reduction", "blockwise", "compute", "elemwise", "from_array", "from_zarr",
-    "map_blocks", "map_overlap", "map_selection", "rechunk", "reduction", "scan", "squeeze",
-    "store", "to_zarr", "unify_chunks",
+    "map_blocks", "map_blocks_multiple_outputs", "map_overlap", "map_selection", "merge_chunks",
+    "partial_reduce", "rechunk", "reduction", "scan", "squeeze", "store", "to_zarr", "tree_reduce",
+    "unify_chunks",
 ]  # fmt: skip

@@ -267,6 +267,15 @@ def returning_masks(x):
             intermediate_dtype=[("t", float)],
             dtype=float,
         ),
+        "Dask's reduction": lambda: cubed.reduction(
+            x, masked_total, masked_total, axis=1, dtype=float
+        ),
+        "last step": lambda: cubed.reduction(x, np.sum, masked_total, axis=1, dtype=float),
+        "partial": lambda: ops.partial_reduce(x, masked_total, split_every={0: 2}, dtype=float),
+        "several results": lambda: ops.map_blocks_multiple_outputs(
+            lambda b: (b, masked(b)), x, shapes=[(4, 3)] * 2, dtypes=[float] * 2,
+            chunkss=[(2, 3)] * 2,
+        )[1],
         "scan": lambda: scan(lambda b, axis: masked(np.cumsum(b, axis)), np.add, 0, x, 1, float),
         "selection": lambda: ops.map_selection(
             masked, lambda i: (slice(0, 4), slice(0, 3)), x, shape=(4, 3), dtype=float,
