@@ -27,13 +27,13 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
 }
 
 /* Gets a chunk's object of at most `bound` bytes: the prefetched one in place, otherwise reads it to `to`. */
-static cubed_status get_object(const cb_zarr_array *z, const char *key, size_t bound,
+static cubed_status get_object(cubed_store *store, const char *key, size_t bound,
                                const cb_zarr_fetched *there, void *to, const void **object,
                                cubed_object_info *info, const cubed_cancel *cancel,
                                cubed_error *err)
 {
     *object = to;
-    if (!there) return cb_store_get_whole(z->store, key, to, bound, info, cancel, err);
+    if (!there) return cb_store_get_whole(store, key, to, bound, info, cancel, err);
     CB_TRY(cb_zarr_check_fetched(there, err));
     *object = there->data;
     *info = there->info;
@@ -42,26 +42,49 @@ static cubed_status get_object(const cb_zarr_array *z, const char *key, size_t b
     return CUBED_OK;
 }
 
+/* Reads an object that contains the `size` bytes of a chunk unencoded. */
+static cubed_status read_unencoded(cubed_store *store, const char *key, size_t size,
+                                   const cb_zarr_fetched *there, void *dst, cubed_object_info *info,
+                                   const cubed_cancel *cancel, cubed_error *err)
+{
+    const void *object;
+    CB_TRY(get_object(store, key, size, there, dst, &object, info, cancel, err));
+    if (info->size != size)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info->size, size);
+    if (object != dst) memcpy(dst, object, size);
+    return CUBED_OK;
+}
+
 cubed_status cb_zarr_read_object(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
                                  const cb_zarr_fetched *there, void *dst, cb_arena *scratch,
                                  cubed_object_info *info, cubed_error *err)
 {
-    const bool raw = cb_codec_chain_is_raw(c);
-    const size_t bound = raw ? c->chunk_bytes : cb_codec_chain_bound(c);
     const void *object;
-    void *to = dst;
-    if (!raw && !there) CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
-    CB_TRY(get_object(z, key, bound, there, to, &object, info, scratch->cancel, err));
-    if (raw) {
-        if (info->size != bound)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info->size,
-                           bound);
-        if (object != dst) memcpy(dst, object, bound);
-        return CUBED_OK;
-    }
+    void *to = NULL;
+    if (cb_codec_chain_is_raw(c))
+        return read_unencoded(z->store, key, c->chunk_bytes, there, dst, info, scratch->cancel,
+                              err);
+    const size_t bound = cb_codec_chain_bound(c);
+    if (!there) CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
+    CB_TRY(get_object(z->store, key, bound, there, to, &object, info, scratch->cancel, err));
     if (info->size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
     return cb_codec_chain_decode(c, object, (size_t)info->size, dst, scratch, err);
+}
+
+cubed_status cb_zarr_read_unencoded(const cb_zarr_unencoded *chunk, const cb_zarr_fetched *there,
+                                    void *dst, const cubed_cancel *cancel, uint64_t *stored,
+                                    cubed_error *err)
+{
+    cubed_object_info info = {.size = 0};
+    cubed_error why = CUBED_ERROR_INIT;
+    size_t size = chunk->item;
+    for (int d = 0; d < chunk->ndim; d++) size *= (size_t)chunk->shape[d];
+    const cubed_status st =
+        read_unencoded(chunk->store, chunk->key, size, there, dst, &info, cancel, &why);
+    if (st != CUBED_OK) return cb_zarr_chunk_failed(chunk->store, chunk->key, st, &why, err);
+    *stored = info.size;
+    return CUBED_OK;
 }
 
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)

@@ -141,3 +141,23 @@ cubed_status cb_zarr_read_part(const cb_zarr_meta *m, bool inner, cb_zarr_encode
                                        .dst_cap = bytes};
     return l.swap->vt->decode(&in_place, &got, err);
 }
+
+cubed_status cb_zarr_subread_unencoded(const cb_zarr_unencoded *chunk, const cb_zarr_extract *part,
+                                       const cubed_cancel *cancel, uint64_t *stored,
+                                       cubed_error *err)
+{
+    const cb_zarr_chunk layout = {chunk->ndim, chunk->item, chunk->shape};
+    cb_zarr_encoded e = {
+        .store = chunk->store, .key = chunk->key, .size = UINT64_MAX, .cancel = cancel};
+    cubed_error why = CUBED_ERROR_INIT;
+    size_t chunk_bytes = chunk->item;
+    cb_codec_layout in_order = {.swap = NULL};
+    cb_zarr_runs r;
+    for (int d = 0; d < chunk->ndim; d++) {
+        in_order.axis[d] = d;
+        chunk_bytes *= (size_t)chunk->shape[d];
+    }
+    cb_zarr_runs_start(&r, &layout, &in_order, part->lo, part->hi);
+    const cubed_status st = read_ranges(&e, chunk_bytes, &r, NULL, part->dst, stored, &why);
+    return st == CUBED_OK ? st : cb_zarr_chunk_failed(chunk->store, chunk->key, st, &why, err);
+}

@@ -244,6 +244,23 @@ cb_need cb_zarr_part_need(const cb_zarr_meta *meta, bool inner);
 CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
                                               const cb_zarr_extract *part, cb_arena *scratch,
                                               uint64_t *stored, cubed_error *err);
+/* A chunk without metadata: an object with its elements, unencoded and in C order. */
+typedef struct cb_zarr_unencoded {
+    cubed_store *store;
+    const char *key;
+    int ndim;
+    size_t item; /* size in bytes of an element */
+    const int64_t *shape;
+} cb_zarr_unencoded;
+/* Like cb_zarr_read_chunk and cb_zarr_subread, for such a chunk. CUBED_E_NOT_FOUND if it does not exist. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_unencoded(const cb_zarr_unencoded *chunk,
+                                                     const cb_zarr_fetched *there, void *dst,
+                                                     const cubed_cancel *cancel, uint64_t *stored,
+                                                     cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_subread_unencoded(const cb_zarr_unencoded *chunk,
+                                                        const cb_zarr_extract *part,
+                                                        const cubed_cancel *cancel,
+                                                        uint64_t *stored, cubed_error *err);
 /* Maximum decoded size in bytes of a codec block, if chunks can be decoded block by block; otherwise 0. */
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *meta);
 /* Finds the block that contains byte `at` of the decoded chunk, from the chunk's first bytes. *block receives the block's
