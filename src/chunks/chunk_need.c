@@ -2,6 +2,7 @@
 
 #include "context/context.h"
 #include "mem/pages.h"
+#include "store/local/local_map.h"
 
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
@@ -164,6 +165,17 @@ cb_zarr_parts cb_node_parts(const cubed_plan *p, int node)
     const cb_node *n = &p->ir.nodes[node];
     if (!n->url || n->source || cb_grid_is_irregular(n->grid)) return CB_ZARR_NO_PARTS;
     return cb_zarr_parts_of(&p->storage[node]->meta, is_inner(p, node));
+}
+
+/* Minimum size in bytes of a chunk for which mapping is faster than copying. */
+#define LEAST_MAPPED ((size_t)1 << 20)
+
+bool cb_node_is_mappable(const cubed_plan *p, int node)
+{
+    const cb_storage *s = p->storage[node];
+    return s && s->array && !cb_zarr_is_irregular(&s->meta) &&
+           cb_codec_chain_is_raw(&s->meta.codecs) && cb_chunk_bytes(p, node) >= LEAST_MAPPED &&
+           cb_store_has_files(cb_zarr_store(s->array));
 }
 
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)

@@ -38,6 +38,8 @@ size_t cb_node_subread_run(const cubed_plan *p, int node);
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
 /* Whether only contiguous parts can be read so. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
+/* Whether a source's chunks are files that contain the elements unencoded, and large enough to be mapped. */
+bool cb_node_is_mappable(const cubed_plan *p, int node);
 /* Maximum decoded size in bytes of a codec block, for chunks that can be decoded block by block from a store without
  * latency; 0 otherwise. */
 size_t cb_node_codec_block_bytes(const cubed_plan *p, int node);

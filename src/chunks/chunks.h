@@ -27,6 +27,9 @@ typedef struct cb_task_count {
 typedef cubed_status (*cb_chunks_open_fn)(void *ctx, cubed_store **store, const char **folder,
                                           cubed_error *err);
 
+/* Called with a range of chunks (a box in the stored node's grid). */
+typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);
+
 typedef struct cb_chunks_options {
     /* Intermediates may be kept in this process's memory. If false, all of them go to the work folder, which other
      * processes also use. */
@@ -36,6 +39,11 @@ typedef struct cb_chunks_options {
     size_t spare; /* memory in bytes for intermediates, and from their remainder for the cache */
     /* Total number of reads of a chunk that tasks read again; SIZE_MAX: unknown. */
     size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
+    /* Calls fn for the chunks of one step of a task, chunk by chunk in access order; steps count from 0. Sets *there to
+     * false if there is no such step. Any thread may call it. It may omit chunks, or name too many. NULL: nothing is
+     * prefetched or offered. */
+    cubed_status (*visit)(const cubed_plan *p, int stage, int64_t task, int64_t step, bool *there,
+                          cb_chunks_fn fn, void *ctx);
     unsigned workers; /* number of workers with tasks that prefetch through this broker */
     cb_chunks_open_fn open;
     void *open_ctx;
@@ -97,28 +105,29 @@ typedef struct cb_want {
     bool copied; /* copy a cached chunk to the buffer */
     bool
         mapped; /* the chunk's file may be mapped: only for loops that just read, see cb_chunks_check */
-    const void *there; /* the chunk if it is already in memory; otherwise NULL */
-    void *buffer;      /* room for cb_chunk_bytes, or for the part */
+    void *buffer; /* room for cb_chunk_bytes, or for the part */
 } cb_want;
 
+/* A worker that reads chunks. */
+typedef struct cb_chunk_reader {
+    cb_arena *arena;
+    cb_task_count *count;
+    struct cb_ahead *ahead;   /* prefetches its next chunks (chunks/ahead.h); NULL: none are */
+    struct cb_helper *helper; /* others may decode for it (chunks/offers.h); NULL: none do */
+} cb_chunk_reader;
+
 /* Reads a chunk or a part of it to the buffer, unless it can be used where it is in memory. A whole chunk at the edge of
- * the array is padded with unspecified values.
+ * the array is padded with unspecified values. Then prefetches the reader's next chunks.
  *
- * An intermediate in memory stays valid until the task that reads it is reported done. A cached or mapped chunk stays valid
- * until `scratch` is released to a mark before this call; this uses CB_CHUNKS_PIN_BYTES of the arena unless the chunk is
- * copied. The additional arena memory is given by chunks/chunk_need.h. */
+ * An intermediate in memory stays valid until the task that reads it is reported done. A cached or mapped chunk, and one
+ * that another worker has decoded, stays valid until the reader's arena is released to a mark before this call; this uses
+ * CB_CHUNKS_PIN_BYTES of the arena unless the chunk is copied. The additional arena memory is given by chunks/chunk_need.h. */
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
-CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
-                                             cb_pinned *out, cb_task_count *count,
-                                             cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r,
+                                             const cb_want *want, cb_pinned *out, cubed_error *err);
 /* Returns a box of an intermediate if memory holds all of it contiguously in C order, otherwise NULL. Valid as long as its
  * chunks. */
 const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
-/* Loads a chunk into the cache for other tasks. Returns false if it could not be read, or the cache has no room. */
-bool cb_chunks_bring(cb_chunks *c, int node, const int64_t *idx, cb_arena *scratch,
-                     cb_task_count *count);
-/* Returns whether a chunk is cached or being loaded. */
-bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
 /* Fails if a mapped file changed while it was in use. Results computed from it are invalid and are not written. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 

@@ -299,113 +299,36 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
 
-/* Context of reading a chunk. */
-typedef struct reading {
-    const cb_work *work;
-    const char *key;
-    const cubed_cancel *cancel;
-    cb_task_count *count;
-} reading;
-
-static cubed_status check_got(const reading *of, cubed_range wanted, size_t got, cubed_error *err)
+cubed_status cb_intermediate_object(cb_chunks *c, int node, const int64_t *idx, cubed_store **store,
+                                    char key[KEY_CAP], cubed_error *err)
 {
-    of->count->stored_read += got;
-    if (got == wanted.size) return CUBED_OK;
-    return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %llu on, expected %zu", of->key,
-                   got, (unsigned long long)wanted.offset, wanted.size);
-}
-
-static cubed_status get(const reading *of, cubed_range range, void *dst, cubed_error *err)
-{
-    cubed_store_request r = {.op = CUBED_STORE_GET,
-                             .key = of->key,
-                             .ranges = &range,
-                             .nranges = 1,
-                             .dst = dst,
-                             .cap = range.size};
-    CB_TRY(cb_store_do_until(of->work->store, &r, of->cancel, err));
-    return check_got(of, range, r.got, err);
-}
-
-/* Reads the whole chunk, which may have been prefetched. */
-static cubed_status get_whole(cb_chunks *c, const reading *of, const cb_want *w, int64_t chunk,
-                              cb_arena *scratch, cb_pinned *out, cubed_error *err)
-{
-    const cubed_range whole = {0, cb_chunk_bytes_at(c->plan, w->node, w->idx)};
-    const cb_cache_key name = {w->node, CB_CACHE_CHUNK, chunk};
-    cb_zarr_fetched there;
-    cb_fetch *slot;
-    cubed_status st = CUBED_OK;
-    if (!cb_chunks_take(c, name, scratch->cancel, &slot, &there))
-        return get(of, whole, w->buffer, err);
-    if (there.status != CUBED_OK && err) *err = *there.err;
-    CB_GO(there.status);
-    CB_GO(check_got(of, whole, there.size, err));
-    if (w->mapped) {
-        out->data = there.data;
-        return cb_chunks_keep(c, slot, scratch, err);
-    }
-    memcpy(w->buffer, there.data, whole.size);
-out:
-    cb_chunks_done(c, slot);
-    return st;
-}
-
-/* Reads the elements of a chunk that are in a box, one contiguous run at a time. `extents` is the shape of the chunk. */
-static cubed_status get_part(const reading *of, const int64_t *extents, const cb_box *part,
-                             size_t item, char *to, cubed_error *err)
-{
-    cb_box runs = {.ndim = part->ndim};
-    int64_t at[CUBED_MAX_NDIM];
-    size_t run = item;
-    bool whole = true;
-    for (int d = part->ndim - 1; d >= 0; d--) {
-        const int64_t n = part->hi[d] - part->lo[d];
-        at[d] = runs.lo[d] = part->lo[d];
-        runs.hi[d] = whole ? part->lo[d] + 1 : part->hi[d];
-        if (whole) run *= (size_t)n;
-        whole = whole && n == extents[d];
-    }
-    do {
-        size_t offset = 0;
-        for (int d = 0; d < part->ndim; d++) offset = offset * (size_t)extents[d] + (size_t)at[d];
-        CB_TRY(get(of, (cubed_range){offset * item, run}, to, err));
-        to += run;
-    } while (cb_odometer_next(&runs, at));
+    cb_work work;
+    CB_TRY(cb_chunks_get_work(c, &work, err));
+    *store = work.store;
+    chunk_key(&work, node, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx), key);
     return CUBED_OK;
 }
 
-cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
-                                  cb_pinned *out, cb_task_count *count, cubed_error *err)
+cubed_status cb_intermediate_in_memory(cb_chunks *c, const cb_want *want, cb_pinned *out,
+                                       bool *there, cb_task_count *count, cubed_error *err)
 {
-    const cb_grid *g = c->plan->ir.nodes[want->node].grid;
-    const size_t item = cubed_dtype_size(c->plan->ir.nodes[want->node].dtype);
-    const int64_t chunk = cb_grid_ravel(g, want->idx);
+    const cb_node *n = &c->plan->ir.nodes[want->node];
     int64_t extents[CUBED_MAX_NDIM];
-    cb_box part = {.ndim = g->ndim};
-    char key[KEY_CAP];
-    cb_work work;
-    cb_grid_stored(g, want->idx, extents);
-    for (int d = 0; want->subread && d < g->ndim; d++) {
-        const int64_t first = cb_axis_lo(&g->axis[d], want->idx[d]);
-        part.lo[d] = want->subread->lo[d] - first;
-        part.hi[d] = want->subread->hi[d] - first;
+    *there = false;
+    if (!c->options.own) return CUBED_OK;
+    cb_mutex_lock(&c->lock);
+    const char *ptr = cb_chunks_kept(c, want->node)->kept[cb_grid_ravel(n->grid, want->idx)];
+    cb_mutex_unlock(&c->lock);
+    CB_CHECK(ptr, err);
+    if (ptr == cb_chunks_in_work(c)) return CUBED_OK;
+    cb_grid_stored(n->grid, want->idx, extents);
+    cb_dense_strides(n->grid->ndim, extents, cubed_dtype_size(n->dtype), out->stride);
+    for (int d = 0; want->subread && d < n->grid->ndim; d++) {
+        const int64_t first = cb_axis_lo(&n->grid->axis[d], want->idx[d]);
+        ptr += (want->subread->lo[d] - first) * out->stride[d];
     }
-    if (c->options.own) {
-        cb_mutex_lock(&c->lock);
-        const char *ptr = cb_chunks_kept(c, want->node)->kept[chunk];
-        cb_mutex_unlock(&c->lock);
-        CB_CHECK(ptr, err);
-        if (ptr != cb_chunks_in_work(c)) {
-            cb_dense_strides(g->ndim, extents, item, out->stride);
-            for (int d = 0; want->subread && d < g->ndim; d++) ptr += part.lo[d] * out->stride[d];
-            out->data = ptr;
-            return CUBED_OK;
-        }
-    }
-    CB_TRY(cb_chunks_get_work(c, &work, err));
-    chunk_key(&work, want->node, chunk, key);
-    const reading of = {&work, key, scratch->cancel, count};
-    if (want->subread) return get_part(&of, extents, &part, item, want->buffer, err);
-    return get_whole(c, &of, want, chunk, scratch, out, err);
+    out->data = ptr;
+    count->present++;
+    *there = true;
+    return CUBED_OK;
 }

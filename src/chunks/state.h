@@ -8,6 +8,7 @@
 #include "chunks/chunk_need.h"
 #include "chunks/chunks.h"
 #include "chunks/fetch.h"
+#include "chunks/offers.h"
 #include "store/local/local_map.h"
 
 /* All chunks of a node, contiguous: in memory, or as pieces of a target's only chunk in its store. */
@@ -61,6 +62,7 @@ struct cb_chunks {
     cb_budget intermediates; /* part of `spare` that intermediates use */
     cb_cache *cache;         /* NULL: no caching */
     cb_fetcher *fetcher;     /* NULL: no prefetching */
+    cb_offers offers;        /* {0}: workers do not help each other */
     atomic_uint_least64_t spilled;
     bool maps;                   /* files of arrays without codecs may be mapped */
     cb_map_costs mapped, copied; /* measured costs: a part is mapped if that is faster */
@@ -123,10 +125,37 @@ CUBED_MUST_CHECK cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chun
                                             cubed_error *err);
 /* Discards pieces that were not completed to a chunk. */
 void cb_pieces_free(cb_chunks *c, int node);
-/* Reads a chunk of an intermediate. `out` contains the layout in the buffer; it is changed if the chunk is used in
- * place. */
-CUBED_MUST_CHECK cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want,
-                                                   cb_arena *scratch, cb_pinned *out,
-                                                   cb_task_count *count, cubed_error *err);
+/* Uses a chunk of an intermediate, or a part of one, where it is in memory. Sets *there to false if it is in the work
+ * folder. */
+CUBED_MUST_CHECK cubed_status cb_intermediate_in_memory(cb_chunks *c, const cb_want *want,
+                                                        cb_pinned *out, bool *there,
+                                                        cb_task_count *count, cubed_error *err);
+/* Gets the object in the work folder with a chunk of an intermediate. Opens the folder if it is not open yet. */
+CUBED_MUST_CHECK cubed_status cb_intermediate_object(cb_chunks *c, int node, const int64_t *idx,
+                                                     cubed_store **store,
+                                                     char key[CB_INTERMEDIATE_KEY_CAP],
+                                                     cubed_error *err);
+
+/* Reads a chunk that no other worker has offered (cb_chunks_want). `out` contains the layout in the buffer; it is changed if
+ * the chunk is used in place. */
+CUBED_MUST_CHECK cubed_status cb_chunks_read(cb_chunks *c, const cb_chunk_reader *r,
+                                             const cb_want *want, cb_pinned *out, cubed_error *err);
+/* Reads a whole chunk of an array for another worker: into the cache if it will be read again, otherwise to `buffer`. Returns
+ * false if it could not be read, or the cache has no room. */
+bool cb_chunks_bring(cb_chunks *c, const cb_chunk_reader *r, int node, const int64_t *idx,
+                     void *buffer);
+/* Returns whether a chunk is cached or being loaded. */
+bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
+
+/* A chunk that another worker has decoded: in place, or in the cache. */
+typedef struct cb_taken_offer {
+    const void *data; /* NULL: it is not offered, or cached */
+    bool cached;
+} cb_taken_offer;
+/* Takes a chunk that another worker offers to r->helper, and waits if it is being decoded. It stays until the arena is
+ * released to a mark before this call; this uses CB_CHUNKS_PIN_BYTES of the arena. */
+CUBED_MUST_CHECK cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r,
+                                                   const cb_want *want, cb_taken_offer *out,
+                                                   cubed_error *err);
 
 #endif

@@ -15,7 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "chunks/chunks.h"
+#include "base/error.h"
+#include "chunks/offers.h"
 #include "cubed/cubed.h"
 #include "exec/plan/reuse.h"
 #include "plan_test.h"
@@ -138,7 +139,9 @@ static void *read_all(void *ctx)
         const cb_want want = {.node = r->f->node, .idx = &k, .reuse = true, .buffer = buffer};
         cb_pinned held;
         pthread_barrier_wait(r->together);
-        r->wrong += cb_chunks_want(r->f->chunks, &want, arena, &held, &r->count, NULL) != CUBED_OK;
+        r->wrong +=
+            cb_chunks_want(r->f->chunks, &(cb_chunk_reader){.arena = arena, .count = &r->count},
+                           &want, &held, NULL) != CUBED_OK;
         const int64_t n = k < 2 ? CHUNK : N - 2 * CHUNK;
         r->wrong += memcmp(held.data, r->f->data + k * CHUNK, (size_t)n * sizeof(double)) != 0;
         r->wrong += held.lo[0] != k * CHUNK || held.stride[0] != sizeof(double);
@@ -201,12 +204,92 @@ static void test_a_chunk_that_is_damaged(void **state)
     for (int i = 0; i < 4; i++) {
         cubed_error err = CUBED_ERROR_INIT;
         const cb_want want = {.node = f.node, .idx = &k, .reuse = i < 2, .buffer = buffer};
-        assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, &err),
+        assert_int_equal(cb_chunks_want(f.chunks,
+                                        &(cb_chunk_reader){.arena = arena, .count = &count}, &want,
+                                        &held, &err),
                          CUBED_E_FORMAT);
         assert_non_null(strstr(err.message, "c/1"));
         assert_int_equal(cb_arena_mark(arena), mark);
     }
     cb_arena_free(arena);
+    tear_down(&f);
+}
+
+/* --- Chunks that one worker decodes for another -------------------------------------------------------- */
+
+/* The order of a task's reads, which only the caller of the broker knows. */
+static cubed_status visit_backwards(const cubed_plan *p, int stage, int64_t task, int64_t step,
+                                    bool *there, cb_chunks_fn fn, void *ctx)
+{
+    int node = 0;
+    (void)stage;
+    (void)task;
+    while (p->ir.nodes[node].kind != CB_NODE_ZARR) node++;
+    *there = step == 0;
+    for (int64_t k = 2; *there && k >= 0; k--) {
+        const cb_box chunk = {.ndim = 1, .lo = {k}, .hi = {k + 1}};
+        CB_TRY(fn(ctx, node, &chunk, NULL));
+    }
+    return CUBED_OK;
+}
+
+/* A worker offers chunks in the order of the task, except the first, and the broker serves them to the task. */
+static void test_offers_follow_the_order_of_the_task(void **state)
+{
+    fixture f;
+    cb_mutex lock;
+    cb_cond changed;
+    cubed_error err = CUBED_ERROR_INIT;
+    void *buffer;
+    (void)state;
+    set_up(&f, NULL);
+    cb_chunks_free(f.chunks);
+    f.plan->reused[f.node] = false;
+    const cb_chunks_options o = {.own = true,
+                                 .counts = true,
+                                 .reads = cb_plan_chunk_reads,
+                                 .visit = visit_backwards,
+                                 .open = no_folder};
+    must(cb_chunks_new(f.plan, &o, &f.chunks, &err), &err);
+    assert_true(cb_mutex_init(&lock));
+    assert_true(cb_cond_init(&changed));
+    assert_null(cb_chunks_helper(f.chunks, 0));
+    must(cb_chunks_begin_offers(f.chunks, 2, &lock, &changed, &err), &err);
+    cb_helper *busy = cb_chunks_helper(f.chunks, 0), *idle = cb_chunks_helper(f.chunks, 1);
+    cb_arena *arena = new_arena(), *others = new_arena();
+    assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
+    const size_t mark = cb_arena_mark(arena), unused = cb_arena_mark(others);
+    cb_offers_begin(busy, 0, 0);
+    cb_mutex_lock(&lock);
+    for (int i = 0; i < 2; i++) assert_true(cb_offers_make(idle, others));
+    assert_false(cb_offers_make(idle, others)); /* chunk 2 is left to the task */
+    cb_mutex_unlock(&lock);
+    for (int64_t k = 2; k >= 0; k--) {
+        cb_task_count count = {0};
+        cb_pinned held;
+        const cb_want want = {.node = f.node, .idx = &k, .buffer = buffer};
+        const cb_chunk_reader by = {.arena = arena, .count = &count, .helper = busy};
+        must(cb_chunks_want(f.chunks, &by, &want, &held, &err), &err);
+        assert_int_equal(held.data == buffer, k == 2);
+        assert_int_equal(held.lo[0], k * CHUNK);
+        const int64_t n = k < 2 ? CHUNK : N - 2 * CHUNK;
+        assert_memory_equal(held.data, f.data + k * CHUNK, (size_t)n * sizeof(double));
+        assert_true(count.stored_read > 0);
+        assert_int_equal(count.present, 1);
+        cb_arena_release(arena, mark);
+    }
+    cb_offers_end(busy);
+    cb_mutex_lock(&lock);
+    assert_false(cb_offers_make(idle, others));
+    cb_offers_leave(idle);
+    cb_mutex_unlock(&lock);
+    assert_int_equal(cb_arena_mark(others), unused);
+    cb_arena_free(arena);
+    cb_arena_free(others);
+    cb_chunks_end_offers(f.chunks);
+    assert_null(cb_chunks_helper(f.chunks, 0));
+    cb_cond_destroy(&changed);
+    cb_mutex_destroy(&lock);
     tear_down(&f);
 }
 
@@ -391,7 +474,9 @@ static void cut_while_mapped(off_t left)
     assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
     const size_t mark = cb_arena_mark(arena);
     cb_want want = {.node = f.node, .idx = &k, .mapped = true, .buffer = buffer};
-    must(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL), &(cubed_error){0});
+    must(cb_chunks_want(f.chunks, &(cb_chunk_reader){.arena = arena, .count = &count}, &want, &held,
+                        NULL),
+         &(cubed_error){0});
     assert_true(is_mapped(&f, held.data));
     assert_int_equal(count.stored_read, chunk_size);
     assert_memory_equal(held.data, f.data, chunk_size);
@@ -407,7 +492,8 @@ static void cut_while_mapped(off_t left)
     if (left >= 0) assert_non_null(strstr(err.message, "src: a chunk has been changed"));
     /* For others it is read, as what it is. */
     want.mapped = false;
-    assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL),
+    assert_int_equal(cb_chunks_want(f.chunks, &(cb_chunk_reader){.arena = arena, .count = &count},
+                                    &want, &held, NULL),
                      left < 0 ? CUBED_OK : CUBED_E_FORMAT);
     assert_ptr_equal(held.data, buffer);
     cb_arena_free(arena);
@@ -439,7 +525,9 @@ static void want_part(const fixture *f, int64_t lo, int64_t n, bool mapped)
                      CUBED_OK);
     const cb_want want = {
         .node = f->node, .idx = &k, .subread = &part, .mapped = true, .buffer = buffer};
-    must(cb_chunks_want(f->chunks, &want, arena, &held, &count, NULL), &(cubed_error){0});
+    must(cb_chunks_want(f->chunks, &(cb_chunk_reader){.arena = arena, .count = &count}, &want,
+                        &held, NULL),
+         &(cubed_error){0});
     assert_int_equal(is_mapped(f, held.data), mapped);
     assert_int_equal(held.lo[0], mapped ? 0 : lo);
     assert_int_equal(held.stride[0], sizeof *f->data);
@@ -494,7 +582,9 @@ static void test_nothing_is_put_when_a_file_changed(void **state)
     set_up(&f, raw);
     cb_arena *arena = new_arena();
     const cb_want want = {.node = f.node, .idx = &k, .mapped = true};
-    assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL), CUBED_OK);
+    assert_int_equal(cb_chunks_want(f.chunks, &(cb_chunk_reader){.arena = arena, .count = &count},
+                                    &want, &held, NULL),
+                     CUBED_OK);
     chunk_path(&f, 0, path);
     assert_int_equal(truncate(path, 8), 0);
     assert_int_equal(held.data[chunk_size - 1], 0);
@@ -553,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_chunk_is_brought_once),
         cmocka_unit_test(test_a_chunk_that_is_damaged),
+        cmocka_unit_test(test_offers_follow_the_order_of_the_task),
         cmocka_unit_test(test_blocks_that_runs_share),
         cmocka_unit_test(test_a_block_is_decoded_once),
         cmocka_unit_test(test_blocks_of_chunks_that_change),

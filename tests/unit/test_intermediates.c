@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "chunks/state.h"
@@ -165,7 +166,9 @@ static void check_all(fixture *f)
         cb_task_count count = {0};
         cb_pinned out;
         const cb_want want = {.node = f->node, .idx = &k, .buffer = buffer};
-        must(cb_chunks_want(f->chunks, &want, arena, &out, &count, &err), &err);
+        must(cb_chunks_want(f->chunks, &(cb_chunk_reader){.arena = arena, .count = &count}, &want,
+                            &out, &err),
+             &err);
         for (int i = 0; i < CHUNK; i++)
             assert_true(((const double *)(const void *)out.data)[i] == value(k, i));
         cb_chunks_release(f->chunks, f->node, k);
@@ -221,12 +224,56 @@ static void test_memory_for_all(void **state)
     }
 }
 
+static cubed_status want_chunk(fixture *f, int64_t k, const cb_box *part, double *to,
+                               cb_task_count *count, cubed_error *err)
+{
+    cb_arena *arena = new_arena();
+    const cb_chunk_reader reader = {.arena = arena, .count = count};
+    const cb_want want = {.node = f->node, .idx = &k, .subread = part, .buffer = to};
+    cb_pinned out;
+    const cubed_status st = cb_chunks_want(f->chunks, &reader, &want, &out, err);
+    if (st == CUBED_OK) assert_ptr_equal(out.data, to);
+    cb_arena_free(arena);
+    return st;
+}
+
+/* Chunks in the work folder are read like those of arrays: parts of them, and none that is damaged or missing. */
+static void test_chunks_in_the_work_folder(void **state)
+{
+    fixture *f = *state;
+    const cb_box part = {.ndim = 1, .lo = {CHUNK + 10}, .hi = {CHUNK + 25}};
+    cb_task_count count = {0};
+    cubed_error err = CUBED_ERROR_INIT;
+    double read[CHUNK];
+    char path[256];
+    open_chunks(f, 0);
+    put_all(f);
+    must(want_chunk(f, 1, &part, read, &count, &err), &err);
+    for (int i = 0; i < 15; i++) assert_true(read[i] == value(1, 10 + i));
+    assert_int_equal(count.stored_read, 15 * sizeof(double));
+    assert_int_equal(count.bytes_read, 15 * sizeof(double));
+    assert_int_equal(count.present, 1);
+    snprintf(path, sizeof path, "%s/run/%d/1", f->work, f->node);
+    assert_int_equal(truncate(path, 64), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(want_chunk(f, 1, i ? &part : NULL, read, &count, &err), CUBED_E_FORMAT);
+        assert_non_null(strstr(err.message, "/1"));
+        assert_non_null(strstr(err.message, f->work));
+    }
+    assert_int_equal(unlink(path), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(want_chunk(f, 1, i ? &part : NULL, read, &count, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(count.present, 1);
+    cb_chunks_free(f->chunks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_no_memory_for_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_for_some, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_for_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chunks_in_the_work_folder, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/vm/helping.h"
 
 /* --- Memory --------------------------------------------------------------------------------------- */
 
@@ -240,7 +239,7 @@ cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box, const cb_b
         cb_stage_task_blocks(t->stage, task_box, &first, &last);
         for (int64_t b = first; b < last; b++) {
             CB_TRY(cb_task_check(t, err));
-            if (t->help) cb_help_step(t->help, b - first);
+            if (t->helper) cb_offers_step(t->helper, b - first);
             CB_TRY(cb_reduce_block(&f, b, err));
             add_child(&f, 0);
         }

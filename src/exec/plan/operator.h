@@ -41,9 +41,8 @@ typedef struct cb_operator {
     CUBED_MUST_CHECK cubed_status (*reads)(const cubed_plan *p, const cb_stage *s,
                                            const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                            cubed_error *err);
-    /* Calls fn for the chunks of one step of a task, chunk by chunk in access order; steps count from 0. *there is false if
-     * there is no such step. Used for prefetching, so it may omit chunks that are not read as a whole, or name too many.
-     * NULL: nothing is prefetched. */
+    /* Calls fn for the chunks of one step of a task: see cb_chunks_options.visit, which it serves. NULL: nothing is
+     * prefetched or offered. */
     CUBED_MUST_CHECK cubed_status (*visit)(const cubed_plan *p, const cb_stage *s,
                                            const cb_box *kept, int64_t step, bool *there,
                                            cb_chunks_fn fn, void *ctx, cubed_error *err);

@@ -2,6 +2,7 @@
 #ifndef CB_EXEC_STAGE_H
 #define CB_EXEC_STAGE_H
 
+#include "chunks/chunks.h"
 #include "plan/plan.h"
 #include "plan/reshape.h"
 
@@ -73,7 +74,6 @@ bool cb_stage_joins(const cubed_plan *p, const cb_stage *s, int *from, int *to);
 
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a stored node or Zarr source.
  * The same chunk may occur several times. */
-typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s,
                                                   int64_t task, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
@@ -88,5 +88,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const cubed_plan *p, const cb
 CUBED_MUST_CHECK cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s,
                                                   const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
+/* Calls fn for the chunks of one step of a task (cb_chunks_options.visit). */
+CUBED_MUST_CHECK cubed_status cb_stage_visit(const cubed_plan *p, int stage, int64_t task,
+                                             int64_t step, bool *there, cb_chunks_fn fn, void *ctx);
 
 #endif

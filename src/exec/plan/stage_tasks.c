@@ -128,6 +128,17 @@ cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t
     return s->op->reads(p, s, &kept, fn, ctx, err);
 }
 
+cubed_status cb_stage_visit(const cubed_plan *p, int stage, int64_t task, int64_t step, bool *there,
+                            cb_chunks_fn fn, void *ctx)
+{
+    const cb_stage *s = &p->stages[stage];
+    cb_box kept;
+    *there = false;
+    if (!s->op->visit) return CUBED_OK;
+    cb_stage_task_box(s, task, &kept);
+    return s->op->visit(p, s, &kept, step, there, fn, ctx, NULL);
+}
+
 cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,
                                   cb_chunks_fn fn, void *ctx, cubed_error *err)
 {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "exec/plan/operator.h"
-#include "exec/vm/helping.h"
+#include "exec/vm/vm.h"
 
 /* Returns true if other blocks will read the chunk. */
 static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
@@ -27,7 +27,6 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     } else {
         want.reuse = is_reused(load, &part, image);
     }
-    if (t->help && !want.subread) CB_TRY(cb_help_take(t->help, &want, t->arena, t->count, err));
     return cb_task_want(t, &want, out, err);
 }
 

@@ -16,9 +16,8 @@ cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks, cb_bo
 
 cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out, cubed_error *err)
 {
-    CB_TRY(cb_chunks_want(t->chunks, want, t->arena, out, t->count, err));
-    if (t->ahead) cb_ahead_pass(t->ahead, want->node, want->idx, t->count);
-    return CUBED_OK;
+    const cb_chunk_reader reader = {t->arena, t->count, t->ahead, t->helper};
+    return cb_chunks_want(t->chunks, &reader, want, out, err);
 }
 
 #ifndef NDEBUG
@@ -47,10 +46,11 @@ cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err)
 {
     size_t mark = cb_arena_mark(t->arena);
     if (t->ahead) cb_ahead_run(t->ahead, task, t->count);
-    if (t->help) cb_help_begin(t->help, t->stage, task);
+    if (t->helper && cb_stage_is_helped(t->plan, t->stage))
+        cb_offers_begin(t->helper, t->stage->index, task);
     cubed_status st = t->stage->op->run(t, task, err);
     cb_arena_release(t->arena, mark);
-    if (t->help) cb_help_end(t->help);
+    if (t->helper) cb_offers_end(t->helper);
 #ifndef NDEBUG
     if (st == CUBED_OK) st = check_frame(t, task, err);
 #endif

@@ -2,10 +2,11 @@
 #ifndef CB_EXEC_VM_H
 #define CB_EXEC_VM_H
 
+#include "chunks/ahead.h"
 #include "chunks/chunks.h"
+#include "chunks/offers.h"
 #include "exec/plan/load_need.h"
 #include "exec/plan/stage.h"
-#include "exec/vm/ahead.h"
 #include "exec/vm/coop.h"
 
 /* A task's plan, stage, memory and counters. */
@@ -17,10 +18,10 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
-    cb_ahead *ahead;        /* NULL: nothing is prefetched */
-    struct cb_helper *help; /* lets others decode for it (exec/vm/helping.h); NULL: none */
-    cb_coop *coop;          /* NULL: not a cooperative task */
-    unsigned member;        /* number of this member */
+    cb_ahead *ahead;   /* NULL: nothing is prefetched */
+    cb_helper *helper; /* lets others decode for it; NULL: none */
+    cb_coop *coop;     /* NULL: not a cooperative task */
+    unsigned member;   /* number of this member */
 } cb_task;
 
 /* Returns true if the run was cancelled, which is final. After loops that end early because of it, call cb_task_check
@@ -28,7 +29,7 @@ typedef struct cb_task {
 static inline bool cb_task_cancelled(const cb_task *t) { return cubed_cancel_is_set(t->cancel); }
 CUBED_MUST_CHECK cubed_status cb_task_check(const cb_task *t, cubed_error *err);
 
-/* Loads a chunk, and prefetches the next ones. */
+/* Loads a chunk (cb_chunks_want). */
 CUBED_MUST_CHECK cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
                                            cubed_error *err);
 /* Sets the chunks and elements of a task, without those that an earlier run has written. */

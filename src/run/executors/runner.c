@@ -46,8 +46,7 @@ static void clear_counts(cubed_task_report *report)
 
 void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range)
 {
-    cb_ahead_begin(ahead, env->plan, cb_io_chunks(env->io), range->stage, range->first,
-                   range->last);
+    cb_ahead_begin(ahead, cb_io_chunks(env->io), range->stage, range->first, range->last);
 }
 
 /* Includes this worker's share of prefetched chunks. */
@@ -56,14 +55,14 @@ static size_t measured(const cb_task_env *env, const cb_arena *arena)
     return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));
 }
 
-void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *helper,
                         int stage, int64_t task, cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
     cb_task t = {.arena = arena,
                  .count = &count,
                  .ahead = ahead && ahead->chunks ? ahead : NULL,
-                 .help = help};
+                 .helper = helper};
     run(env, &t, stage, task, report);
     report->coop = 1;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));

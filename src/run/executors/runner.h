@@ -2,10 +2,10 @@
 #ifndef CB_RUN_RUNNER_H
 #define CB_RUN_RUNNER_H
 
+#include "chunks/ahead.h"
+#include "chunks/offers.h"
 #include "cubed/sys/executor.h"
-#include "exec/vm/ahead.h"
 #include "exec/vm/coop.h"
-#include "exec/vm/helping.h"
 #include "run/places/io.h"
 
 /* The plan, places and cancel flag for tasks in this process. */
@@ -17,8 +17,8 @@ typedef struct cb_task_env {
 
 /* Prefetches the input chunks of the worker's next tasks. */
 void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range);
-/* Runs one task and fills its report. `help`: lets other workers decode for it; may be NULL. */
-void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *help,
+/* Runs one task and fills its report. `helper`: lets other workers decode for it; may be NULL. */
+void cb_runner_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, cb_helper *helper,
                         int stage, int64_t task, cubed_task_report *report);
 /* Runs the part of member number `member` in a cooperative task. The report of the first member covers all members. Every
  * member calls this with the same task, until a report has an error. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/pool.h"
+#include "exec/vm/helping.h"
 #include "run/executors/executor.h"
 
 /* Ranges per worker: one runs, chunks of the next are prefetched, and one waits, so that no worker idles while the driver
@@ -23,7 +24,7 @@ typedef struct threads {
     cb_task_env env;
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
-    cb_help help;
+    bool has_offers;   /* workers help each other */
     cb_mutex lock;
     /* Signals: a range arrived, or the state of helpers changed; a report arrived; reports were fetched; all members
      * joined. */
@@ -87,20 +88,20 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
 /* The lock of helpers is that of the executor. */
 static bool help_others(cb_helper *w, cb_arena *arena)
 {
-    cb_mutex_assume_held(w->help->lock);
-    return cb_help_others(w, arena);
+    cb_mutex_assume_held(w->offers->lock);
+    return cb_offers_make(w, arena);
 }
 
 static void leave_help(cb_helper *w)
 {
-    cb_mutex_assume_held(w->help->lock);
-    cb_help_leave(w);
+    cb_mutex_assume_held(w->offers->lock);
+    cb_offers_leave(w);
 }
 
 /* Helps others until a range is available or the executor closes. */
 static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
 {
-    cb_helper *w = t->help.workers ? &t->help.workers[index] : NULL;
+    cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     while (t->range_n == 0 && !t->stop) {
         if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
         /* Others may take the range while this worker waits for the user of its arena. */
@@ -167,7 +168,7 @@ static void worker(void *ctx, unsigned index)
 {
     threads *t = ctx;
     job jobs[2] = {{.ahead.chunks = NULL}, {.ahead.chunks = NULL}}, *j = &jobs[0], *next = &jobs[1];
-    cb_helper *help = t->help.workers ? &t->help.workers[index] : NULL;
+    cb_helper *helper = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     bool has_next = false;
     cubed_task_report report;
     memset(&report, 0, sizeof report);
@@ -183,8 +184,8 @@ static void worker(void *ctx, unsigned index)
                                      j->member, &report);
             } else {
                 if (task == j->range.last - 1) has_next = take_next(t, j, next);
-                cb_runner_run_task(&t->env, t->arenas[index], &j->ahead, help, j->range.stage, task,
-                                   &report);
+                cb_runner_run_task(&t->env, t->arenas[index], &j->ahead, helper, j->range.stage,
+                                   task, &report);
             }
             if (open && j->member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;
@@ -207,7 +208,7 @@ static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *r
     bool room = t->range_n < t->range_cap;
     if (room) {
         t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
-        if (t->help.workers || is_shared(t, range->stage))
+        if (t->has_offers || is_shared(t, range->stage))
             cb_cond_broadcast(&t->work);
         else
             cb_cond_signal(&t->work);
@@ -251,7 +252,7 @@ static void stop_workers(void *ctx)
 static void threads_free(threads *t) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
-    cb_help_destroy(&t->help);
+    if (t->has_offers) cb_chunks_end_offers(cb_io_chunks(t->env.io));
     for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
     if (t->has_coop) cb_coop_destroy(&t->coop);
@@ -297,7 +298,7 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
     const cubed_allocator *a = &args->plan->ctx->alloc;
     unsigned n = args->workers;
     /* A pool costs more than a single task in which no worker can help. */
-    if (is_one_task(args->plan) && (n < 2 || !cb_help_is_worth(args->plan)))
+    if (is_one_task(args->plan) && (n < 2 || !cb_plan_is_helped(args->plan)))
         return cb_executor_single.open(args, out, err);
     cubed_status st = CUBED_OK;
     threads *t = cb_alloc_zero(a, sizeof *t);
@@ -325,7 +326,10 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
         CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
         t->arenas[i]->cancel = t->env.cancel; /* also used for decoding before the first task */
     }
-    CB_GO(cb_help_init(&t->help, t->env.plan, cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
+    if (n > 1 && cb_plan_is_helped(args->plan)) {
+        CB_GO(cb_chunks_begin_offers(cb_io_chunks(t->env.io), n, &t->lock, &t->work, err));
+        t->has_offers = true;
+    }
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
     *out = &t->head;
     return CUBED_OK;

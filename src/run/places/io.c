@@ -18,6 +18,7 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         .counts = cb_io_drives(io),
         .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(p, mode == CB_IO_RUN),
         .reads = cb_plan_chunk_reads,
+        .visit = cb_stage_visit,
         .workers = mode == CB_IO_RUN ? p->max_workers : mode == CB_IO_WORKER,
         .open = cb_folder_open,
         .open_ctx = io};

@@ -1,9 +1,9 @@
-#include "exec/vm/ahead.h"
+#include "chunks/ahead.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/plan/operator.h"
+#include "chunks/state.h"
 
 /* Maximum chunks that are searched for a chunk that the cursor has not reached. */
 #define SEARCHED 256
@@ -31,7 +31,7 @@ static void push(cb_ahead *a, int node, int64_t chunk)
 static bool look(walk *w, int node, const int64_t *idx)
 {
     cb_ahead *a = w->a;
-    const int64_t chunk = cb_grid_ravel(a->plan->ir.nodes[node].grid, idx);
+    const int64_t chunk = cb_grid_ravel(a->chunks->plan->ir.nodes[node].grid, idx);
     if (w->search) {
         w->found = node == w->node && chunk == w->chunk;
         return !w->found && w->left-- > 0;
@@ -72,12 +72,10 @@ static void go(walk *w)
 {
     cb_ahead *a = w->a;
     while (a->task < (w->search ? a->running + 1 : a->last)) {
-        cb_box kept;
+        const cb_chunks *c = a->chunks;
         bool there = false;
-        cb_stage_task_box(a->stage, a->task, &kept);
         w->skip = a->at;
-        if (a->stage->op->visit(a->plan, a->stage, &kept, a->step, &there, visit, w, NULL) !=
-            CUBED_OK)
+        if (c->options.visit(c->plan, a->stage, a->task, a->step, &there, visit, w) != CUBED_OK)
             return;
         a->at = 0;
         a->step = there ? a->step + 1 : 0;
@@ -91,7 +89,7 @@ static void ask(cb_ahead *a, cb_task_count *count)
     while (more) {
         walk w = {.a = a, .count = count};
         w.batch.owner = a;
-        w.batch.most = a->plan->fetch_depth;
+        w.batch.most = a->chunks->plan->fetch_depth;
         go(&w);
         more = w.batch.n == CB_FETCH_BATCH;
         cb_fetch_submit(&w.batch);
@@ -115,7 +113,7 @@ static bool forget(cb_ahead *a, int node, int64_t chunk)
 
 void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count)
 {
-    const int64_t chunk = cb_grid_ravel(a->plan->ir.nodes[node].grid, idx);
+    const int64_t chunk = cb_grid_ravel(a->chunks->plan->ir.nodes[node].grid, idx);
     if (!cb_chunks_may_ask(a->chunks, node)) return;
     if (!forget(a, node, chunk) && a->task == a->running) {
         const int64_t task = a->task, step = a->step, at = a->at;
@@ -158,14 +156,12 @@ void cb_ahead_go_on(cb_ahead *a, cb_ahead *next)
     if (a->chunks && next->chunks) a->next = next;
 }
 
-void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int stage, int64_t first,
-                    int64_t last)
+void cb_ahead_begin(cb_ahead *a, cb_chunks *chunks, int stage, int64_t first, int64_t last)
 {
     cb_ahead_end(a);
-    if (p->fetch_depth == 0 || !p->stages[stage].op->visit) return;
-    a->plan = p;
+    if (chunks->plan->fetch_depth == 0 || !chunks->options.visit) return;
     a->chunks = chunks;
-    a->stage = &p->stages[stage];
+    a->stage = stage;
     a->running = a->task = first;
     a->last = last;
     a->step = a->at = 0;
@@ -175,5 +171,5 @@ void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int sta
 
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task)
 {
-    return a->chunks && a->stage->index == stage && task >= a->running && task < a->last;
+    return a->chunks && a->stage == stage && task >= a->running && task < a->last;
 }

@@ -1,22 +1,20 @@
 /* Prefetches the input chunks of a worker's next tasks.
  *
- * A worker knows a range of tasks and runs it in order. A cursor runs ahead of it over the chunks that its operator visits
- * (cb_operator.visit). Memory, the store and the list of unused chunks limit its lead. It only affects the time that a task
+ * A worker knows a range of tasks and runs it in order. A cursor runs ahead of it over the chunks that its tasks read
+ * (cb_chunks_options.visit). Memory, the store and the list of unused chunks limit its lead. It only affects the time that a task
  * waits: chunks that are needed in another order are read on demand. */
-#ifndef CB_EXEC_AHEAD_H
-#define CB_EXEC_AHEAD_H
+#ifndef CB_CHUNKS_AHEAD_H
+#define CB_CHUNKS_AHEAD_H
 
 #include "chunks/chunks.h"
-#include "exec/plan/stage.h"
 
 /* Maximum chunks between the cursor and the worker. */
 #define CB_AHEAD_SEEN 256
 
 typedef struct cb_ahead {
-    const cubed_plan *plan;
     cb_chunks *chunks;     /* NULL: nothing is prefetched */
     struct cb_ahead *next; /* of the next range; NULL: none */
-    const cb_stage *stage;
+    int stage;
     int64_t running;    /* the running task */
     int64_t task, last; /* the task at the cursor, and the end of the range */
     int64_t step, at;   /* the step in the task, and the next chunk of the step */
@@ -28,8 +26,7 @@ typedef struct cb_ahead {
 } cb_ahead;
 
 /* Sets the next tasks, first to last - 1; {0} before the first range. Abandons prefetches of the previous range. */
-void cb_ahead_begin(cb_ahead *a, const cubed_plan *p, cb_chunks *chunks, int stage, int64_t first,
-                    int64_t last);
+void cb_ahead_begin(cb_ahead *a, cb_chunks *chunks, int stage, int64_t first, int64_t last);
 /* Records that a task begins. */
 void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count);
 /* Records that a chunk was read. */

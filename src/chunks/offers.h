@@ -1,0 +1,85 @@
+/* Chunks that workers without a task decode for workers with one.
+ *
+ * If there are fewer tasks than workers, or the last of many tasks run, an idle worker runs ahead of another in the chunks
+ * that its task reads (cb_chunks_options.visit). It decodes some of them in its own arena, which no task needs then, and
+ * offers them. The other worker uses them in place when it requests them (cb_chunks_want). Results stay the same. Chunks that
+ * cannot be loaded in this way are loaded by the task itself.
+ *
+ * The lock of the executor, with which idle workers wait, guards all data. */
+#ifndef CB_CHUNKS_OFFERS_H
+#define CB_CHUNKS_OFFERS_H
+
+#include "base/lock.h"
+#include "chunks/chunks.h"
+
+/* Maximum chunks that a worker holds for others, if its arena is large enough. */
+#define CB_OFFERS_EACH 4
+
+typedef struct cb_offers cb_offers;
+typedef struct cb_helper cb_helper;
+
+typedef enum cb_offer_state {
+    CB_OFFER_NONE,
+    CB_OFFER_MADE, /* a worker is decoding it */
+    CB_OFFER_READY,
+    CB_OFFER_FAILED, /* it could not be loaded, and is not retried */
+    /* in use by the worker that it was decoded for, until that worker's arena is released */
+    CB_OFFER_USED
+} cb_offer_state;
+
+typedef struct cb_offer {
+    cb_offer_state state;
+    const cb_helper *to; /* NULL: no longer needed */
+    int node;
+    int64_t chunk, step; /* of the task */
+    void *data;
+    cb_task_count count; /* data moved by loading it */
+} cb_offer;
+
+/* The workers of an executor. */
+struct cb_offers {
+    cb_chunks *chunks;
+    unsigned n;
+    cb_helper *workers;
+    cb_mutex *lock;
+    cb_cond *changed;
+};
+
+/* A worker: its current task, and its chunks for others. */
+struct cb_helper {
+    cb_offers *offers;
+    int stage; /* -1: no task, or one without help */
+    int64_t task, step;
+    int node; /* of its last chunk in the step; -1: none yet */
+    int64_t chunk;
+    cb_arena *arena;
+    size_t mark, bytes; /* of the arena before offers, and of each offer */
+    int nheld;          /* offers with memory; 0: the arena is unchanged */
+    cb_offer held[CB_OFFERS_EACH];
+};
+
+/* Whether the chunks of a node are whole, encoded, and cost more to decode than to pass on. */
+bool cb_node_is_offered(const cubed_plan *p, int node);
+/* Begins offers among the workers of an executor, which ends them before its lock and condition are destroyed. Requires
+ * cb_chunks_options.visit. */
+CUBED_MUST_CHECK cubed_status cb_chunks_begin_offers(cb_chunks *c, unsigned workers, cb_mutex *lock,
+                                                     cb_cond *changed, cubed_error *err);
+void cb_chunks_end_offers(cb_chunks *c);
+/* Returns a worker of the executor; NULL if there are no offers. */
+cb_helper *cb_chunks_helper(const cb_chunks *c, unsigned index);
+
+/* --- By a worker with a task: others may decode for it until the end of the task --- */
+
+void cb_offers_begin(cb_helper *w, int stage, int64_t task);
+void cb_offers_step(cb_helper *w, int64_t step);
+void cb_offers_end(cb_helper *w);
+
+/* --- By a worker without, which holds the lock --- */
+
+/* Decodes a chunk for another worker in `arena`, without the lock meanwhile. Returns false if there is no chunk to decode
+ * now. */
+bool cb_offers_make(cb_helper *w, cb_arena *arena) CB_REQUIRES(w->offers->lock);
+/* Waits until none of its chunks is in use, and restores its arena. */
+void cb_offers_leave(cb_helper *w) CB_REQUIRES(w->offers->lock);
+
+#endif
