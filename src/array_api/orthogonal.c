@@ -299,6 +299,7 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
 
 void cb_step_svd(cb_steps *s, cubed_array *x, uint64_t task_mem, cubed_array *out[3])
 {
-    if (s->st == CUBED_OK) s->st = cubed_svd(x, false, task_mem, &out[0], &out[1], &out[2], s->err);
-    for (int i = 0; i < 3; i++) out[i] = s->st == CUBED_OK ? cb_step(s, CUBED_OK, &out[i]) : NULL;
+    cubed_status st = s->st;
+    if (st == CUBED_OK) st = cubed_svd(x, false, task_mem, &out[0], &out[1], &out[2], s->err);
+    for (int i = 0; i < 3; i++) out[i] = cb_step(s, st, &out[i]);
 }

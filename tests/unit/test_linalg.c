@@ -8,8 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "array_api/matrix_steps.h"
 #include "cubed/cubed.h"
 #include "failing_allocator.h"
+#include "plan/graph.h"
 #include "random_test.h"
 
 enum { SIDE = 40, MOST = SIDE * SIDE, MADE = 64 };
@@ -503,6 +505,17 @@ static void test_types(void **state)
 
 typedef cubed_status (*maker)(cubed_array *a, cubed_array **out, cubed_error *err);
 
+/* Of the functions below. */
+static uint64_t task_mem;
+static int steps_before;
+
+/* Returns `st`, and drops n results of a function before if another function has failed. */
+static cubed_status with_earlier(cubed_status st, cubed_array **out, int n)
+{
+    for (int i = 0; i < n && st != CUBED_OK; i++) cubed_array_unref(out[i]);
+    return st;
+}
+
 static cubed_status make_lu(cubed_array *a, cubed_array **out, cubed_error *err)
 {
     return cubed_lu(a, &out[0], &out[1], &out[2], err);
@@ -547,8 +560,9 @@ static cubed_status make_compressed(cubed_array *a, cubed_array **out, cubed_err
 
 static cubed_status make_cond(cubed_array *a, cubed_array **out, cubed_error *err)
 {
-    cubed_status st = cubed_cond(a, CUBED_NORM_2, 0, &out[0], err);
-    return st == CUBED_OK ? cubed_cond(a, CUBED_NORM_1, 0, &out[1], err) : st;
+    const cubed_status st = cubed_cond(a, CUBED_NORM_2, 0, &out[0], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_cond(a, CUBED_NORM_1, 0, &out[1], err), out, 1);
 }
 
 static cubed_status make_norm(cubed_array *a, cubed_array **out, cubed_error *err)
@@ -559,11 +573,86 @@ static cubed_status make_norm(cubed_array *a, cubed_array **out, cubed_error *er
     return cubed_norm(a, &o, 0, out, err);
 }
 
+static cubed_status make_cholesky(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_cholesky(a, true, task_mem, out, err);
+}
+
+static cubed_status make_qr(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_qr(a, false, task_mem, &out[0], &out[1], err);
+}
+
+static cubed_status make_svd(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_svd(a, false, task_mem, &out[0], &out[1], &out[2], err);
+}
+
+static cubed_status make_svdvals(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_svdvals(a, task_mem, out, err);
+}
+
+static cubed_status make_eigenvectors(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    const cubed_status st = cubed_eigh(a, &out[0], &out[1], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_eig(a, &out[2], &out[3], err), out, 2);
+}
+
+static cubed_status make_eigenvalues(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    const cubed_status st = cubed_eigvalsh(a, task_mem, &out[0], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_eigvals(a, &out[1], err), out, 1);
+}
+
+static cubed_status make_hermitian_values(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_eigvalsh(a, task_mem, out, err);
+}
+
+static cubed_status make_solutions(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    const cubed_status st = cubed_solve(a, a, task_mem, &out[0], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_inv(a, task_mem, &out[1], err), out, 1);
+}
+
+static cubed_status make_determinants(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    const cubed_status st = cubed_slogdet(a, task_mem, &out[0], &out[1], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_det(a, task_mem, &out[2], err), out, 2);
+}
+
+static cubed_status make_ranks(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    const cubed_status st = cubed_pinv(a, NULL, task_mem, &out[0], err);
+    if (st != CUBED_OK) return st;
+    return with_earlier(cubed_matrix_rank(a, NULL, task_mem, &out[1], err), out, 1);
+}
+
+static cubed_status make_power(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    return cubed_matrix_power(a, -5, task_mem, out, err);
+}
+
+/* cb_step_svd after some steps: the list of steps grows at different places. */
+static cubed_status make_svd_step(cubed_array *a, cubed_array **out, cubed_error *err)
+{
+    cb_steps s = {.ctx = a->ctx, .err = err};
+    cubed_array *svd[3];
+    for (int i = 0; i < steps_before; i++) (void)cb_step_float(&s, i);
+    cb_step_svd(&s, a, task_mem, svd);
+    return cb_steps_end(&s, svd[2], out);
+}
+
 /* Whether allocation number `at` of the function's own was needed; it failed then, and nothing is left of what was
  * made before. */
-static bool fails_at(maker make, cubed_dtype dtype, long at)
+static bool fails_at(maker make, cubed_dtype dtype, const int64_t shape[2], long at)
 {
-    static const int64_t shape[2] = {4, 4}, chunks[2] = {2, 2};
+    const int64_t chunks[2] = {shape[0] < 4 ? shape[0] : (shape[0] + 1) / 2, (shape[1] + 1) / 2};
     failing f = {.at = 0};
     const cubed_allocator a = failing_allocator(&f);
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
@@ -579,23 +668,49 @@ static bool fails_at(maker make, cubed_dtype dtype, long at)
     const bool was_needed = f.calls >= f.at;
     f.at = 0;
     assert_int_equal(st, was_needed ? CUBED_E_NOMEM : CUBED_OK);
-    for (int i = 0; i < 4; i++) cubed_array_unref(y[i]);
+    for (int i = 0; i < 4 && st == CUBED_OK; i++) cubed_array_unref(y[i]);
     cubed_array_unref(x);
     cubed_context_unref(ctx);
     assert_int_equal(f.live, 0);
     return was_needed;
 }
 
+static void fail_everywhere(maker make, cubed_dtype dtype, const int64_t shape[2])
+{
+    long at = 1;
+    while (fails_at(make, dtype, shape, at)) at++;
+    assert_true(at > 3);
+}
+
 static void test_without_memory(void **state)
 {
-    static const maker makers[] = {make_lu,        make_triangular, make_lstsq,
-                                   make_multi_dot, make_tensorinv,  make_tensorsolve,
-                                   make_cond,      make_compressed, make_norm};
+    static const maker makers[] = {
+        make_lu,           make_triangular, make_lstsq,        make_multi_dot,   make_tensorinv,
+        make_tensorsolve,  make_cond,       make_compressed,   make_norm,        make_cholesky,
+        make_qr,           make_svd,        make_eigenvectors, make_eigenvalues, make_solutions,
+        make_determinants, make_ranks,      make_power};
+    static const int64_t shape[2] = {4, 4};
     (void)state;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        long at = 1;
-        while (fails_at(makers[i], i % 2 ? CUBED_FLOAT64 : CUBED_COMPLEX128, at)) at++;
-        assert_true(at > 3);
+    task_mem = 0;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        fail_everywhere(makers[i], i % 2 ? CUBED_FLOAT64 : CUBED_COMPLEX128, shape);
+    for (steps_before = 5; steps_before < 9; steps_before++)
+        fail_everywhere(make_svd_step, CUBED_FLOAT64, shape);
+}
+
+/* Matrices that do not fit into a task: panels of columns, bands, and blocks of rows. */
+static void test_parts_without_memory(void **state)
+{
+    static const maker square[] = {make_cholesky,         make_qr,        make_svdvals,
+                                   make_hermitian_values, make_solutions, make_determinants};
+    static const maker tall[] = {make_qr, make_svd, make_ranks};
+    (void)state;
+    task_mem = 3000;
+    for (size_t i = 0; i < sizeof square / sizeof *square; i++)
+        fail_everywhere(square[i], CUBED_FLOAT64, (const int64_t[2]){16, 16});
+    for (size_t i = 0; i < sizeof tall / sizeof *tall; i++) {
+        fail_everywhere(tall[i], CUBED_FLOAT64, (const int64_t[2]){200, 2});
+        fail_everywhere(tall[i], CUBED_FLOAT64, (const int64_t[2]){2, 200});
     }
 }
 
@@ -614,6 +729,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_norms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_parts_without_memory),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
