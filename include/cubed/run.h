@@ -276,6 +276,11 @@ typedef struct cubed_run_stats {
     uint64_t intermediate_spilled; /* bytes of intermediates written to the work directory */
     uint64_t bytes_read, bytes_written;
     uint64_t stored_read, stored_written;
+    /* Requests of this process that services refused because of their rate or number. They were repeated, and count as no
+     * retries. throttle_limit is the smallest number of requests at once that a service allowed at the end; 0: none was
+     * refused. */
+    uint64_t num_throttled;
+    unsigned throttle_limit;
 } cubed_run_stats;
 
 /* Returns the peak resident memory of this process in bytes, as the operating system reports it. */

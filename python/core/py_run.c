@@ -186,21 +186,22 @@ static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *cap
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsdsdsdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsKsKsIsK}", "seconds", s->seconds, "worker_seconds",
-        s->worker_seconds, "gb_seconds", s->gb_seconds, "queue_seconds", s->queue_seconds,
-        "num_tasks", (long long)s->num_tasks, "num_retries", (long long)s->num_retries,
-        "num_backups", (long long)s->num_backups, "num_resumed", (long long)s->num_resumed,
-        "num_workers", s->num_workers, "measured_mem", (unsigned long long)s->measured_mem,
-        "function_mem", (unsigned long long)s->function_mem, "function_excess",
-        (unsigned long long)s->function_excess, "function_excess_stage", s->function_excess_stage,
-        "projected_mem", (unsigned long long)s->projected_mem, "intermediate_peak",
-        (unsigned long long)s->intermediate_peak, "intermediate_spilled",
+        "{sdsdsdsdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsKsKsIsKsKsI}", "seconds", s->seconds,
+        "worker_seconds", s->worker_seconds, "gb_seconds", s->gb_seconds, "queue_seconds",
+        s->queue_seconds, "num_tasks", (long long)s->num_tasks, "num_retries",
+        (long long)s->num_retries, "num_backups", (long long)s->num_backups, "num_resumed",
+        (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
+        (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
+        "function_excess", (unsigned long long)s->function_excess, "function_excess_stage",
+        s->function_excess_stage, "projected_mem", (unsigned long long)s->projected_mem,
+        "intermediate_peak", (unsigned long long)s->intermediate_peak, "intermediate_spilled",
         (unsigned long long)s->intermediate_spilled, "bytes_read",
         (unsigned long long)s->bytes_read, "bytes_written", (unsigned long long)s->bytes_written,
         "stored_read", (unsigned long long)s->stored_read, "stored_written",
         (unsigned long long)s->stored_written, "process_mem", (unsigned long long)s->process_mem,
         "process_tasks", (unsigned)s->process_tasks, "process_excess",
-        (unsigned long long)s->process_excess);
+        (unsigned long long)s->process_excess, "num_throttled",
+        (unsigned long long)s->num_throttled, "throttle_limit", s->throttle_limit);
 }
 
 /* Binds results[i], a writable contiguous buffer, for each target in memory. */

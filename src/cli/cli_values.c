@@ -189,6 +189,8 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "stages", json_integer(p->num_stages));
     json_object_set_new(o, "retries", json_integer(s->num_retries));
     json_object_set_new(o, "backups", json_integer(s->num_backups));
+    json_object_set_new(o, "throttled", json_integer((json_int_t)s->num_throttled));
+    json_object_set_new(o, "throttle_limit", json_integer(s->throttle_limit));
     json_object_set_new(o, "workers", json_integer(s->num_workers));
     json_object_set_new(o, "worker_seconds", json_real(s->worker_seconds));
     json_object_set_new(o, "gb_seconds", json_real(s->gb_seconds));

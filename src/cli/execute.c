@@ -231,6 +231,16 @@ static void warn_of_workers(const cubed_plan *plan, const cubed_run_stats *stats
             enough + info.allowed_mem - info.reserved_mem);
 }
 
+static void tell_of_throttling(const cubed_run_stats *s)
+{
+    if (s->num_throttled)
+        cli_say(stderr,
+                "cubed: %" PRIu64 " %s refused because of their rate and repeated; at the end %u "
+                "at a time %s allowed\n",
+                s->num_throttled, s->num_throttled == 1 ? "request was" : "requests were",
+                s->throttle_limit, s->throttle_limit == 1 ? "was" : "were");
+}
+
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err)
 {
@@ -266,6 +276,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     if (st == CUBED_OK) {
         st = cubed_run(plan, &o, stats, err);
         warn_of_workers(plan, stats);
+        tell_of_throttling(stats);
         if (l.report) st = write_report(l.report, c, page, st, stats, err);
     }
     cli_progress_close(l.progress);

@@ -29,10 +29,16 @@ class Invocation:
 
 
 class Service:
-    """A function of that name with so many workers."""
+    """A function of that name with so many workers.
 
-    def __init__(self, function="worker", workers=2, fault=lambda number: None):
+    More invocations than `quota` at a time are refused with 429 and TooManyRequestsException, as
+    the service documents for an account's limit on concurrent executions.
+    """
+
+    def __init__(self, function="worker", workers=2, fault=lambda number: None, quota=1000):
         self.function, self.workers, self.fault = function, workers, fault
+        self.quota = quota
+        self.at_once = self.refused = 0
         self.waiting = queue.Queue()
         self.running = {}
         self.invocations = 0
@@ -120,6 +126,28 @@ class Handler(BaseHTTPRequestHandler):
             return self.fail(403, "The request signature we calculated does not match")
         if urllib.parse.unquote(name) != state.function:
             return self.fail(404, f"Function not found: {name}")
+        with state.lock:
+            allowed = state.at_once < state.quota
+            state.at_once += allowed
+            state.refused += not allowed
+        if not allowed:
+            return self.refuse()
+        try:
+            return self.perform(number, body)
+        finally:
+            with state.lock:
+                state.at_once -= 1
+
+    def refuse(self):
+        body = {
+            "Reason": "ConcurrentInvocationLimitExceeded",
+            "Type": "User",
+            "message": "Rate Exceeded.",
+        }
+        self.reply(429, json.dumps(body).encode(), x_amzn_errortype="TooManyRequestsException")
+
+    def perform(self, number, body):
+        state = self.state
         fault = state.fault(number)
         if fault == "throttled":
             return self.fail(429, "Rate Exceeded.", retry_after="0")

@@ -24,6 +24,11 @@ class RunStatistics(dict[str, Any]):
         ]
         if self["num_retries"]:
             lines.append(f"{counted(self['num_retries'], 'attempt')} retried")
+        if self["num_throttled"]:
+            lines.append(
+                f"{counted(self['num_throttled'], 'request')} refused because of their rate;"
+                f" at the end {self['throttle_limit']} at a time allowed"
+            )
         if self["num_resumed"]:
             lines.append(f"{counted(self['num_resumed'], 'task')} done by an earlier run")
         return "\n".join(lines)

@@ -193,6 +193,8 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     void *executor_ctx;
     briefing told = {NULL, 0};
     const int64_t start_ns = cb_clock_ns();
+    cb_net *net = &plan->ctx->stores.net;
+    const uint64_t refusals = cb_net_refusals(net, NULL);
     cubed_status st;
     if (!stats) stats = &own;
     memset(stats, 0, sizeof *stats);
@@ -219,6 +221,8 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
         st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
     }
     cb_run_finish_stats(plan, io, start_ns, stats);
+    stats->num_throttled = cb_net_refusals(net, &stats->throttle_limit) - refusals;
+    if (stats->num_throttled == 0) stats->throttle_limit = 0;
 out:
     if (io && resumable(st, stats)) cb_io_keep(io);
     cb_io_close(io);

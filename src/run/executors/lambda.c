@@ -28,6 +28,8 @@
 #define MOST_MESSAGE (4u << 20)
 /* Longer than the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
+/* Default time that the service may refuse every invocation: others of the account may run until then. */
+#define REFUSED_MS (2u * 60 * 1000)
 /* An empty invocation takes about 50 ms. */
 #define OVERHEAD_MS 50u
 enum { MOST_AT_ONCE = 1000 };
@@ -59,6 +61,8 @@ struct lambda {
     cb_http_way way;
     cb_credentials *who;
     cb_http *http;
+    cb_throttle *throttle;
+    uint32_t refused_ms;
     cb_mutex lock;
     cb_cond came;
     invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
@@ -129,7 +133,9 @@ static const char *advice(int code)
     switch (code) {
     case 403: return ": who asks may not invoke it: check credentials and the policy";
     case 404: return ": check the function's name and AWS_REGION";
-    case 429: return ": it runs as often at a time as the account allows: fewer workers";
+    case 429:
+        return ": the account's limit on concurrent executions, or the function's reserved "
+               "concurrency, allows no invocation";
     default: return "";
     }
 }
@@ -185,7 +191,8 @@ static cb_http_verdict judge(cb_http_call *c)
         c->error.failure = failure_of(what);
         return CB_HTTP_DONE;
     }
-    c->error.transient = c->code == 429 || c->code >= 500;
+    if (c->code == 429) return CB_HTTP_THROTTLED;
+    c->error.transient = c->code >= 500;
     return c->error.transient ? CB_HTTP_LATER : CB_HTTP_DONE;
 }
 
@@ -255,6 +262,8 @@ static cubed_status lambda_submit(cubed_executor *ex, const cubed_task_range *ra
     i->http.method = "POST";
     i->http.way = x->way;
     i->http.stall_ms = STALL_MS;
+    i->http.throttle = x->throttle;
+    i->http.refused_ms = x->refused_ms;
     const cubed_status st = put_body(x, range, i, err);
     if (st != CUBED_OK) {
         free_invocation(i);
@@ -430,10 +439,27 @@ static cubed_status find_service(lambda *x, cb_net *net, const char *url, cubed_
     return x->host ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a host's name");
 }
 
+/* Accounts and functions limit concurrent executions. */
+static cubed_status find_throttle(lambda *x, cb_net *net, const char *url, cubed_error *err)
+{
+    int64_t refused = REFUSED_MS;
+    cb_buf name;
+    CB_TRY(cb_net_get_seconds(net, x->zone, url, "throttle_timeout", 86400, &refused, err));
+    x->refused_ms = (uint32_t)refused;
+    cb_buf_init(&name, x->alloc);
+    cb_buf_printf(&name, "lambda://%s/%s", x->host, x->function);
+    const cubed_status st = name.failed
+                                ? cb_fail(err, CUBED_E_NOMEM, "no memory for a name")
+                                : cb_net_throttle(net, name.data, MOST_AT_ONCE, &x->throttle, err);
+    cb_buf_free(&name);
+    return st;
+}
+
 static cubed_status find_settings(lambda *x, cb_net *net, const char *url, cubed_error *err)
 {
     CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
     CB_TRY(find_service(x, net, url, err));
+    CB_TRY(find_throttle(x, net, url, err));
     return cb_net_get_way(net, x->zone, url, &x->way, err);
 }
 

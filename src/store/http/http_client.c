@@ -39,6 +39,10 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 #define DAY         ((int64_t)86400)
 /* Maximum pause before a task's retry that a server may request. */
 #define LONGEST_ASKED (600000 * MS)
+/* Default time that a service may refuse every call because of their rate. */
+#define LONGEST_REFUSED (30000 * MS)
+/* Interval between looks at held calls: calls of other clients may have left their throttle. */
+#define HELD_LOOK (20 * MS)
 enum { BUFFER = 128 << 10 };
 
 /* A reusable handle of libcurl. */
@@ -72,6 +76,7 @@ struct cb_http {
     atomic_uint calls;
     /* Used by the thread only. */
     call_list queued, delayed, waiting;
+    call_list held;        /* calls whose throttle allows no more in flight */
     transfer *free, **all; /* room for `transfers` pointers */
     /* maximum number of simultaneous calls, and of transfers including second ones */
     unsigned most, transfers;
@@ -411,9 +416,19 @@ static bool set_up(transfer *t, cb_http_call *c)
            set_redirects(t, c) && set_body(t, c) && set_headers(t, c);
 }
 
+/* Ends a call in flight for its throttle. Returns the nanoseconds for which the service has refused all calls. */
+static int64_t leave_throttle(cb_http *h, cb_http_call *c, cb_throttled how)
+{
+    const int64_t entered = c->entered;
+    c->entered = 0;
+    return entered ? cb_throttle_leave(c->throttle, entered, how, next_random(h), cb_clock_ns())
+                   : 0;
+}
+
 /* Returns the call to its owner. */
 static void give_back(cb_http *h, cb_http_call *c)
 {
+    (void)leave_throttle(h, c, CB_THROTTLED_NOT);
     atomic_fetch_sub(&h->calls, 1);
     c->fns->done(c);
 }
@@ -451,9 +466,18 @@ static void start(cb_http *h, cb_http_call *c)
         give_back_cancelled(h, c);
         return;
     }
+    if (c->throttle) {
+        const int64_t now = cb_clock_ns();
+        if (!cb_throttle_enter(c->throttle, now)) {
+            append(&h->held, c);
+            return;
+        }
+        c->entered = now;
+    }
     c->error = (cubed_error)CUBED_ERROR_INIT;
     const cb_http_ready ready = make_ready(c);
     if (ready == CB_HTTP_WAIT) {
+        (void)leave_throttle(h, c, CB_THROTTLED_NOT);
         append(&h->waiting, c);
         return;
     }
@@ -525,6 +549,17 @@ static int64_t retry_after(const cb_http_call *c)
     return wait <= 0 ? 0 : (wait < DAY ? wait : DAY) * 1000 * MS;
 }
 
+/* Queues the n-th retry of a call after a random pause, and not before the pause that the server asks for. */
+static void delay(cb_http *h, cb_http_call *c, int n, int64_t asked)
+{
+    int64_t longest = FIRST_DELAY << (n < 8 ? n - 1 : 8);
+    if (longest > LONGEST) longest = LONGEST;
+    const int64_t wait = (int64_t)(next_random(h) % (uint64_t)longest);
+    (void)leave_throttle(h, c, CB_THROTTLED_NOT);
+    c->not_before = cb_clock_ns() + (wait > asked ? wait : asked);
+    append(&h->delayed, c);
+}
+
 /* Schedules a retry unless the limits are reached; otherwise fails the call with its `error`. */
 static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
 {
@@ -543,11 +578,27 @@ static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
         return;
     }
     h->tokens -= price;
-    int64_t longest = FIRST_DELAY << (c->attempts < 8 ? c->attempts - 1 : 8);
-    if (longest > LONGEST) longest = LONGEST;
-    const int64_t wait = (int64_t)(next_random(h) % (uint64_t)longest);
-    c->not_before = cb_clock_ns() + (wait > asked ? wait : asked);
-    append(&h->delayed, c);
+    delay(h, c, c->attempts, asked);
+}
+
+/* Retries a call that the service refused because of their rate, when the throttle allows. It counts as no attempt. */
+static void wait_for_throttle(cb_http *h, cb_http_call *c)
+{
+    const int64_t refused = leave_throttle(h, c, CB_THROTTLED_REFUSED), asked = retry_after(c);
+    if (asked > LONGEST) {
+        try_later(h, c, MOST_ATTEMPTS, PRICE);
+        return;
+    }
+    if (refused <= (c->refused_ms ? c->refused_ms * MS : LONGEST_REFUSED)) {
+        c->attempts--;
+        delay(h, c, ++c->refusals, asked);
+        return;
+    }
+    set_passing(c, (uint32_t)(asked / MS));
+    cb_note(&c->error,
+            " (every request was refused for %.3g s; storage option throttle_timeout allows more)",
+            (double)(refused / MS) / 1000);
+    finish(h, c, CUBED_E_IO);
 }
 
 static void judge(cb_http *h, cb_http_call *c)
@@ -555,13 +606,21 @@ static void judge(cb_http *h, cb_http_call *c)
     switch (c->fns->judge(c)) {
     case CB_HTTP_DONE:
         if (h->tokens < TOKENS && c->status == CUBED_OK) h->tokens++;
+        (void)leave_throttle(h, c, c->status == CUBED_OK ? CB_THROTTLED_DONE : CB_THROTTLED_NOT);
         give_back(h, c);
         break;
     case CB_HTTP_AGAIN:
+        (void)leave_throttle(h, c, CB_THROTTLED_NOT);
         if (c->attempts < 2 * MOST_ATTEMPTS)
             append(&h->queued, c);
         else
             finish(h, c, CUBED_E_IO);
+        break;
+    case CB_HTTP_THROTTLED:
+        if (c->throttle)
+            wait_for_throttle(h, c);
+        else
+            try_later(h, c, MOST_ATTEMPTS, PRICE);
         break;
     case CB_HTTP_LATER: try_later(h, c, MOST_ATTEMPTS, PRICE); break;
     }
@@ -742,6 +801,7 @@ static void drop_cancelled(cb_http *h)
     drop_cancelled_of(h, &h->queued);
     drop_cancelled_of(h, &h->delayed);
     drop_cancelled_of(h, &h->waiting);
+    drop_cancelled_of(h, &h->held);
     for (unsigned i = 0; i < h->nall; i++) {
         cb_http_call *c = h->all[i]->call;
         if (c && c->transfer == h->all[i] && atomic_load(&c->cancelled))
@@ -760,6 +820,16 @@ static void take_what_came(cb_http *h)
         for (cb_http_call *c; (c = take_first(&waiting));) append(&h->queued, c);
     }
     if (atomic_exchange(&h->cancelling, false)) drop_cancelled(h);
+}
+
+/* Queues held calls before all others, so that they keep their order. */
+static void queue_held(cb_http *h)
+{
+    if (!h->held.first) return;
+    h->held.last->next = h->queued.first;
+    if (!h->queued.first) h->queued.last = h->held.last;
+    h->queued.first = h->held.first;
+    h->held = (call_list){NULL, NULL};
 }
 
 /* Queues delayed calls that are due. Returns the milliseconds until the next one. */
@@ -802,6 +872,7 @@ static void run(void *ctx, unsigned index)
     pthread_setname_np(pthread_self(), "cubed-http");
     while (!atomic_load(&h->stopping)) {
         take_what_came(h);
+        queue_held(h);
         while (h->active < h->most && h->queued.first) start(h, take_first(&h->queued));
         const bool served = cb_sockets_serve(h->sockets);
         read_messages(h);
@@ -809,6 +880,7 @@ static void run(void *ctx, unsigned index)
         drop_lost(h);
         int wait = hedge(h, take_delayed(h));
         if (h->active && wait > LOOK_NS / MS) wait = (int)(LOOK_NS / MS);
+        if (h->held.first && wait > HELD_LOOK / MS) wait = (int)(HELD_LOOK / MS);
         if (served || (h->queued.first && h->active < h->most)) continue;
         curl_multi_poll(h->multi, NULL, 0, wait, NULL);
     }

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "store/http/address.h"
 #include "store/http/hedge.h"
+#include "store/http/throttle.h"
 
 /* Maximum number of calls in flight of all clients of a context; further calls wait. Requests sent a second time are not
  * counted (store/http/hedge.h). */
@@ -46,6 +47,9 @@ typedef enum cb_http_verdict {
     CB_HTTP_DONE,
     CB_HTTP_AGAIN, /* retry at once, with a changed request */
     CB_HTTP_LATER, /* retry as after a transient fault; error describes the fault if retries fail */
+    /* The service refused the call because of their rate or number: retry when the throttle allows. It counts as no
+     * attempt. Without a throttle as CB_HTTP_LATER. */
+    CB_HTTP_THROTTLED,
 } cb_http_verdict;
 
 typedef struct cb_http_functions {
@@ -73,8 +77,12 @@ struct cb_http_call {
     bool patient;          /* the server may need long before it replies */
     bool follows;          /* the client follows redirects */
     cb_address_kind limit; /* for a call that follows (store/http/http_redirect.h) */
+    cb_throttle
+        *throttle; /* limits the calls in flight to the service; outlives the call; NULL: none */
     cb_http_way way;
     uint32_t connect_ms, stall_ms; /* 0: default */
+    uint32_t
+        refused_ms; /* how long the service may refuse every call of the throttle; 0: default */
 
     /* Set by prepare: header lines "name: value", each with its terminating NUL. */
     cb_buf url, headers;
@@ -101,9 +109,11 @@ struct cb_http_call {
     struct cb_http_transfer *transfer, *second; /* second: the same request, sent again */
     bool may_hedge;                             /* a read that has not been sent twice yet */
     int64_t not_before;
-    uint64_t sent; /* bytes sent of the body, including `before` and `behind` */
-    uint64_t at;   /* offset in the object of the next byte of the body */
-    uint64_t end;  /* offset in the object of the body's end; UINT64_MAX: unknown */
+    int64_t entered; /* time when the throttle counted the call; 0: it does not count it now */
+    int refusals;    /* replies of CB_HTTP_THROTTLED */
+    uint64_t sent;   /* bytes sent of the body, including `before` and `behind` */
+    uint64_t at;     /* offset in the object of the next byte of the body */
+    uint64_t end;    /* offset in the object of the body's end; UINT64_MAX: unknown */
     size_t header_bytes, header_lines;
     size_t piece;
     int stop; /* cb_http_stop (store/http/http_reply.h) */

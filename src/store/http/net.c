@@ -35,8 +35,26 @@ void cb_net_free(cb_net *n) CB_UNCHECKED_LOCKS
 #ifdef CB_HAVE_HTTP
     for (int i = 0; i < CB_NET_CLIENTS; i++) cb_http_free(n->http[i]);
 #endif
+    cb_throttle_free_all(n->throttles);
     cb_hedge_free(&n->hedge);
     cb_mutex_destroy(&n->lock);
+}
+
+cubed_status cb_net_throttle(cb_net *n, const char *name, unsigned most, cb_throttle **out,
+                             cubed_error *err)
+{
+    cb_mutex_lock(&n->lock);
+    const cubed_status st = cb_throttle_get(&n->throttles, n->alloc, name, most, out, err);
+    cb_mutex_unlock(&n->lock);
+    return st;
+}
+
+uint64_t cb_net_refusals(cb_net *n, unsigned *limit)
+{
+    cb_mutex_lock(&n->lock);
+    const uint64_t refusals = cb_throttle_refusals(n->throttles, limit);
+    cb_mutex_unlock(&n->lock);
+    return refusals;
 }
 
 #ifdef CB_HAVE_HTTP

@@ -29,6 +29,7 @@ typedef struct cb_net {
     cb_http *http[CB_NET_CLIENTS] CB_GUARDED_BY(&lock); /* NULL until needed */
     cb_hedge hedge;                                     /* shared by the clients */
     struct cb_fetcher *fetcher CB_GUARDED_BY(&lock);    /* renews credentials; NULL until needed */
+    cb_throttle *throttles CB_GUARDED_BY(&lock);        /* of services, by name */
     bool keeps_secrets CB_GUARDED_BY(&lock); /* memory with secrets is excluded from core dumps */
 } cb_net;
 
@@ -37,6 +38,11 @@ CUBED_MUST_CHECK cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, c
 void cb_net_free(cb_net *n);
 /* Returns this process's client with the fewest calls. All calls of one request use the same client. */
 CUBED_MUST_CHECK cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err);
+/* Gets this process's throttle of that name. It lives as long as the net. */
+CUBED_MUST_CHECK cubed_status cb_net_throttle(cb_net *n, const char *name, unsigned most,
+                                              cb_throttle **out, cubed_error *err);
+/* See cb_throttle_refusals. */
+uint64_t cb_net_refusals(cb_net *n, unsigned *limit);
 /* Wakes the clients after credentials arrived. */
 void cb_net_wake(cb_net *n);
 /* Completes calls whose `cancelled` has been set. */

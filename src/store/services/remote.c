@@ -254,8 +254,10 @@ static cubed_status new_job(cb_remote *s, cubed_store_request *r, cb_remote_what
         c->http.fns = &functions;
         c->http.follows = !s->dialect->writes;
         c->http.way = s->way;
+        c->http.throttle = s->throttle;
         c->http.connect_ms = s->connect_ms;
         c->http.stall_ms = s->stall_ms;
+        c->http.refused_ms = s->refused_ms;
     }
     plan_calls(j);
     if (what != CB_REMOTE_GET) j->calls->what = what;
@@ -451,15 +453,27 @@ static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
     }
 }
 
+static bool is_code(const cb_remote_fault *f, const char *const *codes)
+{
+    while (*codes && strcmp(f->code, *codes) != 0) codes++;
+    return *codes != NULL;
+}
+
+/* Whether the service refused the request because of the rate of requests. A reply to HEAD has no code of S3's. */
+static bool is_throttled(const cb_remote_call *c, const cb_remote_fault *f)
+{
+    const int code = c->http.code;
+    static const char *const codes[] = {"SlowDown", "ServerBusy", "RequestLimitExceeded",
+                                        "Throttling", NULL};
+    return code == 429 || is_code(f, codes) || (code == 503 && c->what == CB_REMOTE_HEAD);
+}
+
 static bool may_pass(int code, const cb_remote_fault *f)
 {
-    static const char *const codes[] = {"SlowDown",      "RequestTimeout",
-                                        "InternalError", "ServiceUnavailable",
-                                        "ServerBusy",    "OperationTimedOut"};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        if (strcmp(f->code, codes[i]) == 0) return true;
-    }
-    return code == 408 || code == 429 || code == 500 || code == 502 || code == 503 || code == 504;
+    static const char *const codes[] = {"RequestTimeout", "InternalError", "ServiceUnavailable",
+                                        "OperationTimedOut", NULL};
+    return is_code(f, codes) || code == 408 || code == 500 || code == 502 || code == 503 ||
+           code == 504;
 }
 
 static cubed_status fail_with(cb_remote_call *c, const cb_remote_fault *f)
@@ -640,7 +654,9 @@ static cb_http_verdict take_deleted(cb_remote_call *c)
     if (changed) return other_than_expected(c);
     if (!*f.code) return CB_HTTP_DONE;
     (void)fail_with(c, &f);
-    return may_pass(c->http.code, &f) ? CB_HTTP_LATER : CB_HTTP_DONE;
+    return is_throttled(c, &f)          ? CB_HTTP_THROTTLED
+           : may_pass(c->http.code, &f) ? CB_HTTP_LATER
+                                        : CB_HTTP_DONE;
 }
 
 static cb_http_verdict take(cb_remote_call *c)
@@ -734,6 +750,10 @@ static cb_http_verdict judge(cb_http_call *http)
     }
     const cb_http_verdict way = s->dialect->repair ? s->dialect->repair(s, c, &f) : CB_HTTP_DONE;
     if (way == CB_HTTP_AGAIN && c->repairs++ < 4) return CB_HTTP_AGAIN;
+    if (is_throttled(c, &f)) {
+        (void)fail_with(c, &f);
+        return CB_HTTP_THROTTLED;
+    }
     if (way == CB_HTTP_LATER || may_pass(http->code, &f)) {
         (void)fail_with(c, &f);
         return CB_HTTP_LATER;
@@ -772,12 +792,25 @@ static cb_http_verdict judge(cb_http_call *http)
 
 /* --- Vtable ------------------------------------------------------------------------------------------- */
 
+/* Services count requests by prefix, whose length they do not tell. The first folder is a good guess. */
+static cubed_status find_throttle(cb_remote *s, cubed_error *err)
+{
+    char name[1024];
+    const char *bucket = strstr(s->head.url, "://") + 3, *folder = bucket + strcspn(bucket, "/");
+    folder += *folder == '/';
+    const int n = (int)(folder - s->head.url + (ptrdiff_t)strcspn(folder, "/"));
+    snprintf(name, sizeof name, "%.*s", n, s->head.url);
+    return cb_net_throttle(s->net, name, CB_HTTP_MOST, &s->throttle, err);
+}
+
 /* Forgets the requests of the parent after a fork. */
 static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
 {
     if (!cb_adopted_begin(&s->process)) return;
     s->jobs = NULL;
     s->njobs = 0;
+    s->throttle = NULL;
+    (void)find_throttle(s, NULL); /* without memory there is no limit */
     cb_mutex_init(&s->lock);
     cb_cond_init(&s->idle);
     cb_adopted_end(&s->process);
@@ -942,9 +975,12 @@ void cb_remote_close(cubed_store *store)
 static cubed_status configure(cb_remote *s, cubed_error *err)
 {
     const double day = 86400;
-    int64_t connect = 0, stall = 0;
+    int64_t connect = 0, stall = 0, refused = 0;
     CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, "connect_timeout", day, &connect, err));
     CB_TRY(cb_net_get_seconds(s->net, s->zone, s->head.url, "read_timeout", day, &stall, err));
+    CB_TRY(
+        cb_net_get_seconds(s->net, s->zone, s->head.url, "throttle_timeout", day, &refused, err));
+    s->refused_ms = (uint32_t)refused;
     s->connect_ms = (uint32_t)connect;
     s->stall_ms = (uint32_t)stall;
     return cb_net_get_way(s->net, s->zone, s->head.url, &s->way, err);
@@ -1019,6 +1055,7 @@ cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt, const cb_
     cb_adopted_init(&s->process);
     cubed_status st = split_url(s, err);
     if (st == CUBED_OK) st = configure(s, err);
+    if (st == CUBED_OK) st = find_throttle(s, err);
     if (st == CUBED_OK && dialect->set_rest) {
         st = dialect->set_rest(s, err);
         if (st != CUBED_OK) st = cb_context(err, st, "%s", url);

@@ -124,11 +124,12 @@ struct cb_remote {
     cubed_store head;
     const cb_dialect *dialect;
     cb_net *net;
-    cb_zone *zone;      /* allocates this struct and its strings */
-    const char *bucket; /* or host: the URL up to its first slash */
-    const char *root;   /* key of the store in its bucket, without trailing '/'; may be "" */
+    cb_zone *zone;         /* allocates this struct and its strings */
+    const char *bucket;    /* or host: the URL up to its first slash */
+    const char *root;      /* key of the store in its bucket, without trailing '/'; may be "" */
+    cb_throttle *throttle; /* of the bucket, or of its first folder */
     cb_http_way way;
-    uint32_t connect_ms, stall_ms;
+    uint32_t connect_ms, stall_ms, refused_ms;
     cb_upload_sizes uploads;
     _Atomic(cubed_validator) validator; /* weakest kind seen in replies */
     cb_adopted process;
@@ -141,7 +142,8 @@ struct cb_remote {
 /* Names of options that every remote store has, and of those for multipart uploads. */
 #define CB_REMOTE_PART_OPTIONS "multipart_threshold multipart_chunksize"
 #define CB_REMOTE_OPTIONS                                                                          \
-    "connect_timeout read_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY HTTP_PROXY NO_PROXY"
+    "connect_timeout read_timeout throttle_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY "     \
+    "HTTP_PROXY NO_PROXY"
 
 CUBED_MUST_CHECK cubed_status cb_remote_open(cb_net *net, const cubed_store_vtable *vt,
                                              const cb_dialect *dialect, const char *url,

@@ -807,3 +807,38 @@ def test_killed_while_it_replaces(server, local, step):
     assert np.array_equal(found, A + 1) or np.array_equal(found, (A + 1) * 2)
     assert there or np.array_equal(found, (A + 1) * 2)
     assert old.keys() >= {k for k in server.objects if ".cubed" not in k}
+
+
+def test_a_rate_that_is_refused_is_no_failure(known, tmp_path):
+    """More than 20 requests in a tenth of a second are refused, until fewer are sent."""
+    times, refused = collections.deque(), []
+
+    def fault(request):
+        now = time.monotonic()
+        while times and now - times[0] > 0.1:
+            times.popleft()
+        if len(times) >= 20:
+            refused.append(request)
+            return "503"
+        times.append(now)
+        return None
+
+    values = np.arange(400.0)
+    cubed.to_zarr(cubed.from_array(values, chunks=1), f"{known.url}/x.zarr")
+    x = cubed.from_zarr(f"{known.url}/x.zarr", spec=cubed.Spec(tmp_path, allowed_mem="200MB"))
+    known.fault = fault
+    out = np.empty(400)
+    stats = (x + 1).plan().execute([out])
+    np.testing.assert_array_equal(out, values + 1)
+    assert stats["num_throttled"] == len(refused) > 0
+    assert stats["num_retries"] == 0
+    assert 1 <= stats["throttle_limit"] < 64
+
+
+def test_a_store_that_refuses_everything_is_an_error(known):
+    cubed.to_zarr(cubed.from_array(np.arange(4.0), chunks=2), f"{known.url}/x.zarr")
+    known.fault = lambda request: "503"
+    began = time.monotonic()
+    with pytest.raises(OSError, match="refused for .* s; storage option throttle_timeout"):
+        cubed.from_zarr(f"{known.url}/x.zarr", storage_options={"throttle_timeout": 1})
+    assert 1 <= time.monotonic() - began < 10

@@ -73,6 +73,66 @@ def test_faults_that_pass(stored, fault):
         assert service.invocations >= (1 if fault == "twice" else 2)
 
 
+class Twelve:
+    """Twelve arrays, each of which is a stage and so an invocation of its own."""
+
+    def __init__(self, folder, service):
+        self.folder = folder
+        self.spec = cubed.Spec(
+            folder,
+            allowed_mem="100MB",
+            reserved_mem=0,
+            executor_name="lambda",
+            executor_options=options(service, max_workers=1000, retries=0),
+        )
+        self.values = np.random.default_rng(0).normal(size=(600, 300))
+        for i in range(12):
+            part = self.values[50 * i : 50 * i + 50]
+            cubed.to_zarr(cubed.from_array(part, chunks=(50, 20)), folder / f"{i}.zarr")
+
+    def run(self, number):
+        """Adds a number, and returns the statistics of the run."""
+        arrays = [
+            cubed.from_zarr(self.folder / f"{i}.zarr", spec=self.spec) + number for i in range(12)
+        ]
+        out = [np.empty(x.shape, x.dtype) for x in arrays]
+        stats = cubed.plan(*arrays).execute(out)
+        np.testing.assert_array_equal(np.concatenate(out), self.values + number)
+        assert stats["num_retries"] == 0
+        return stats
+
+
+@pytest.mark.parametrize("quota", [1, 2])
+def test_a_quota_below_the_workers(tmp_path, quota):
+    """Refusals are no attempts: no retry is needed, however many there are."""
+    with Service(quota=quota) as service:
+        twelve = Twelve(tmp_path, service)
+        stats = twelve.run(1)
+        assert stats["num_throttled"] == service.refused > 0
+        assert 1 <= stats["throttle_limit"] <= quota + 2
+        assert "refused because of their rate" in repr(stats)
+        # The quota is remembered: the second run sends no burst.
+        assert twelve.run(2)["num_throttled"] < stats["num_throttled"]
+
+
+def test_a_quota_that_changes(tmp_path):
+    def change(number):
+        service.quota = 1 + number % 3
+
+    with Service(workers=3, fault=change, quota=1) as service:
+        assert Twelve(tmp_path, service).run(1)["num_throttled"] > 0
+
+
+def test_a_quota_of_nothing(stored):
+    _, x = stored
+    with Service(quota=0) as service:
+        given = options(service, retries=0)
+        given["storage_options"]["throttle_timeout"] = "1"
+        with pytest.raises(OSError, match="429.*reserved concurrency.*refused for .* s; storage"):
+            compute(x + 1, service, **given)
+        assert service.refused < 100
+
+
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
