@@ -311,7 +311,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_to_num(cubed_array *x, cubed_a
 
 /* --- Angles, extremes and parts of numbers ------------------------------------------------------------ */
 
-/* Convert degrees to radians, and back. Integers give float64. CUBED_E_TYPE unless x has numbers. */
+/* Convert degrees to radians, and back. Integers give float64. CUBED_E_TYPE unless x has real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_deg2rad(cubed_array *x, cubed_array **out,
                                                       cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rad2deg(cubed_array *x, cubed_array **out,
@@ -331,12 +331,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_fabs(cubed_array *x, cubed_array *
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rint(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
-/* Compute the larger and the smaller of two elements. If one of them is NaN, the result is the other one. */
+/* Compute the larger and the smaller of two elements. If one of them is NaN, the result is the other one. Complex
+ * numbers are ordered by their real parts, then by their imaginary parts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmax(cubed_array *x1, cubed_array *x2,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmin(cubed_array *x1, cubed_array *x2,
                                                    cubed_array **out, cubed_error *err);
-/* Compute, as bool, which elements are infinity or minus infinity. */
+/* Compute, as bool, which elements are infinity or minus infinity; CUBED_E_TYPE for complex numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isposinf(cubed_array *x, cubed_array **out,
                                                        cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isneginf(cubed_array *x, cubed_array **out,

@@ -24,15 +24,21 @@ static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
 
 /* --- Angles ------------------------------------------------------------------------------------------- */
 
+/* Fails for complex numbers, times and text. */
+static cubed_status check_real(const char *name, const cubed_array *x, cubed_error *err)
+{
+    char text[CUBED_DTYPE_TEXT_CAP];
+    if (kind_of(x) <= CUBED_KIND_FLOAT) return CUBED_OK;
+    return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s, expected real numbers", name,
+                   cubed_dtype_text(x->node.dtype, text));
+}
+
 /* Differences of times would be scaled as well. */
 static cubed_status scale_angle(const char *name, cubed_array *x, double by, cubed_array **out,
                                 cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
-    char text[CUBED_DTYPE_TEXT_CAP];
-    if (kind_of(x) > CUBED_KIND_COMPLEX)
-        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s, expected numbers", name,
-                       cubed_dtype_text(x->node.dtype, text));
+    CB_TRY(check_real(name, x, err));
     return cb_steps_end(&s, scaled(&s, x, by), out);
 }
 
@@ -97,12 +103,29 @@ cubed_status cubed_rint(cubed_array *x, cubed_array **out, cubed_error *err)
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ROUND, as_floats(&s, x), NULL, NULL), out);
 }
 
+/* An extreme of two complex numbers, which NumPy orders by the real part, then by the imaginary part. */
+static cubed_array *extreme_complex(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    const cubed_op closer = op == CUBED_OP_MAXIMUM ? CUBED_OP_GREATER : CUBED_OP_LESS;
+    cubed_array *re_a = cb_step_op(s, CUBED_OP_REAL, a, NULL, NULL);
+    cubed_array *re_b = cb_step_op(s, CUBED_OP_REAL, b, NULL, NULL);
+    cubed_array *im_a = cb_step_op(s, CUBED_OP_IMAG, a, NULL, NULL);
+    cubed_array *im_b = cb_step_op(s, CUBED_OP_IMAG, b, NULL, NULL);
+    cubed_array *by_re = cb_step_op(s, closer, re_a, re_b, NULL);
+    cubed_array *by_im = cb_step_op(s, closer, im_a, im_b, NULL);
+    cubed_array *even = cb_step_op(s, CUBED_OP_EQUAL, re_a, re_b, NULL);
+    by_im = cb_step_op(s, CUBED_OP_LOGICAL_AND, even, by_im, NULL);
+    cubed_array *is_a = cb_step_op(s, CUBED_OP_LOGICAL_OR, by_re, by_im, NULL);
+    return cb_step_op(s, CUBED_OP_WHERE, is_a, a, b);
+}
+
 /* An extreme of two elements; the other one for NaN. */
 static cubed_status skip_nan(cubed_op op, cubed_array *a, cubed_array *b, cubed_array **out,
                              cubed_error *err)
 {
     cb_steps s = {.ctx = a->ctx, .err = err};
-    cubed_array *y = cb_step_op(&s, op, a, b, NULL);
+    const bool is_complex = kind_of(a) == CUBED_KIND_COMPLEX || kind_of(b) == CUBED_KIND_COMPLEX;
+    cubed_array *y = is_complex ? extreme_complex(&s, op, a, b) : cb_step_op(&s, op, a, b, NULL);
     cubed_array *a_nan = cb_step_op(&s, CUBED_OP_ISNAN, a, NULL, NULL);
     cubed_array *b_nan = cb_step_op(&s, CUBED_OP_ISNAN, b, NULL, NULL);
     y = cb_step_op(&s, CUBED_OP_WHERE, b_nan, a, y);
@@ -121,21 +144,23 @@ cubed_status cubed_fmin(cubed_array *x1, cubed_array *x2, cubed_array **out, cub
 
 /* --- Properties --------------------------------------------------------------------------------------- */
 
-static cubed_status equals(cubed_array *x, double value, cubed_array **out, cubed_error *err)
+static cubed_status equals(const char *name, cubed_array *x, double value, cubed_array **out,
+                           cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
+    CB_TRY(check_real(name, x, err));
     cubed_array *number = cb_step_number(&s, x, value);
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_EQUAL, x, number, NULL), out);
 }
 
 cubed_status cubed_isposinf(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    return equals(x, INFINITY, out, err);
+    return equals("isposinf", x, INFINITY, out, err);
 }
 
 cubed_status cubed_isneginf(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    return equals(x, -INFINITY, out, err);
+    return equals("isneginf", x, -INFINITY, out, err);
 }
 
 /* One bool everywhere, in x's chunks. */

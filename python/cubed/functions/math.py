@@ -66,6 +66,11 @@ def deg2rad(x: Any, /) -> Array:
     Array
         The shape of `x`: float64 for integers and bools, else the type of `x`. Lazy.
 
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
     Examples
     --------
     >>> import cubed
@@ -241,6 +246,11 @@ def isneginf(x: Any, /) -> Array:
     Array
         bool, of the shape of `x`. Lazy.
 
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
     Examples
     --------
     >>> import cubed
@@ -263,6 +273,11 @@ def isposinf(x: Any, /) -> Array:
     -------
     Array
         bool, of the shape of `x`. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
 
     Examples
     --------
@@ -309,6 +324,11 @@ def rad2deg(x: Any, /) -> Array:
     -------
     Array
         The shape of `x`: float64 for integers and bools, else the type of `x`. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
 
     Examples
     --------
