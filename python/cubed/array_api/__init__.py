@@ -31,6 +31,7 @@ from cubed.array_api import (
     signal_functions,
     sorting_functions,
     statistical_functions,
+    ufunc_functions,
     utility_functions,
 )
 from cubed.array_api import fft as fft
@@ -61,6 +62,7 @@ from cubed.array_api.set_functions import *  # noqa: F403
 from cubed.array_api.signal_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
 from cubed.array_api.statistical_functions import *  # noqa: F403
+from cubed.array_api.ufunc_functions import *  # noqa: F403
 from cubed.array_api.utility_functions import *  # noqa: F403
 
 __array_api_version__ = "2025.12"
@@ -92,6 +94,7 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
     __all__ += joining_functions.__all__
     __all__ += signal_functions.__all__
     __all__ += numpy_functions.__all__
+    __all__ += ufunc_functions.__all__
     __all__ += searching_functions.__all__
     __all__ += set_functions.__all__
     __all__ += sorting_functions.__all__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,14 +10,23 @@ import numpy as np
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import is_scalar, lazy, operands
+from cubed.array_api._ufunc_options import UfuncOptions, with_options
 from cubed.io._create import as_lazy
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from cubed._core import Operation
 
+#: NumPy's names of operations, if they differ. NumPy 2.0 has the others as ufuncs.
+_UFUNCS = {"abs": "absolute", "bitwise_invert": "invert"}
 
-def apply(name: Operation, *xs: Any) -> Array:
+
+def apply(name: Operation, *xs: Any, **options: Unpack[UfuncOptions]) -> Array:
     """An operation of the engine on one or two operands."""
+    if options:
+        ufunc = getattr(np, _UFUNCS.get(name, name))
+        return with_options(ufunc, functools.partial(apply, name), xs, **options)
     if len(xs) == 1:
         return lazy(xs[0])._unary(name)
     made, spec = operands(*xs, name=name)

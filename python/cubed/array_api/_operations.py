@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from cubed.array._array import Array
 from cubed.array_api._elementwise import apply, truth
+from cubed.array_api._ufunc_options import UfuncOptions
 
 __all__ = [
     "abs",
@@ -74,13 +75,15 @@ __all__ = [
 ]
 
 
-def abs(x: Array, /) -> Array:
+def abs(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Absolute value of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -98,16 +101,18 @@ def abs(x: Array, /) -> Array:
     >>> cubed.abs(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([1.5, 0. , 2. ])
     """
-    return apply("abs", x)
+    return apply("abs", x, **options)
 
 
-def acos(x: Array, /) -> Array:
+def acos(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse cosine of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -125,16 +130,18 @@ def acos(x: Array, /) -> Array:
     >>> cubed.acos(cubed.asarray([0.0, 0.5])).compute()
     array([1.57079633, 1.04719755])
     """
-    return apply("acos", x)
+    return apply("acos", x, **options)
 
 
-def acosh(x: Array, /) -> Array:
+def acosh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse hyperbolic cosine of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -152,10 +159,10 @@ def acosh(x: Array, /) -> Array:
     >>> cubed.acosh(cubed.asarray([1.0, 2.0])).compute()
     array([0.       , 1.3169579])
     """
-    return apply("acosh", x)
+    return apply("acosh", x, **options)
 
 
-def add(x1: Any, x2: Any, /) -> Array:
+def add(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Sum of two arrays, element by element.
 
     Parameters
@@ -164,6 +171,8 @@ def add(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -176,16 +185,18 @@ def add(x1: Any, x2: Any, /) -> Array:
     >>> cubed.add(cubed.asarray([7, 8, 9]), 2).compute()
     array([ 9, 10, 11])
     """
-    return apply("add", x1, x2)
+    return apply("add", x1, x2, **options)
 
 
-def asin(x: Array, /) -> Array:
+def asin(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse sine of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -203,16 +214,18 @@ def asin(x: Array, /) -> Array:
     >>> cubed.asin(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.52359878])
     """
-    return apply("asin", x)
+    return apply("asin", x, **options)
 
 
-def asinh(x: Array, /) -> Array:
+def asinh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse hyperbolic sine of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -230,16 +243,18 @@ def asinh(x: Array, /) -> Array:
     >>> cubed.asinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.88137359])
     """
-    return apply("asinh", x)
+    return apply("asinh", x, **options)
 
 
-def atan(x: Array, /) -> Array:
+def atan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse tangent of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -257,10 +272,10 @@ def atan(x: Array, /) -> Array:
     >>> cubed.atan(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.46364761])
     """
-    return apply("atan", x)
+    return apply("atan", x, **options)
 
 
-def atan2(x1: Any, x2: Any, /) -> Array:
+def atan2(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Angle of the point (x2, x1), in radians and in its quadrant.
 
     Parameters
@@ -269,6 +284,8 @@ def atan2(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -286,16 +303,18 @@ def atan2(x1: Any, x2: Any, /) -> Array:
     >>> cubed.atan2(cubed.asarray([1.0, -1.0]), cubed.asarray([1.0, 1.0])).compute()
     array([ 0.78539816, -0.78539816])
     """
-    return apply("atan2", x1, x2)
+    return apply("atan2", x1, x2, **options)
 
 
-def atanh(x: Array, /) -> Array:
+def atanh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Inverse hyperbolic tangent of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -313,10 +332,10 @@ def atanh(x: Array, /) -> Array:
     >>> cubed.atanh(cubed.asarray([0.0, 0.5])).compute()
     array([0.        , 0.54930614])
     """
-    return apply("atanh", x)
+    return apply("atanh", x, **options)
 
 
-def bitwise_and(x1: Any, x2: Any, /) -> Array:
+def bitwise_and(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bitwise AND of two arrays, element by element.
 
     Parameters
@@ -325,6 +344,8 @@ def bitwise_and(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -342,16 +363,18 @@ def bitwise_and(x1: Any, x2: Any, /) -> Array:
     >>> cubed.bitwise_and(cubed.asarray([12, 10]), 6).compute()
     array([4, 2])
     """
-    return apply("bitwise_and", x1, x2)
+    return apply("bitwise_and", x1, x2, **options)
 
 
-def bitwise_invert(x: Array, /) -> Array:
+def bitwise_invert(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bitwise NOT of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -369,10 +392,10 @@ def bitwise_invert(x: Array, /) -> Array:
     >>> cubed.bitwise_invert(cubed.asarray([1, -2])).compute()
     array([-2,  1])
     """
-    return apply("bitwise_invert", x)
+    return apply("bitwise_invert", x, **options)
 
 
-def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
+def bitwise_left_shift(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bits of x1 shifted to the left by x2, element by element.
 
     Parameters
@@ -381,6 +404,8 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -398,10 +423,10 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
     >>> cubed.bitwise_left_shift(cubed.asarray([4, 8]), 2).compute()
     array([16, 32])
     """
-    return apply("bitwise_left_shift", x1, x2)
+    return apply("bitwise_left_shift", x1, x2, **options)
 
 
-def bitwise_or(x1: Any, x2: Any, /) -> Array:
+def bitwise_or(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bitwise OR of two arrays, element by element.
 
     Parameters
@@ -410,6 +435,8 @@ def bitwise_or(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -427,10 +454,10 @@ def bitwise_or(x1: Any, x2: Any, /) -> Array:
     >>> cubed.bitwise_or(cubed.asarray([12, 10]), 6).compute()
     array([14, 14])
     """
-    return apply("bitwise_or", x1, x2)
+    return apply("bitwise_or", x1, x2, **options)
 
 
-def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
+def bitwise_right_shift(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bits of x1 shifted to the right by x2, element by element.
 
     Parameters
@@ -439,6 +466,8 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -456,10 +485,10 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
     >>> cubed.bitwise_right_shift(cubed.asarray([4, 8]), 2).compute()
     array([1, 2])
     """
-    return apply("bitwise_right_shift", x1, x2)
+    return apply("bitwise_right_shift", x1, x2, **options)
 
 
-def bitwise_xor(x1: Any, x2: Any, /) -> Array:
+def bitwise_xor(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Bitwise XOR of two arrays, element by element.
 
     Parameters
@@ -468,6 +497,8 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -485,16 +516,18 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Array:
     >>> cubed.bitwise_xor(cubed.asarray([12, 10]), 6).compute()
     array([10, 12])
     """
-    return apply("bitwise_xor", x1, x2)
+    return apply("bitwise_xor", x1, x2, **options)
 
 
-def ceil(x: Array, /) -> Array:
+def ceil(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Each element rounded up to an integer.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -512,16 +545,18 @@ def ceil(x: Array, /) -> Array:
     >>> cubed.ceil(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  1.,  3.])
     """
-    return apply("ceil", x)
+    return apply("ceil", x, **options)
 
 
-def conj(x: Array, /) -> Array:
+def conj(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Complex conjugate of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -539,10 +574,10 @@ def conj(x: Array, /) -> Array:
     >>> cubed.conj(cubed.asarray([1 + 2j, 3.0])).compute()
     array([1.-2.j, 3.-0.j])
     """
-    return apply("conj", x)
+    return apply("conj", x, **options)
 
 
-def copysign(x1: Any, x2: Any, /) -> Array:
+def copysign(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Magnitude of x1 with the sign of x2, element by element.
 
     Parameters
@@ -551,6 +586,8 @@ def copysign(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -568,16 +605,18 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     >>> cubed.copysign(cubed.asarray([1.0, 2.0]), cubed.asarray([-1.0, 1.0])).compute()
     array([-1.,  2.])
     """
-    return apply("copysign", x1, x2)
+    return apply("copysign", x1, x2, **options)
 
 
-def cos(x: Array, /) -> Array:
+def cos(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Cosine of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -595,16 +634,18 @@ def cos(x: Array, /) -> Array:
     >>> cubed.cos(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 0.54030231])
     """
-    return apply("cos", x)
+    return apply("cos", x, **options)
 
 
-def cosh(x: Array, /) -> Array:
+def cosh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Hyperbolic cosine of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -622,10 +663,10 @@ def cosh(x: Array, /) -> Array:
     >>> cubed.cosh(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 1.54308063])
     """
-    return apply("cosh", x)
+    return apply("cosh", x, **options)
 
 
-def divide(x1: Any, x2: Any, /) -> Array:
+def divide(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Quotient x1 / x2, element by element.
 
     Parameters
@@ -634,6 +675,8 @@ def divide(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -651,10 +694,10 @@ def divide(x1: Any, x2: Any, /) -> Array:
     >>> cubed.divide(cubed.asarray([1.0, 2.0]), 4).compute()
     array([0.25, 0.5 ])
     """
-    return apply("divide", x1, x2)
+    return apply("divide", x1, x2, **options)
 
 
-def equal(x1: Any, x2: Any, /) -> Array:
+def equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 == x2, element by element.
 
     Parameters
@@ -663,6 +706,8 @@ def equal(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -675,16 +720,18 @@ def equal(x1: Any, x2: Any, /) -> Array:
     >>> cubed.equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True, False])
     """
-    return apply("equal", x1, x2)
+    return apply("equal", x1, x2, **options)
 
 
-def exp(x: Array, /) -> Array:
+def exp(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Exponential of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -702,16 +749,18 @@ def exp(x: Array, /) -> Array:
     >>> cubed.exp(cubed.asarray([0.0, 1.0])).compute()
     array([1.        , 2.71828183])
     """
-    return apply("exp", x)
+    return apply("exp", x, **options)
 
 
-def expm1(x: Array, /) -> Array:
+def expm1(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Exponential of each element, minus 1.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -729,16 +778,18 @@ def expm1(x: Array, /) -> Array:
     >>> cubed.expm1(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.71828183])
     """
-    return apply("expm1", x)
+    return apply("expm1", x, **options)
 
 
-def floor(x: Array, /) -> Array:
+def floor(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Each element rounded down to an integer.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -756,10 +807,10 @@ def floor(x: Array, /) -> Array:
     >>> cubed.floor(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-2.,  0.,  2.])
     """
-    return apply("floor", x)
+    return apply("floor", x, **options)
 
 
-def floor_divide(x1: Any, x2: Any, /) -> Array:
+def floor_divide(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Quotient x1 / x2 rounded down to an integer, element by element.
 
     Parameters
@@ -768,6 +819,8 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -785,10 +838,10 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     >>> cubed.floor_divide(cubed.asarray([7, 8, 9]), 2).compute()
     array([3, 4, 4])
     """
-    return apply("floor_divide", x1, x2)
+    return apply("floor_divide", x1, x2, **options)
 
 
-def greater(x1: Any, x2: Any, /) -> Array:
+def greater(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 > x2, element by element.
 
     Parameters
@@ -797,6 +850,8 @@ def greater(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -814,10 +869,10 @@ def greater(x1: Any, x2: Any, /) -> Array:
     >>> cubed.greater(cubed.asarray([1, 2, 3]), 2).compute()
     array([False, False,  True])
     """
-    return apply("greater", x1, x2)
+    return apply("greater", x1, x2, **options)
 
 
-def greater_equal(x1: Any, x2: Any, /) -> Array:
+def greater_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 >= x2, element by element.
 
     Parameters
@@ -826,6 +881,8 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -843,10 +900,10 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     >>> cubed.greater_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([False,  True,  True])
     """
-    return apply("greater_equal", x1, x2)
+    return apply("greater_equal", x1, x2, **options)
 
 
-def hypot(x1: Any, x2: Any, /) -> Array:
+def hypot(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Length of the vector (x1, x2), element by element.
 
     Parameters
@@ -855,6 +912,8 @@ def hypot(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -872,16 +931,18 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> cubed.hypot(cubed.asarray([3.0, 5.0]), cubed.asarray([4.0, 12.0])).compute()
     array([ 5., 13.])
     """
-    return apply("hypot", x1, x2)
+    return apply("hypot", x1, x2, **options)
 
 
-def isfinite(x: Array, /) -> Array:
+def isfinite(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether each element is finite: neither infinite nor NaN.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -894,16 +955,18 @@ def isfinite(x: Array, /) -> Array:
     >>> cubed.isfinite(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([ True, False, False])
     """
-    return apply("isfinite", x)
+    return apply("isfinite", x, **options)
 
 
-def isinf(x: Array, /) -> Array:
+def isinf(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether each element is infinite.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -916,16 +979,18 @@ def isinf(x: Array, /) -> Array:
     >>> cubed.isinf(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False,  True, False])
     """
-    return apply("isinf", x)
+    return apply("isinf", x, **options)
 
 
-def isnan(x: Array, /) -> Array:
+def isnan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether each element is NaN.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -938,10 +1003,10 @@ def isnan(x: Array, /) -> Array:
     >>> cubed.isnan(cubed.asarray([1.0, float('inf'), float('nan')])).compute()
     array([False, False,  True])
     """
-    return apply("isnan", x)
+    return apply("isnan", x, **options)
 
 
-def less(x1: Any, x2: Any, /) -> Array:
+def less(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 < x2, element by element.
 
     Parameters
@@ -950,6 +1015,8 @@ def less(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -967,10 +1034,10 @@ def less(x1: Any, x2: Any, /) -> Array:
     >>> cubed.less(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False, False])
     """
-    return apply("less", x1, x2)
+    return apply("less", x1, x2, **options)
 
 
-def less_equal(x1: Any, x2: Any, /) -> Array:
+def less_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 <= x2, element by element.
 
     Parameters
@@ -979,6 +1046,8 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -996,16 +1065,18 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     >>> cubed.less_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True,  True, False])
     """
-    return apply("less_equal", x1, x2)
+    return apply("less_equal", x1, x2, **options)
 
 
-def log(x: Array, /) -> Array:
+def log(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Natural logarithm of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1023,16 +1094,18 @@ def log(x: Array, /) -> Array:
     >>> cubed.log(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 4.60517019])
     """
-    return apply("log", x)
+    return apply("log", x, **options)
 
 
-def log10(x: Array, /) -> Array:
+def log10(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Logarithm to base 10 of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1050,16 +1123,18 @@ def log10(x: Array, /) -> Array:
     >>> cubed.log10(cubed.asarray([1.0, 100.0])).compute()
     array([0., 2.])
     """
-    return apply("log10", x)
+    return apply("log10", x, **options)
 
 
-def log1p(x: Array, /) -> Array:
+def log1p(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Natural logarithm of 1 plus each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1077,16 +1152,18 @@ def log1p(x: Array, /) -> Array:
     >>> cubed.log1p(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.69314718])
     """
-    return apply("log1p", x)
+    return apply("log1p", x, **options)
 
 
-def log2(x: Array, /) -> Array:
+def log2(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Logarithm to base 2 of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1104,10 +1181,10 @@ def log2(x: Array, /) -> Array:
     >>> cubed.log2(cubed.asarray([1.0, 100.0])).compute()
     array([0.        , 6.64385619])
     """
-    return apply("log2", x)
+    return apply("log2", x, **options)
 
 
-def logaddexp(x1: Any, x2: Any, /) -> Array:
+def logaddexp(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Logarithm of exp(x1) + exp(x2), without overflow, element by element.
 
     Parameters
@@ -1116,6 +1193,8 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1133,10 +1212,10 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     >>> cubed.logaddexp(cubed.asarray([0.0, 1.0]), cubed.asarray([0.0, 2.0])).compute()
     array([0.69314718, 2.31326169])
     """
-    return apply("logaddexp", x1, x2)
+    return apply("logaddexp", x1, x2, **options)
 
 
-def logical_and(x1: Any, x2: Any, /) -> Array:
+def logical_and(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether both x1 and x2 are true, element by element.
 
     Parameters
@@ -1145,6 +1224,8 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1157,16 +1238,18 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
     >>> cubed.logical_and(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True, False])
     """
-    return apply("logical_and", truth(x1), truth(x2))
+    return apply("logical_and", truth(x1), truth(x2), **options)
 
 
-def logical_not(x: Array, /) -> Array:
+def logical_not(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether each element is false.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1179,10 +1262,10 @@ def logical_not(x: Array, /) -> Array:
     >>> cubed.logical_not(cubed.asarray([True, False])).compute()
     array([False,  True])
     """
-    return apply("logical_not", truth(x))
+    return apply("logical_not", truth(x), **options)
 
 
-def logical_or(x1: Any, x2: Any, /) -> Array:
+def logical_or(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 or x2 is true, element by element.
 
     Parameters
@@ -1191,6 +1274,8 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1203,10 +1288,10 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
     >>> cubed.logical_or(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([ True,  True])
     """
-    return apply("logical_or", truth(x1), truth(x2))
+    return apply("logical_or", truth(x1), truth(x2), **options)
 
 
-def logical_xor(x1: Any, x2: Any, /) -> Array:
+def logical_xor(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether one of x1 and x2 is true and the other is not, element by element.
 
     Parameters
@@ -1215,6 +1300,8 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1227,10 +1314,10 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
     >>> cubed.logical_xor(cubed.asarray([True, True]), cubed.asarray([True, False])).compute()
     array([False,  True])
     """
-    return apply("logical_xor", truth(x1), truth(x2))
+    return apply("logical_xor", truth(x1), truth(x2), **options)
 
 
-def maximum(x1: Any, x2: Any, /) -> Array:
+def maximum(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Larger of two elements; NaN where either is NaN.
 
     Parameters
@@ -1239,6 +1326,8 @@ def maximum(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1256,10 +1345,10 @@ def maximum(x1: Any, x2: Any, /) -> Array:
     >>> cubed.maximum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 3., nan])
     """
-    return apply("maximum", x1, x2)
+    return apply("maximum", x1, x2, **options)
 
 
-def minimum(x1: Any, x2: Any, /) -> Array:
+def minimum(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Smaller of two elements; NaN where either is NaN.
 
     Parameters
@@ -1268,6 +1357,8 @@ def minimum(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1285,10 +1376,10 @@ def minimum(x1: Any, x2: Any, /) -> Array:
     >>> cubed.minimum(cubed.asarray([1.0, 5.0]), cubed.asarray([3.0, float('nan')])).compute()
     array([ 1., nan])
     """
-    return apply("minimum", x1, x2)
+    return apply("minimum", x1, x2, **options)
 
 
-def multiply(x1: Any, x2: Any, /) -> Array:
+def multiply(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Product of two arrays, element by element.
 
     Parameters
@@ -1297,6 +1388,8 @@ def multiply(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1309,16 +1402,18 @@ def multiply(x1: Any, x2: Any, /) -> Array:
     >>> cubed.multiply(cubed.asarray([7, 8, 9]), 2).compute()
     array([14, 16, 18])
     """
-    return apply("multiply", x1, x2)
+    return apply("multiply", x1, x2, **options)
 
 
-def negative(x: Array, /) -> Array:
+def negative(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Negative of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1336,10 +1431,10 @@ def negative(x: Array, /) -> Array:
     >>> cubed.negative(cubed.asarray([1, -2])).compute()
     array([-1,  2])
     """
-    return apply("negative", x)
+    return apply("negative", x, **options)
 
 
-def nextafter(x1: Any, x2: Any, /) -> Array:
+def nextafter(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Next number that the type has from x1 towards x2, element by element.
 
     Parameters
@@ -1348,6 +1443,8 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1365,10 +1462,10 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
     >>> cubed.nextafter(cubed.asarray([1.0]), 2.0).compute()
     array([1.])
     """
-    return apply("nextafter", x1, x2)
+    return apply("nextafter", x1, x2, **options)
 
 
-def not_equal(x1: Any, x2: Any, /) -> Array:
+def not_equal(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether x1 != x2, element by element.
 
     Parameters
@@ -1377,6 +1474,8 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1389,16 +1488,18 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
     >>> cubed.not_equal(cubed.asarray([1, 2, 3]), 2).compute()
     array([ True, False,  True])
     """
-    return apply("not_equal", x1, x2)
+    return apply("not_equal", x1, x2, **options)
 
 
-def positive(x: Array, /) -> Array:
+def positive(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Each element as it is.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1416,10 +1517,10 @@ def positive(x: Array, /) -> Array:
     >>> cubed.positive(cubed.asarray([1, -2])).compute()
     array([ 1, -2])
     """
-    return apply("positive", x)
+    return apply("positive", x, **options)
 
 
-def pow(x1: Any, x2: Any, /) -> Array:
+def pow(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """x1 to the power of x2, element by element.
 
     Parameters
@@ -1428,6 +1529,8 @@ def pow(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1445,16 +1548,18 @@ def pow(x1: Any, x2: Any, /) -> Array:
     >>> cubed.pow(cubed.asarray([1.0, 2.0, 3.0]), 2).compute()
     array([1., 4., 9.])
     """
-    return apply("pow", x1, x2)
+    return apply("pow", x1, x2, **options)
 
 
-def reciprocal(x: Array, /) -> Array:
+def reciprocal(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Reciprocal of each element; of integers without its fraction, and 0 of 0.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1472,10 +1577,10 @@ def reciprocal(x: Array, /) -> Array:
     >>> cubed.reciprocal(cubed.asarray([2.0, 4.0])).compute()
     array([0.5 , 0.25])
     """
-    return apply("reciprocal", x)
+    return apply("reciprocal", x, **options)
 
 
-def remainder(x1: Any, x2: Any, /) -> Array:
+def remainder(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Remainder of x1 / x2, with the sign of x2, element by element.
 
     Parameters
@@ -1484,6 +1589,8 @@ def remainder(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1501,16 +1608,18 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     >>> cubed.remainder(cubed.asarray([7, 8, 9]), 2).compute()
     array([1, 0, 1])
     """
-    return apply("remainder", x1, x2)
+    return apply("remainder", x1, x2, **options)
 
 
-def sign(x: Array, /) -> Array:
+def sign(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Sign of each element: -1, 0 or 1; of complex numbers the direction.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1528,16 +1637,18 @@ def sign(x: Array, /) -> Array:
     >>> cubed.sign(cubed.asarray([-1.5, 0.0, 2.0])).compute()
     array([-1.,  0.,  1.])
     """
-    return apply("sign", x)
+    return apply("sign", x, **options)
 
 
-def signbit(x: Array, /) -> Array:
+def signbit(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Whether the sign bit of each element is set.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1555,16 +1666,18 @@ def signbit(x: Array, /) -> Array:
     >>> cubed.signbit(cubed.asarray([-0.0, 2.0])).compute()
     array([ True, False])
     """
-    return apply("signbit", x)
+    return apply("signbit", x, **options)
 
 
-def sin(x: Array, /) -> Array:
+def sin(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Sine of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1582,16 +1695,18 @@ def sin(x: Array, /) -> Array:
     >>> cubed.sin(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.84147098])
     """
-    return apply("sin", x)
+    return apply("sin", x, **options)
 
 
-def sinh(x: Array, /) -> Array:
+def sinh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Hyperbolic sine of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1609,16 +1724,18 @@ def sinh(x: Array, /) -> Array:
     >>> cubed.sinh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.17520119])
     """
-    return apply("sinh", x)
+    return apply("sinh", x, **options)
 
 
-def sqrt(x: Array, /) -> Array:
+def sqrt(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Square root of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1636,16 +1753,18 @@ def sqrt(x: Array, /) -> Array:
     >>> cubed.sqrt(cubed.asarray([1.0, 100.0])).compute()
     array([ 1., 10.])
     """
-    return apply("sqrt", x)
+    return apply("sqrt", x, **options)
 
 
-def square(x: Array, /) -> Array:
+def square(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Square of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1663,10 +1782,10 @@ def square(x: Array, /) -> Array:
     >>> cubed.square(cubed.asarray([1, -2])).compute()
     array([1, 4])
     """
-    return apply("square", x)
+    return apply("square", x, **options)
 
 
-def subtract(x1: Any, x2: Any, /) -> Array:
+def subtract(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     """Difference x1 - x2, element by element.
 
     Parameters
@@ -1675,6 +1794,8 @@ def subtract(x1: Any, x2: Any, /) -> Array:
         The first operand.
     x2 : array_like
         The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1692,16 +1813,18 @@ def subtract(x1: Any, x2: Any, /) -> Array:
     >>> cubed.subtract(cubed.asarray([7, 8, 9]), 2).compute()
     array([5, 6, 7])
     """
-    return apply("subtract", x1, x2)
+    return apply("subtract", x1, x2, **options)
 
 
-def tan(x: Array, /) -> Array:
+def tan(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Tangent of each element, in radians.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1719,16 +1842,18 @@ def tan(x: Array, /) -> Array:
     >>> cubed.tan(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 1.55740772])
     """
-    return apply("tan", x)
+    return apply("tan", x, **options)
 
 
-def tanh(x: Array, /) -> Array:
+def tanh(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Hyperbolic tangent of each element.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1746,16 +1871,18 @@ def tanh(x: Array, /) -> Array:
     >>> cubed.tanh(cubed.asarray([0.0, 1.0])).compute()
     array([0.        , 0.76159416])
     """
-    return apply("tanh", x)
+    return apply("tanh", x, **options)
 
 
-def trunc(x: Array, /) -> Array:
+def trunc(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     """Each element rounded towards 0 to an integer.
 
     Parameters
     ----------
     x : Array
         Input array.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
 
     Returns
     -------
@@ -1773,4 +1900,4 @@ def trunc(x: Array, /) -> Array:
     >>> cubed.trunc(cubed.asarray([-1.5, 0.2, 2.5])).compute()
     array([-1.,  0.,  2.])
     """
-    return apply("trunc", x)
+    return apply("trunc", x, **options)

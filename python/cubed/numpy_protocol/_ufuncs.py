@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from cubed.array._array import Array
 from cubed.array._elements import elemwise
 from cubed.array._neighbours import ask_ufunc, has_ufunc
 from cubed.array._operands import normalize_axis, to_numpy
+from cubed.array_api._ufunc_options import with_options
 from cubed.base._dtypes import kind_of
 from cubed.blocks._tree import reduction, scan
 from cubed.functions.statistical import cumulative_max, cumulative_min
@@ -100,10 +102,11 @@ def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
 
 def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     out = kwargs.pop("out", None)
+    if out is not None and method != "__call__":
+        result = _call_ufunc(ufunc, method, args, kwargs)
+        return result if result is NotImplemented else with_options(ufunc, lambda: result, (), out)
     if out is not None:
-        if len(out) != 1 or not isinstance(out[0], Array):
-            return NotImplemented
-        return _into(ufunc, method, out[0], args, kwargs)
+        kwargs["out"] = out
     if method == "__call__":
         return _elements(ufunc, args, kwargs)
     if method == "outer" and len(args) == 2:
@@ -117,49 +120,12 @@ def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     return NotImplemented
 
 
-def _into(
-    ufunc: np.ufunc, method: str, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """ufunc(*args, out=out): a new value behind a lazy array, the old one but `where`."""
-    mask = kwargs.pop("where", True) if method == "__call__" else True
-    result = _call_ufunc(ufunc, method, args, kwargs)
-    if result is NotImplemented:
-        return result
-    name = ufunc.__name__
-    if not isinstance(result, Array):
-        raise TypeError(f"{name} of a lazy array has several results, out= takes one")
-    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{name}: the result is of {result.dtype}, which out, {out.dtype}, is not")
-    fits = xp.broadcast_shapes(result.shape, out.shape, np.shape(mask)) == out.shape
-    if not fits or (mask is True and result.shape != out.shape):
-        raise ValueError(f"{name}: the result has shape {result.shape}, out {out.shape}")
-    value = result.astype(out.dtype)
-    if mask is not True:
-        value = xp.where(_mask(name, mask), value, out)
-    out._rebind(xp.broadcast_to(value, out.shape)._x)
-    return out
-
-
-def _mask(name: str, where: Any) -> Array:
-    mask = as_lazy(where)
-    if mask.dtype.kind != "b":
-        raise TypeError(f"{name}: where is of {mask.dtype}, expected bool")
-    return mask
-
-
 def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    dtype, mask = kwargs.pop("dtype", None), kwargs.pop("where", True)
-    if ufunc is np.divmod and dtype is None and mask is True and not kwargs:
-        return xp.floor_divide(*args), xp.remainder(*args)
-    if kwargs:
+    if set(kwargs) - {"dtype", "out", "where"} or ufunc.signature is not None:
         return NotImplemented
-    if dtype is not None:
-        args = tuple(a.astype(dtype) if isinstance(a, (Array, np.ndarray)) else a for a in args)
     func = ours(ufunc.__name__) if _is_numpys(ufunc) else None
-    result = _by_blocks(ufunc, args) if func is None else func(*args)
-    if mask is True or not isinstance(result, Array):
-        return result if mask is True else NotImplemented
-    return xp.where(_mask(ufunc.__name__, mask), result, result.dtype.type(0))
+    function = functools.partial(_by_blocks, ufunc) if func is None else func
+    return with_options(ufunc, function, args, **kwargs)
 
 
 def _is_numpys(ufunc: np.ufunc) -> bool:
@@ -251,8 +217,8 @@ def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype:
     return xp.concat(parts, axis=a)
 
 
-def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
-    if ufunc.nout != 1 or ufunc.signature is not None:
+def _by_blocks(ufunc: np.ufunc, *args: Any) -> Any:
+    if ufunc.nout != 1:
         return NotImplemented
     args = tuple(a if isinstance(a, Array) or np.isscalar(a) else to_numpy(a) for a in args)
     samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
