@@ -2,13 +2,16 @@
 
 Values follow from the seed and the position of the element, whatever the chunks and the executor.
 Without a seed, one is drawn from Python's :mod:`random`, so that ``random.seed`` makes a program
-repeatable. :func:`default_rng` has all methods of NumPy's Generator.
+repeatable. :func:`default_rng` has all methods of NumPy's Generator. :class:`RandomState`, and
+functions such as `beta`, have the names of NumPy's older interface. :func:`seed` seeds these
+functions.
 """
 
 from __future__ import annotations
 
 import random as _python
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,9 +25,23 @@ from cubed.base._types import ChunksLike, DTypeLike
 from cubed.random._draws import drawn_integers
 from cubed.random._generator import Generator as Generator
 from cubed.random._generator import default_rng as default_rng
+from cubed.random._legacy import FUNCTIONS, function, shared_seed
+from cubed.random._legacy import RandomState as RandomState
+from cubed.random._legacy import seed as seed
 from cubed.spec import Spec
 
-__all__ = ["Generator", "default_rng", "exponential", "integers", "normal", "random", "uniform"]
+__all__ = [
+    "Generator", "RandomState", "default_rng", "exponential", "integers", "normal", "random",
+    "seed", "uniform",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...  # functions that FUNCTIONS names
+
+else:
+    globals().update({name: function(name) for name in FUNCTIONS})
+    __all__ += FUNCTIONS
 
 
 def _extents(size: Shape | None) -> tuple[int, ...]:
@@ -32,6 +49,8 @@ def _extents(size: Shape | None) -> tuple[int, ...]:
 
 
 def _seed(seed: int | None) -> int:
+    if seed is None:
+        seed = shared_seed()
     if seed is None:
         return _python.getrandbits(63)
     if not isinstance(seed, (int, np.integer)):

@@ -85,8 +85,12 @@ class Draws:
     def __init__(self, seed: Any = None, *, spec: Spec | None = None) -> None:
         if seed is None:
             seed = _python.getrandbits(128)
+        if isinstance(seed, type) and issubclass(seed, np.random.BitGenerator):
+            seed = seed()
         if isinstance(seed, np.random.SeedSequence):
             self._seeds = seed
+        elif isinstance(seed, Draws):
+            self._seeds = seed._seeds
         elif isinstance(seed, np.random.BitGenerator):
             self._seeds = np.random.SeedSequence(int(seed.random_raw()))
         else:
