@@ -49,8 +49,20 @@ from cubed.ma._functions import (
     set_fill_value,
     where,
 )
+from cubed.ma._masked_products import (
+    append,
+    dot,
+    ediff1d,
+    inner,
+    outer,
+    putmask,
+    sort,
+    tensordot,
+    trace,
+)
 
 __all__ = [
+    "append", "dot", "ediff1d", "inner", "outer", "putmask", "sort", "tensordot", "trace",
     "MaskedArray", "array", "average", "concatenate", "count", "filled", "fix_invalid", "getdata",
     "getmaskarray", "masked_array", "masked_equal", "masked_greater", "masked_greater_equal",
     "masked_inside", "masked_invalid", "masked_less", "masked_less_equal", "masked_not_equal",
@@ -79,8 +91,8 @@ not_equal power remainder right_shift subtract true_divide
 _METHODS = {
     name: name
     for name in """
-    all anom any argmax argmin compressed copy cumprod cumsum max mean min prod ptp ravel reshape
-    squeeze std sum transpose var""".split()
+    all anom any argmax argmin compressed copy cumprod cumsum harden_mask max mean min prod ptp
+    ravel reshape soften_mask squeeze std sum transpose var""".split()
 } | {
     "amax": "max", "amin": "min", "anomalies": "anom", "product": "prod",
 }  # fmt: skip
@@ -92,10 +104,21 @@ atleast_1d atleast_2d atleast_3d column_stack dstack hstack stack vstack
 """.split()
 
 #: Functions of the values only, which keep the mask.
-_VALUES = "angle around clip empty_like ones_like zeros_like".split()
+_VALUES = "angle around clip empty_like imag ones_like real zeros_like".split()
 
 #: Functions whose results have no mask.
 _MADE = "arange empty fromfunction indices ones zeros".split()
+
+#: Functions that masked arrays have as methods, too.
+_AS_METHODS = """
+clip compress conjugate diagonal dot nonzero repeat resize round sort swapaxes take trace
+""".split()
+
+#: Constants of NumPy's module, and its functions of types.
+_NUMPYS = """
+MAError MaskError MaskType bool_ default_fill_value masked masked_singleton maximum_fill_value
+minimum_fill_value nomask
+""".split()
 
 
 _OPERANDS = {
@@ -201,13 +224,14 @@ def _fill_names() -> None:
     made |= {"round": made["around"], "round_": made["around"], "row_stack": made["vstack"]}
     made |= {"isMA": isMaskedArray, "isarray": isMaskedArray, "getmask": getmaskarray}
     made |= {"asanyarray": asarray}
-    made |= {
-        name: getattr(_ma, name)
-        for name in "MAError MaskError MaskType bool_ default_fill_value nomask".split()
-    }
+    made |= {"innerproduct": inner, "outerproduct": outer}
+    made |= {name: getattr(_ma, name) for name in _NUMPYS}
     globals().update(made)
     __all__.extend(made)
     FUNCTIONS.update({name: globals()[name] for name in __all__})
+    for name in _AS_METHODS:
+        setattr(MaskedArray, name, globals()[name])
+    MaskedArray.conj = MaskedArray.conjugate  # type: ignore[attr-defined]
 
 
 _fill_names()

@@ -84,7 +84,7 @@ class MaskedArray(Operators):
     2.0
     """
 
-    __slots__ = ("_values", "_fill", "_hidden")
+    __slots__ = ("_values", "_fill", "_hard", "_hidden")
     __array_priority__: float = 20.0
 
     def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
@@ -92,6 +92,7 @@ class MaskedArray(Operators):
             raise TypeError(f"a mask of {mask.dtype}, expected bool")
         self._values = data
         self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
+        self._hard = False
         # A NumPy scalar may come from an array whose type has since been cast.
         derived = isinstance(fill_value, np.generic)
         self._fill = fill_value if derived else checked_fill(fill_value, data.dtype)
@@ -217,6 +218,72 @@ class MaskedArray(Operators):
         key = key.filled(False) if isinstance(key, MaskedArray) else key
         return self._each(lambda x: x[key])
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assigns to a part, which is not masked then, except where the value is.
+
+        :data:`numpy.ma.masked` masks the part. Arrays that were created from this object earlier do
+        not change. With a hard mask, masked elements keep their values and stay masked.
+        """
+        key = key.filled(False) if isinstance(key, MaskedArray) else key
+        data, hidden = self._values.copy(), self._hidden.copy()
+        if value is _ma.masked:
+            hidden[key] = True
+        else:
+            data[key] = value.data if isinstance(value, MaskedArray) else plain(value)
+            masked = isinstance(value, (MaskedArray, np.ma.MaskedArray))
+            hidden[key] = getmaskarray(value) if masked else False
+        self._replace(data, hidden)
+
+    def _replace(self, data: Array, hidden: Array) -> None:
+        """Puts new values and a new mask behind this object."""
+        if self._hard:
+            data = _where(self._hidden, self._values, data)
+            hidden = _elements.logical_or(self._hidden, hidden)
+        self._values, self._hidden = data, hidden
+
+    @property
+    def hardmask(self) -> bool:
+        """Whether assignments leave masked elements masked."""
+        return self._hard
+
+    def harden_mask(self) -> MaskedArray:
+        """Makes assignments leave masked elements masked.
+
+        Returns
+        -------
+        MaskedArray
+            The array itself.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> x = cubed.ma.masked_array([1, 2], [False, True]).harden_mask()
+        >>> x[:] = 7
+        >>> print(x.compute())
+        [7 --]
+        """
+        self._hard = True
+        return self
+
+    def soften_mask(self) -> MaskedArray:
+        """Makes assignments of values unmask elements, which is the default.
+
+        Returns
+        -------
+        MaskedArray
+            The array itself.
+
+        Examples
+        --------
+        >>> import cubed
+        >>> x = cubed.ma.masked_array([1, 2], [False, True]).soften_mask()
+        >>> x[:] = 7
+        >>> print(x.compute())
+        [7 7]
+        """
+        self._hard = False
+        return self
+
     def astype(self, dtype: DTypeLike) -> MaskedArray:
         """The elements in another type.
 
@@ -254,7 +321,9 @@ class MaskedArray(Operators):
         >>> print(x.copy().compute())
         [1.0 -- 6.0]
         """
-        return self._each(lambda x: x.copy())
+        out = self._each(lambda x: x.copy())
+        out._hard = self._hard
+        return out
 
     def reshape(self, *shape: Any, order: str = "C") -> MaskedArray:
         """The elements in another shape.

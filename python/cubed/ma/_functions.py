@@ -74,11 +74,11 @@ def masked_array(
     >>> print(cubed.ma.masked_array([1, 2, 3], [False, True, False]).compute())
     [1 -- 3]
     """
-    old, fill = None, None
+    old, fill, hard = None, None, False
     if isinstance(data, MaskedArray):
-        data, old, fill = data.data, data.mask, data._fill
+        data, old, fill, hard = data.data, data.mask, data._fill, data._hard
     elif isinstance(data, np.ma.MaskedArray):
-        fill = data.fill_value
+        fill, hard = data.fill_value, data.hardmask
         old = _lazy(_ma.getmaskarray(data), chunks, spec)
         data = _ma.getdata(data)
     x = _lazy(data, chunks, spec)
@@ -93,7 +93,8 @@ def masked_array(
         m = m.astype(np.bool_)
     m = _shapes.broadcast_to(m, x.shape) if m.shape != x.shape else m
     mask = m if old is None else _elements.logical_or(m, old)
-    return MaskedArray(x, mask, fill if fill_value is None else checked_fill(fill_value, x.dtype))
+    out = MaskedArray(x, mask, fill if fill_value is None else checked_fill(fill_value, x.dtype))
+    return out.harden_mask() if hard else out
 
 
 def array(
@@ -195,7 +196,12 @@ def masked_where(condition: Any, a: Any) -> MaskedArray:
     >>> print(cubed.ma.masked_where(x == 2, x).compute())
     [1 -- 3]
     """
-    return masked_array(a, filled(condition, True))
+    where = filled(condition, True)
+    if where.shape not in ((), shape := getdata(a).shape):
+        raise IndexError(
+            f"masked_where: the condition has shape {where.shape}, expected {shape} or a scalar"
+        )
+    return masked_array(a, where)
 
 
 def getdata(a: Any) -> Array:
@@ -539,7 +545,7 @@ def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArra
 
 
 def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
-    """Sets what fills masked elements.
+    """Sets what fills masked elements; no effect for an array that is not masked, as in NumPy.
 
     Parameters
     ----------
@@ -556,7 +562,8 @@ def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
     >>> x.filled().compute()
     array([1, 7])
     """
-    a.fill_value = fill_value
+    if isinstance(a, MaskedArray):
+        a.fill_value = fill_value
 
 
 # --- Of several -----------------------------------------------------------------------------------

@@ -49,6 +49,21 @@ CASES = {
     "cumsum of all": lambda m, x, y: y.cumsum(),
     "anom": lambda m, x, y: x.anom(axis=1) if m is np.ma else x - x.mean(1, keepdims=True),
     "part": lambda m, x, y: x[1:, ::2],
+    "dot": lambda m, x, y: m.dot(x, y.T),
+    "dot with a vector": lambda m, x, y: x.dot(np.arange(5.0)),
+    "inner": lambda m, x, y: m.inner(x, y),
+    "outer": lambda m, x, y: m.outer(x[0], y[:, 1]),
+    "append": lambda m, x, y: m.append(x, y[:2], axis=0),
+    "append all": lambda m, x, y: m.append(y, [1, 2]),
+    "ediff1d": lambda m, x, y: m.ediff1d(y),
+    "sort": lambda m, x, y: m.sort(x, 1),
+    "sort of integers": lambda m, x, y: m.sort(y, 0, endwith=False),
+    "round": lambda m, x, y: x.round(0),
+    "take": lambda m, x, y: x.take([0, 2], axis=1),
+    "swapaxes": lambda m, x, y: x.swapaxes(0, 1),
+    "clip": lambda m, x, y: y.clip(-1, 2),
+    "repeat": lambda m, x, y: x.repeat(2, axis=0),
+    "diagonal": lambda m, x, y: x.diagonal(),
     "column": lambda m, x, y: x[:, 3],
     "reshape": lambda m, x, y: x.reshape(5, 7),
     "T": lambda m, x, y: x.T,
@@ -475,3 +490,62 @@ def test_all_names_of_dask_are_there():
     }
     assert own >= {"masked_where", "empty_like", "average"}
     assert own - set(ma.__all__) == set()
+
+
+def numpys(m, x):
+    """A masked array of NumPy, or of this package in chunks."""
+    return x.copy() if m is np.ma else ma.masked_array(x.copy(), chunks=3)
+
+
+WRITES = {
+    "a masked row": lambda m, x: x.__setitem__(0, np.ma.masked),
+    "a value": lambda m, x: x.__setitem__((slice(1, 5), 2), 4),
+    "values that are masked": lambda m, x: x.__setitem__((slice(None), 2), numpys(m, MASKED)[:, 0]),
+    "where a mask is true": lambda m, x: x.__setitem__(A > 0, np.ma.masked),
+    "where a condition holds": lambda m, x: x.__setitem__(x > 1, 9),
+    "positions": lambda m, x: x.__setitem__(np.array([4, 0]), 7),
+    "putmask": lambda m, x: m.putmask(x, A > 0, 3),
+}
+MASKED = np.ma.masked_array(I, M)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("name", WRITES)
+def test_writing(name, hard):
+    wanted = numpys(np.ma, MASKED)
+    got = numpys(ma, MASKED)
+    before = got + 0
+    for m, x in ((np.ma, wanted), (ma, got)):
+        x.harden_mask() if hard else x.soften_mask()
+        assert x.hardmask is hard
+        WRITES[name](m, x)
+    same(got, wanted)
+    same(before, MASKED + 0)
+
+
+def test_trace():
+    got = ma.trace(numpys(ma, MASKED)).compute()
+    np.testing.assert_array_equal(got, np.ma.trace(MASKED))
+
+
+def test_a_hard_mask_is_taken_over():
+    x = np.ma.masked_array(I, M, hard_mask=True)
+    assert ma.masked_array(x).hardmask
+    assert ma.masked_array(x).copy().hardmask
+
+
+def test_conditions_of_another_shape():
+    with pytest.raises(IndexError, match=r"condition has shape \(7,\), expected \(7, 5\)"):
+        ma.masked_where(A[:, 0] > 0, A)
+    same(ma.masked_where(False, A), np.ma.masked_where(False, A))
+
+
+def test_fill_value_of_plain_arrays():
+    x = cubed.asarray(A)
+    ma.set_fill_value(x, 3)
+    np.testing.assert_array_equal(x.compute(), A)
+
+
+def test_sort_refuses_a_fill_value():
+    with pytest.raises(ValueError, match="fill_value is 3, expected None"):
+        ma.sort(ma.masked_array(A, M), fill_value=3)

@@ -1,0 +1,286 @@
+"""Products, order and pairs of masked arrays, in which masked elements do not count."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cubed import array_api as _names
+from cubed.array._array import Array
+from cubed.base._dtypes import kind_of
+from cubed.ma._array import MaskedArray, getmaskarray
+from cubed.ma._functions import concatenate, filled, masked_array
+
+_ma: Any = np.ma  # NumPy has few annotations for it
+
+
+def _product(function: Callable[..., Array], a: Any, b: Any) -> MaskedArray:
+    """A product of sums: masked elements are 0, and a sum of masked terms only is masked."""
+    valid = [_names.logical_not(getmaskarray(x)) for x in (a, b)]
+    terms = function(*(v.astype(np.int64) for v in valid))
+    return masked_array(function(*_zeroed(a, b)), _names.equal(terms, 0))
+
+
+def _zeroed(*arrays: Any) -> list[Array]:
+    """Arrays with 0 in place of masked elements."""
+    return [masked_array(x).filled(0) for x in arrays]
+
+
+def dot(a: Any, b: Any) -> MaskedArray:
+    """Product of two arrays, as :func:`cubed.dot`; masked elements are 0.
+
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+
+    Returns
+    -------
+    MaskedArray
+        Masked where each product of a sum has a masked factor. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([[1, 2], [3, 4]], [[False, True], [True, True]])
+    >>> print(cubed.ma.dot(x, [1, 1]).compute())
+    [1 --]
+    """
+    return _product(_names.dot, a, b)
+
+
+def inner(a: Any, b: Any) -> MaskedArray:
+    """Sums of products over the last axes of two arrays; masked elements are 0.
+
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+
+    Returns
+    -------
+    MaskedArray
+        Nothing is masked, as in NumPy. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1, 2, 3], [False, True, False])
+    >>> print(cubed.ma.inner(x, [1, 1, 1]).compute())
+    4
+    """
+    x, y = _zeroed(a, b)
+    scalar = not x.ndim or not y.ndim
+    return masked_array(x * y if scalar else _names.tensordot(x, y, axes=((-1,), (-1,))))
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> MaskedArray:
+    """Sums of products over several axes, as :func:`cubed.tensordot`; masked elements are 0.
+
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+    axes : int or pair of sequences of int, default 2
+        The axes to sum over.
+
+    Returns
+    -------
+    MaskedArray
+        Masked where each product of a sum has a masked factor. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1, 2, 3], [False, True, False])
+    >>> print(cubed.ma.tensordot(x, [1, 1, 1], 1).compute())
+    4
+    """
+    return _product(functools.partial(_names.tensordot, axes=axes), a, b)
+
+
+def outer(a: Any, b: Any) -> MaskedArray:
+    """Products of all pairs of elements of two arrays.
+
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+
+    Returns
+    -------
+    MaskedArray
+        Of two axes; masked where a factor is. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1, 2], [False, True])
+    >>> print(cubed.ma.outer(x, [1, 2]).compute())
+    [[1 2]
+     [-- --]]
+    """
+    return _product(_names.outer, a, b)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+    """Sums of the diagonals in two axes; masked elements are 0.
+
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    offset : int, default 0
+        The diagonal: 0 is the main one, 1 the one above it.
+    axis1 : int, default 0
+        The first of two axes.
+    axis2 : int, default 1
+        The second of two axes.
+    dtype : dtype or None
+        Data type of the result's elements.
+
+    Returns
+    -------
+    Array
+        Without the two axes, and without a mask, as NumPy's. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([[1, 2], [3, 4]], [[False, False], [False, True]])
+    >>> cubed.ma.trace(x).compute()
+    array(1)
+    """
+    return _names.trace(_zeroed(a)[0], offset, axis1, axis2, dtype)
+
+
+def append(a: Any, b: Any, axis: int | None = None) -> MaskedArray:
+    """One array after another.
+
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+    axis : int or None
+        Axis along which to join the arrays; None: both are flattened.
+
+    Returns
+    -------
+    MaskedArray
+        Masked elements stay masked. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> print(cubed.ma.append(cubed.ma.masked_array([1, 2], [False, True]), [3]).compute())
+    [1 -- 3]
+    """
+    parts = [masked_array(x) for x in (a, b)]
+    return concatenate([p.ravel() for p in parts] if axis is None else parts, axis or 0)
+
+
+def ediff1d(arr: Any) -> MaskedArray:
+    """Differences of neighbours in the flattened array.
+
+    Parameters
+    ----------
+    arr : array_like
+        An array that may be masked.
+
+    Returns
+    -------
+    MaskedArray
+        Of one axis; masked where a neighbour is. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1, 2, 4, 8], [True, False, False, False])
+    >>> print(cubed.ma.ediff1d(x).compute())
+    [-- 2 4]
+    """
+    x = masked_array(arr).ravel()
+    return x[1:] - x[:-1]
+
+
+def sort(a: Any, axis: int = -1, *, endwith: bool = True, fill_value: Any = None) -> MaskedArray:
+    """Elements in ascending order along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        An array that may be masked.
+    axis : int, default -1
+        Axis along which to sort.
+    endwith : bool, default True
+        Whether masked elements come last; they come first otherwise.
+    fill_value : scalar or None
+        Must be None: masked elements have one of the two places that `endwith` names.
+
+    Returns
+    -------
+    MaskedArray
+        Same shape and type as the array. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `fill_value`.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([3, 1, 2], [False, True, False])
+    >>> print(cubed.ma.sort(x).compute())
+    [2 3 --]
+    """
+    if fill_value is not None:
+        raise ValueError(f"sort: fill_value is {fill_value!r}, expected None; endwith places masks")
+    x = masked_array(a)
+    floats = kind_of(x.dtype) in "fc"
+    if endwith:
+        edge = x.dtype.type(np.nan) if floats else _ma.minimum_fill_value(x.data)
+    else:
+        edge = _ma.maximum_fill_value(x.data)
+    order = _names.sort(x.mask, axis=axis, descending=not endwith)
+    return MaskedArray(_names.sort(x.filled(edge), axis=axis), order, x._fill)
+
+
+def putmask(a: MaskedArray, mask: Any, values: Any) -> None:
+    """Replaces elements where a mask is true, in the lazy array itself.
+
+    Parameters
+    ----------
+    a : MaskedArray
+        The array to change.
+    mask : array_like of bool
+        Where to replace elements.
+    values : array_like
+        New values, of the shape of `a` or broadcast to it. Masked ones mask elements.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.ma.masked_array([1, 2, 3], [False, True, False])
+    >>> cubed.ma.putmask(x, [True, True, False], 9)
+    >>> print(x.compute())
+    [9 9 3]
+    """
+    where = filled(mask, False).astype(np.bool_)
+    new = masked_array(values)
+    data = _names.where(where, new.data.astype(a.dtype), a.data)
+    hidden = _names.where(where, new.mask, a.mask)
+    a._replace(data, hidden)
