@@ -434,10 +434,12 @@ typedef struct cubed_pad_options {
     const cubed_scalar (*end_values)[2];
     const int64_t (*stat_length)[2]; /* number of elements of each statistic; -1 or NULL: all */
     uint64_t task_mem;               /* for medians: as in cubed_quantile_options */
+    /* Instead of constant_values if x has bytes or strings: elements as in cubed_array_full_text. NULL: empty ones */
+    const void *const (*constant_texts)[2];
 } cubed_pad_options;
 #define CUBED_PAD_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_pad_options), CUBED_PAD_CONSTANT, NULL, NULL, NULL, 0                         \
+        sizeof(cubed_pad_options), CUBED_PAD_CONSTANT, NULL, NULL, NULL, 0, NULL                   \
     }
 
 /* Pads x with before[ndim] and after[ndim] elements of x's type, one axis after the other. Means, medians and ramps of

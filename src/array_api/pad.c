@@ -75,6 +75,27 @@ static cubed_array *constant(cb_steps *s, const padding *p, cubed_array *x)
     return x;
 }
 
+/* Constants of bytes or strings, which cubed_pad does not have. */
+static cubed_array *constant_texts(cb_steps *s, const padding *p, cubed_array *x)
+{
+    const int ndim = x->node.grid->ndim;
+    const bool given = p->o->mode == CUBED_PAD_CONSTANT && p->o->constant_texts;
+    cubed_array *parts[3] = {NULL, x, NULL};
+    int64_t shape[CUBED_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof *shape * (size_t)ndim);
+    for (int side = 0; side < 2 && s->st == CUBED_OK; side++) {
+        cubed_array *y = NULL;
+        if (p->width[side] == 0) continue;
+        const cubed_status st =
+            given ? cubed_array_full_text(s->ctx, x->node.dtype, 0, NULL, NULL,
+                                          p->o->constant_texts[p->axis][side], &y, s->err)
+                  : cb_op_zero(s->ctx, x->node.dtype, &y, s->err);
+        shape[p->axis] = p->width[side];
+        parts[2 * side] = cb_step_broadcast(s, cb_step(s, st, &y), ndim, shape);
+    }
+    return s->st == CUBED_OK ? joined(s, p, parts, 3) : NULL;
+}
+
 static cubed_array *edge(cb_steps *s, const padding *p, cubed_array *x)
 {
     const int64_t n = x->shape[p->axis];
@@ -204,11 +225,10 @@ static cubed_status check(const padding *p, const cubed_array *x, cubed_error *e
 {
     const cubed_pad_mode mode = p->o->mode;
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
-    const bool is_constant = mode == CUBED_PAD_CONSTANT || mode == CUBED_PAD_EMPTY;
-    const bool of_none = is_constant || mode == CUBED_PAD_MEAN || mode == CUBED_PAD_MEDIAN;
+    const bool of_none = mode == CUBED_PAD_CONSTANT || mode == CUBED_PAD_EMPTY ||
+                         mode == CUBED_PAD_MEAN || mode == CUBED_PAD_MEDIAN;
     char text[CUBED_DTYPE_TEXT_CAP];
-    if ((mode == CUBED_PAD_LINEAR_RAMP && kind > CUBED_KIND_COMPLEX) ||
-        (is_constant && kind == CUBED_KIND_TEXT))
+    if (mode == CUBED_PAD_LINEAR_RAMP && kind > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "pad with mode '%s' is not defined for %s",
                        mode_names[mode], cubed_dtype_text(x->node.dtype, text));
     if (x->shape[p->axis] == 0 && !of_none)
@@ -223,7 +243,9 @@ static cubed_array *padded(cb_steps *s, const padding *p, cubed_array *x)
     if (s->st != CUBED_OK) return NULL;
     switch (p->o->mode) {
     case CUBED_PAD_CONSTANT:
-    case CUBED_PAD_EMPTY: return constant(s, p, x);
+    case CUBED_PAD_EMPTY:
+        return cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT ? constant_texts(s, p, x)
+                                                                  : constant(s, p, x);
     case CUBED_PAD_EDGE: return edge(s, p, x);
     case CUBED_PAD_LINEAR_RAMP: return ramps(s, p, x);
     case CUBED_PAD_REFLECT:

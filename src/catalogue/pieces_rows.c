@@ -1,10 +1,14 @@
 /* Functions that take arrays apart, and change their sizes. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "context/context.h"
 #include "cubed/array_api.h"
 #include "rows.h"
@@ -398,9 +402,9 @@ static const cubed_choice pad_modes[] = {
 #undef CUBED_PAD
     {NULL, 0}};
 
-#define VALUES(NAME, NOTES)                                                                        \
+#define VALUES(NAME, ALSO, NOTES)                                                                  \
     {                                                                                              \
-        PARAM(NAME, NUMBERS | ACCEPTS(LIST), 0, NOTES), INT_DEFAULT(0)                             \
+        PARAM(NAME, NUMBERS | ACCEPTS(LIST) | (ALSO), 0, NOTES), INT_DEFAULT(0)                    \
     }
 
 static const cubed_param pad_params[] = {
@@ -408,9 +412,9 @@ static const cubed_param pad_params[] = {
     {PARAM("pad_width", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
            "Number of elements: one number, a pair (before, after), or a pair for each axis.")},
     PARAM_CHOICE("mode", 0, CUBED_PAD_CONSTANT, pad_modes, "What the elements are."),
-    VALUES("constant_values",
-           "Elements of ``\"constant\"``: a number, a pair, or a pair for each axis."),
-    VALUES("end_values",
+    VALUES("constant_values", ACCEPTS(STRING),
+           "Elements of ``\"constant\"``: a value, a pair, or a pair for each axis."),
+    VALUES("end_values", 0,
            "Ends of a ``\"linear_ramp\"``: a number, a pair, or a pair for each axis."),
     {PARAM("stat_length", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST) | ACCEPTS(NONE), 0,
            "Number of elements at an end that a statistic is of. None: all.")},
@@ -459,14 +463,19 @@ static cubed_status get_pairs(const cb_call *c, int i, int ndim, value_pair *out
                                  c->function->params[i].name, shown, ndim));
 }
 
-static cubed_status refuse_item(const cb_call *c, int i, const cubed_value *v, const char *expected)
+static cubed_status refuse_as(const cb_call *c, int i, cubed_status st, const cubed_value *v,
+                              const char *expected)
 {
     char shown[64];
     cubed_value_format(v, shown, sizeof shown);
     return cb_call_blame(c, i,
-                         cb_fail(c->err, v->kind == CUBED_VALUE_INT ? CUBED_E_ARG : CUBED_E_TYPE,
-                                 "pad: %s is %s, expected %s", c->function->params[i].name, shown,
-                                 expected));
+                         cb_fail(c->err, st, "pad: %s is %s, expected %s",
+                                 c->function->params[i].name, shown, expected));
+}
+
+static cubed_status refuse_item(const cb_call *c, int i, const cubed_value *v, const char *expected)
+{
+    return refuse_as(c, i, v->kind == CUBED_VALUE_INT ? CUBED_E_ARG : CUBED_E_TYPE, v, expected);
 }
 
 /* Integers; None is `missing`. */
@@ -516,6 +525,56 @@ static cubed_status get_typed_pairs(const cb_call *c, int i, int ndim, cubed_dty
     return CUBED_OK;
 }
 
+/* Writes a string as an element of bytes or strings. Returns false if the type is too short. */
+static bool take_text(const char *text, cubed_dtype dtype, char *element)
+{
+    const bool is_bytes = cubed_dtype_family(dtype) == CUBED_BYTES;
+    const size_t item = is_bytes ? 1 : sizeof(uint32_t), size = cubed_dtype_size(dtype);
+    size_t n = 0;
+    if (is_bytes) {
+        n = strlen(text);
+        if (n <= size) memcpy(element, text, n);
+        return n <= size;
+    }
+    uint32_t code;
+    for (const char *at = text; (at = cb_utf8_next(at, &code)) != NULL; n++) {
+        if ((n + 1) * item > size) return false;
+        memcpy(element + n * item, &code, item);
+    }
+    return true;
+}
+
+/* Pads bytes or strings with elements of their type. Numbers are written in digits. */
+static cubed_status pad_texts(const cb_call *c, cubed_array *x, const int64_t *before,
+                              const int64_t *after, cubed_pad_options *o)
+{
+    const int ndim = cubed_array_ndim(x);
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    const cubed_allocator *a = &c->ctx->alloc;
+    const size_t item = cubed_dtype_size(dtype), bytes = 2 * (size_t)ndim * item;
+    const void *texts[CUBED_MAX_NDIM][2];
+    value_pair pairs[CUBED_MAX_NDIM];
+    cubed_status st = CUBED_OK;
+    CB_TRY(get_pairs(c, 3, ndim, pairs));
+    char *elements = bytes ? cb_alloc_zero(a, bytes) : NULL;
+    if (bytes && !elements) return cb_fail(c->err, CUBED_E_NOMEM, "no memory for pad");
+    for (int k = 0; k < 2 * ndim && st == CUBED_OK; k++) {
+        const cubed_value *v = &pairs[k / 2][k % 2];
+        char digits[64], expected[64], type[CUBED_DTYPE_TEXT_CAP];
+        const char *text = v->kind == CUBED_VALUE_STRING ? v->as.string : digits;
+        const bool is_known = v->kind == CUBED_VALUE_STRING || v->kind == CUBED_VALUE_INT;
+        if (v->kind == CUBED_VALUE_INT) snprintf(digits, sizeof digits, "%" PRId64, v->as.integer);
+        snprintf(expected, sizeof expected, "strings that %s holds", cubed_dtype_text(dtype, type));
+        texts[k / 2][k % 2] = elements + (size_t)k * item;
+        if (!is_known || !take_text(text, dtype, elements + (size_t)k * item))
+            st = refuse_as(c, 3, is_known ? CUBED_E_ARG : CUBED_E_TYPE, v, expected);
+    }
+    o->constant_texts = (const void *const(*)[2])texts;
+    if (st == CUBED_OK) st = cubed_pad_with(x, before, after, o, c->out, c->err);
+    cb_free(a, elements, bytes);
+    return st;
+}
+
 static cubed_status call_pad(const cb_call *c)
 {
     cubed_array *x = cb_call_array(c, 0);
@@ -547,7 +606,9 @@ static cubed_status call_pad(const cb_call *c)
         before[d] = widths[d][0];
         after[d] = widths[d][1];
     }
-    return cubed_pad_with(x, before, after, &o, c->out, c->err);
+    return o.mode == CUBED_PAD_CONSTANT && kind == CUBED_KIND_TEXT
+               ? pad_texts(c, x, before, after, &o)
+               : cubed_pad_with(x, before, after, &o, c->out, c->err);
 }
 
 /* --- Rows --------------------------------------------------------------------------------------------- */

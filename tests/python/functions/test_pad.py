@@ -115,3 +115,23 @@ def test_constants_beyond_int64():
 def test_widths_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="expected a pair for each of 2 axes"):
         cubed.pad(cubed.ones((2, 2)), ((1, 2), (0,)))
+
+
+@pytest.mark.parametrize("kind", ["U3", "S3"])
+def test_strings_in_expressions(kind):
+    a = np.array([["ab", "c"]], dtype=kind)
+    x = cubed.from_array(a, chunks=1)
+    values = ((("x", "yy"), ("", "zzz")), "q", (1, "b"), 0)
+    for value in values:
+        text = f"pad(x, ((1, 0), (2, 1)), constant_values={value!r})"
+        given = np.array(value, dtype=kind)
+        wanted = np.pad(a, ((1, 0), (2, 1)), constant_values=given)
+        np.testing.assert_array_equal(cubed.eval(text, x=x).compute(), wanted)
+    text = cubed.eval("pad(x, 1, mode='empty')", x=x)
+    np.testing.assert_array_equal(text.compute()[1:2, 1:3], a)
+    with pytest.raises(
+        ValueError, match=f"constant_values is 'long', expected strings that {kind} h"
+    ):
+        cubed.eval("pad(x, 1, constant_values='long')", x=x)
+    with pytest.raises(TypeError, match=r"constant_values is 0\.5, expected strings"):
+        cubed.eval("pad(x, 1, constant_values=0.5)", x=x)
