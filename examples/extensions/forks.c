@@ -52,6 +52,7 @@ static int work(const forks *f, const cubed_task_range *range, int fd)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
+    cubed_work_input in = CUBED_WORK_INPUT_INIT;
     cubed_context *ctx;
     cubed_worker *worker;
     cubed_range_message m = {.range = *range};
@@ -61,10 +62,13 @@ static int work(const forks *f, const cubed_task_range *range, int fd)
     o.max_message_bytes = CAP;
     snprintf(m.run, sizeof m.run, "%s", f->own.run);
     cubed_range_write(&m, bytes);
+    in.plan = f->own.plan_bytes;
+    in.plan_size = f->own.plan_size;
+    in.message = bytes;
+    in.message_size = sizeof bytes;
     if (cubed_context_new(NULL, &ctx, &err) != CUBED_OK ||
         cubed_worker_new(ctx, &o, &worker, &err) != CUBED_OK ||
-        cubed_work(worker, f->own.plan_bytes, f->own.plan_size, bytes, sizeof bytes, NULL, &reports,
-                   &size, &err) != CUBED_OK)
+        cubed_work(worker, &in, &reports, &size, &err) != CUBED_OK)
         return EXIT_FAILURE;
     return write(fd, reports, size) == (ssize_t)size ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -449,25 +449,33 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     core_plan *self = (core_plan *)object;
     const char *range;
     Py_ssize_t n;
-    void *reports = NULL;
+    const void *reports = NULL;
     size_t size = 0;
+    cubed_worker *worker = NULL;
+    cubed_worker_options options = CUBED_WORKER_OPTIONS_INIT;
+    cubed_work_input in = CUBED_WORK_INPUT_INIT;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
+    PyObject *bytes = NULL;
     if (!PyArg_ParseTuple(args, "y#", &range, &n)) return NULL;
     if (self->running) {
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
     }
     self->running = true;
+    options.plan = self->plan;
+    options.stuck = &self->stuck;
+    in.message = range;
+    in.message_size = (size_t)n;
+    in.cancel = &self->cancel;
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_work_message(self->plan, range, (size_t)n, &self->cancel, &self->stuck, &reports,
-                            &size, &err);
+    st = cubed_worker_new(NULL, &options, &worker, &err);
+    if (st == CUBED_OK) st = cubed_work(worker, &in, &reports, &size, &err);
     Py_END_ALLOW_THREADS;
     self->running = false;
-    if (st != CUBED_OK) return core_raise(&err);
-    PyObject *bytes = PyBytes_FromStringAndSize(reports, (Py_ssize_t)size);
-    cubed_plan_free_bytes(self->plan, reports, size);
-    return bytes;
+    if (st == CUBED_OK) bytes = PyBytes_FromStringAndSize(reports, (Py_ssize_t)size);
+    cubed_worker_free(worker);
+    return st == CUBED_OK ? bytes : core_raise(&err);
 }
 
 static void dealloc(PyObject *object)

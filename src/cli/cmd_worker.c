@@ -174,8 +174,8 @@ static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_e
     const void *reports;
     cubed_status st = read_message(t, message, &size, err);
     if (st != CUBED_OK) return st;
-    st = cubed_work(worker, t->plan, t->size, message, size, &cli_cancel, &reports, &reports_size,
-                    err);
+    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel};
+    st = cubed_work(worker, &in, &reports, &reports_size, err);
     if (st == CUBED_OK &&
         (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0))
         st = fail_io(err, "cannot write reports", errno);
@@ -211,8 +211,8 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     }
     memcpy(m.run, r->run, strlen(r->run) + 1);
     cubed_range_write(&m, message);
-    cubed_status st = cubed_work(worker, t->plan, t->size, message, sizeof message, &cli_cancel,
-                                 &reports, &left, err);
+    const cubed_work_input in = {sizeof in, t->plan, t->size, message, sizeof message, &cli_cancel};
+    cubed_status st = cubed_work(worker, &in, &reports, &left, err);
     for (const char *at = reports; st == CUBED_OK && left > 0; at += used, left -= used) {
         st = cubed_report_read(t->ctx, at, left, &report, &used, err);
         if (st != CUBED_OK) return st;

@@ -63,6 +63,13 @@ static void expect_result(fixture *f)
     assert_int_equal(rmdir(f->work), 0); /* nothing is left there */
 }
 
+static cubed_work_input input(const void *plan, size_t plan_size,
+                              const uint8_t message[CUBED_RANGE_BYTES])
+{
+    return (cubed_work_input){sizeof(cubed_work_input), plan, plan_size, message,
+                              CUBED_RANGE_BYTES,        NULL};
+}
+
 /* A worker: it has nothing but bytes. */
 static void work_on(const cubed_plan *plan, cubed_worker *worker, const cubed_range_message *m,
                     const void **reports, size_t *size)
@@ -73,7 +80,8 @@ static void work_on(const cubed_plan *plan, cubed_worker *worker, const cubed_ra
     size_t data_size;
     cubed_range_write(m, bytes);
     must(cubed_plan_save(plan, &data, &data_size, &err), &err);
-    must(cubed_work(worker, data, data_size, bytes, sizeof bytes, NULL, reports, size, &err), &err);
+    const cubed_work_input in = input(data, data_size, bytes);
+    must(cubed_work(worker, &in, reports, size, &err), &err);
     cubed_plan_free_bytes(plan, data, data_size);
 }
 
@@ -391,9 +399,8 @@ static void test_what_workers_are_told_wrong(void **state)
         m.range.stage = cases[i].stage;
         m.range.last = cases[i].last;
         cubed_range_write(&m, bytes);
-        must(cubed_work(f->workers[0], data, data_size, bytes, sizeof bytes, NULL, &reports, &size,
-                        &err),
-             &err);
+        const cubed_work_input in = input(data, data_size, bytes);
+        must(cubed_work(f->workers[0], &in, &reports, &size, &err), &err);
         must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
         assert_int_equal(used, size);
         assert_int_equal(r.token, 77);
@@ -401,6 +408,26 @@ static void test_what_workers_are_told_wrong(void **state)
         if (!strstr(r.error.message, cases[i].text))
             fail_msg("\"%s\" has no \"%s\"", r.error.message, cases[i].text);
     }
+    /* A worker that was made for the plan gets messages alone; without a context the plan's is used. */
+    cubed_worker_options own = CUBED_WORKER_OPTIONS_INIT;
+    cubed_worker *made;
+    own.plan = plan;
+    must(cubed_worker_new(NULL, &own, &made, &err), &err);
+    cubed_range_message ours = {.range = {.token = 6, .last = 1}, .run = "monday"};
+    uint8_t alone[CUBED_RANGE_BYTES];
+    const void *answer;
+    size_t answer_size, read;
+    cubed_task_report report;
+    cubed_range_write(&ours, alone);
+    const cubed_work_input twice = input(data, data_size, alone), once = input(NULL, 0, alone);
+    assert_int_equal(cubed_work(made, &twice, &answer, &answer_size, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "expected a message without a plan"));
+    must(cubed_work(made, &once, &answer, &answer_size, &err), &err);
+    must(cubed_report_read(f->ctx, answer, answer_size, &report, &read, &err), &err);
+    assert_int_equal(report.token, 6);
+    cubed_worker_free(made);
+    own.plan = NULL;
+    assert_int_equal(cubed_worker_new(NULL, &own, &made, &err), CUBED_E_ARG);
     /* Of plans that cannot be read here, too. */
     cubed_range_message any = {.range = {.token = 5, .last = 1}, .run = "monday"};
     uint8_t bytes[CUBED_RANGE_BYTES];
@@ -409,9 +436,8 @@ static void test_what_workers_are_told_wrong(void **state)
     cubed_task_report r;
     cubed_range_write(&any, bytes);
     ((uint8_t *)data)[8]++;
-    must(cubed_work(f->workers[1], data, data_size, bytes, sizeof bytes, NULL, &reports, &size,
-                    &err),
-         &err);
+    const cubed_work_input in = input(data, data_size, bytes);
+    must(cubed_work(f->workers[1], &in, &reports, &size, &err), &err);
     must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
     assert_int_equal(r.error.status, CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(r.error.message, "version"));

@@ -102,48 +102,54 @@ typedef struct cubed_worker_options {
     /* A task that exceeds the time limit of its message is told to end. If it does not end within the same time again, at
      * most 5 s, the process exits with status 124: for programs that do nothing else. */
     bool ends_process;
+    /* Set instead of ending the process: another thread that polls it may end the process. May be NULL. */
+    cubed_cancel *stuck;
+    /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). NULL: messages come with plans.
+     * Workers of one plan share its open run. */
+    cubed_plan *plan;
 } cubed_worker_options;
 #define CUBED_WORKER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_worker_options), false, 0, false, false                                       \
+        sizeof(cubed_worker_options), false, 0, false, false, NULL, NULL                           \
     }
-/* Makes a worker. `options` may be NULL. */
+/* Makes a worker. `options` may be NULL; `ctx` may be NULL if they name a plan. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
                                                          const cubed_worker_options *options,
                                                          cubed_worker **out, cubed_error *err);
 CUBED_API void cubed_worker_free(cubed_worker *worker); /* NULL is allowed */
 
-/* Runs the tasks of a message's range in this thread. Their reports, one after another, belong to the worker until its next
- * call.
- *
- * plan     the bytes of cubed_plan_save
- * message  the bytes of cubed_range_write
- * cancel   as in cubed_run_options
+/* Work for a worker. */
+typedef struct cubed_work_input {
+    size_t struct_size;
+    /* The bytes of cubed_plan_save. NULL if the worker was made for a plan; also if the message has everything that a worker
+     * needs, as an executor's with `finds_plan`: the worker then fetches the plan that the message names. */
+    const void *plan;
+    size_t plan_size;
+    const void *
+        message; /* the bytes of cubed_range_write, with what follows them for a worker that fetches the plan */
+    size_t message_size;
+    const cubed_cancel *cancel; /* as in cubed_run_options */
+} cubed_work_input;
+#define CUBED_WORK_INPUT_INIT                                                                      \
+    {                                                                                              \
+        sizeof(cubed_work_input), NULL, 0, NULL, 0, NULL                                           \
+    }
+
+/* Runs the tasks of a message's range in this thread.
  *
  * The chunks that the tasks read must exist; intermediates are in the work directory. The call touches no metadata and
- * removes nothing. It may be repeated, also concurrently elsewhere. The last report has a failure: of a task, or that the
- * run has not begun or is over (CUBED_E_NOT_FOUND), or that the plan is another one or cannot be loaded here. Only a
- * message that cannot be read is an error of the call. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker, const void *plan,
-                                                   size_t plan_size, const void *message,
-                                                   size_t message_size, const cubed_cancel *cancel,
+ * removes nothing. It may be repeated, also concurrently elsewhere.
+ *
+ * *reports receives the reports of the tasks, one after another; if the worker fetches plans, after a head. They belong to
+ * the worker until its next call. The last report has a failure: of a task, or that the run has not begun or is over
+ * (CUBED_E_NOT_FOUND), or that the plan is another one, cannot be loaded here, or is of another version of the library.
+ * Only a message that cannot be read is an error of the call. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
+                                                   const cubed_work_input *input,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
-/* The same for a message with everything that a worker needs. The worker fetches the plan that the message names
- * (cubed_plan_fetch) once for all messages of a run. *answer, a head and reports, belongs to the worker until its next
- * call. A message of another version of the library is answered with that error. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_told(cubed_worker *worker, const void *message,
-                                                        size_t size, const cubed_cancel *cancel,
-                                                        const void **answer, size_t *answer_size,
-                                                        cubed_error *err);
-/* The same with a plan that the caller has fetched (cubed_plan_fetch). Free *reports with cubed_plan_free_bytes. `stuck`
- * (may be NULL) is set instead of ending the process: another thread that polls it may end the process. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_message(cubed_plan *plan, const void *message,
-                                                           size_t size, const cubed_cancel *cancel,
-                                                           cubed_cancel *stuck, void **reports,
-                                                           size_t *reports_size, cubed_error *err);
 
-/* Serves as a worker in AWS Lambda: performs the invocations ({"cubed": a message of cubed_work_told in base64}) of the
+/* Serves as a worker in AWS Lambda: performs the invocations ({"cubed": a message with everything that a worker needs, in base64}) of the
  * runtime interface at `api` (HOST:PORT; AWS_LAMBDA_RUNTIME_API there) until it fails or is cancelled. CUBED_E_UNSUPPORTED
  * in a library without libcurl. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,

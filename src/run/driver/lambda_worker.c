@@ -117,8 +117,11 @@ static cubed_status perform(server *s, const cb_buf *event, cubed_error *err)
     size_t size;
     s->message.size = 0;
     CB_TRY(cb_told_take_json(event->data, event->size, &s->message, err));
-    CB_TRY(cubed_work_told(s->worker, s->message.data, s->message.size, s->cancel, &answer, &size,
-                           err));
+    const cubed_work_input in = {.struct_size = sizeof in,
+                                 .message = s->message.data,
+                                 .message_size = s->message.size,
+                                 .cancel = s->cancel};
+    CB_TRY(cubed_work(s->worker, &in, &answer, &size, err));
     s->body.size = 0;
     cb_told_put_json(&s->body, answer, size);
     return s->body.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a reply") : CUBED_OK;

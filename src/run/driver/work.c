@@ -194,16 +194,19 @@ out:
     return st;
 }
 
-/* `plan` NULL: there is none because of *why. */
+/* Runs the range and puts the reports. If why->status is an error, there is no plan, and a report says so. */
 static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           const cubed_cancel *cancel, answer *to, cubed_error *why,
                           cubed_error *err)
 {
     int64_t next = m->range.first;
+    cubed_status st = why->status;
     to->notes = !m->driven;
-    if (plan) atomic_fetch_add(&plan->ctx->working, 1);
-    const cubed_status st = plan ? work(plan, m, cancel, to, &next, why) : why->status;
-    if (plan) atomic_fetch_sub(&plan->ctx->working, 1);
+    if (st == CUBED_OK) {
+        atomic_fetch_add(&plan->ctx->working, 1);
+        st = work(plan, m, cancel, to, &next, why);
+        atomic_fetch_sub(&plan->ctx->working, 1);
+    }
     if (st != CUBED_OK && !to->failed) {
         cubed_task_report r = {.token = m->range.token, .task = next, .coop = 1, .error = *why};
         r.error.status = st;
@@ -213,39 +216,12 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
     return to->bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
 }
 
-/* The caller frees `size` bytes, so the allocation must have exactly that size. */
-static cubed_status give_bytes(cb_buf *b, void **data, size_t *size, cubed_error *err)
-{
-    void *exact = NULL;
-    if (b->size == 0)
-        cb_buf_free(b);
-    else if (!(exact = cb_resize(b->alloc, b->data, b->cap, b->size)))
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for reports");
-    *data = exact;
-    *size = exact ? b->size : 0;
-    return CUBED_OK;
-}
-
-cubed_status cubed_work_message(cubed_plan *plan, const void *message, size_t size,
-                                const cubed_cancel *cancel, cubed_cancel *stuck, void **reports,
-                                size_t *reports_size, cubed_error *err)
-{
-    cubed_range_message m;
-    cubed_error why = CUBED_ERROR_INIT;
-    answer to = {.ctx = plan->ctx, .stuck = stuck};
-    CB_TRY(cubed_range_read(message, size, &m, err));
-    cb_buf_init(&to.bytes, &plan->ctx->alloc);
-    cubed_status st = reply(plan, &m, cancel, &to, &why, err);
-    if (st == CUBED_OK) st = give_bytes(&to.bytes, reports, reports_size, err);
-    if (st != CUBED_OK) cb_buf_free(&to.bytes);
-    return st;
-}
-
-/* --- Workers that get the plan, too ------------------------------------------------------------------ */
+/* --- Workers, and the plans of their messages ---------------------------------------------------------- */
 
 struct cubed_worker {
     cubed_context *ctx;
     bool allow_code;
+    bool has_plan; /* it was made for `plan` */
     /* Of the last message: a plan holds its sources as they were when the run began. */
     cubed_plan *plan;
     XXH128_hash_t hash;
@@ -275,23 +251,6 @@ static cubed_status load(cubed_worker *w, const char *run, const void *bytes, si
     return cb_plan_keep_id(w->plan, err);
 }
 
-cubed_status cubed_work(cubed_worker *w, const void *plan, size_t plan_size, const void *message,
-                        size_t message_size, const cubed_cancel *cancel, const void **reports,
-                        size_t *reports_size, cubed_error *err)
-{
-    cubed_range_message m;
-    cubed_error why = CUBED_ERROR_INIT;
-    CB_TRY(cubed_range_read(message, message_size, &m, err));
-    w->to.bytes.size = 0;
-    w->to.failed = false;
-    const cubed_status st = load(w, m.run, plan, plan_size, &why);
-    why.status = st;
-    CB_TRY(reply(st == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
-    *reports = w->to.bytes.data;
-    *reports_size = w->to.bytes.size;
-    return CUBED_OK;
-}
-
 static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err)
 {
     if (strcmp(told->version, CUBED_VERSION_STRING) != 0)
@@ -309,9 +268,8 @@ static cubed_status fetch(cubed_worker *w, const cb_told *told, cubed_error *err
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's key");
 }
 
-cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
-                             const cubed_cancel *cancel, const void **out, size_t *out_size,
-                             cubed_error *err)
+/* Like cubed_work, for a message that says which plan to fetch. */
+static cubed_status work_told(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
 {
     cubed_range_message m;
     cubed_error why = CUBED_ERROR_INIT;
@@ -319,22 +277,44 @@ cubed_status cubed_work_told(cubed_worker *w, const void *message, size_t size,
     cb_told told;
     cubed_status st;
     cb_buf_init(&text, &w->ctx->alloc);
-    w->to.bytes.size = 0;
-    w->to.failed = false;
     cb_answer_begin(&w->to.bytes);
-    cb_buf_put(&text, message, size);
+    cb_buf_put(&text, in->message, in->message_size);
     cb_buf_put(&text, "", 1);
     if (text.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a message"));
-    CB_GO(cubed_range_read(message, cb_min_size(size, CUBED_RANGE_BYTES), &m, err));
-    CB_GO(cb_told_read(text.data, size, &told, err));
+    CB_GO(cubed_range_read(in->message, cb_min_size(in->message_size, CUBED_RANGE_BYTES), &m, err));
+    CB_GO(cb_told_read(text.data, in->message_size, &told, err));
     why.status = fetch(w, &told, &why);
-    CB_GO(reply(why.status == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
-    *out = w->to.bytes.data;
-    *out_size = w->to.bytes.size;
+    CB_GO(reply(w->plan, &m, in->cancel, &w->to, &why, err));
 out:
     if (text.data) explicit_bzero(text.data, text.size); /* the options may hold secrets */
     cb_buf_free(&text);
     return st;
+}
+
+/* Like cubed_work, for a message of the worker's plan or with a plan. */
+static cubed_status work_planned(cubed_worker *w, const cubed_work_input *in, cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cubed_range_read(in->message, in->message_size, &m, err));
+    if (in->plan) why.status = load(w, m.run, in->plan, in->plan_size, &why);
+    return reply(w->plan, &m, in->cancel, &w->to, &why, err);
+}
+
+cubed_status cubed_work(cubed_worker *w, const cubed_work_input *input, const void **reports,
+                        size_t *reports_size, cubed_error *err)
+{
+    cubed_work_input in = CUBED_WORK_INPUT_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("work", input, &in, err));
+    if (in.plan && w->has_plan)
+        return cb_fail(err, CUBED_E_ARG,
+                       "work: the worker was made for a plan, expected a message without a plan");
+    w->to.bytes.size = 0;
+    w->to.failed = false;
+    CB_TRY((in.plan || w->has_plan ? work_planned : work_told)(w, &in, err));
+    *reports = w->to.bytes.data;
+    *reports_size = w->to.bytes.size;
+    return CUBED_OK;
 }
 
 cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *options,
@@ -342,14 +322,19 @@ cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *op
 {
     cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("worker", options, &o, err));
+    if (o.plan) ctx = o.plan->ctx;
+    if (!ctx) return cb_fail(err, CUBED_E_ARG, "worker: expected a context or a plan");
     cubed_worker *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
     if (!w) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
     w->ctx = cubed_context_ref(ctx);
     w->allow_code = o.allow_code;
+    w->has_plan = o.plan;
+    if (o.plan) w->plan = cubed_plan_ref(o.plan);
     w->to = (answer){.ctx = ctx,
                      .most = o.max_message_bytes,
                      .skip_done = o.skip_done,
-                     .ends_process = o.ends_process};
+                     .ends_process = o.ends_process,
+                     .stuck = o.stuck};
     cb_buf_init(&w->to.bytes, &ctx->alloc);
     cb_buf_init(&w->key, &ctx->alloc);
     *out = w;
