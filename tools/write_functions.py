@@ -51,6 +51,7 @@ CALLS = "alike, arrays_of, lazy_list, operand, rechunked, task_mem, type_for"
 
 #: Titles of modules.
 TITLES = {
+    "bits": "Bits of integers",
     "fft": "Fourier transforms",
     "grids": "Positions on grids",
     "indexing": "Elements at positions",
@@ -60,6 +61,7 @@ TITLES = {
     "ndimage": "Filters of images",
     "numeric": "Numbers",
     "pieces": "Pieces, sizes and diagonals",
+    "products": "Products and polynomials",
     "searching": "Order and search",
     "sets": "Sets and chosen elements",
     "statistical": "Statistics",
@@ -77,6 +79,7 @@ TYPES = {
     frozenset({"ARRAY", "NONE"}): ("Any", "array_like or None"),
     frozenset({"ARRAYS"}): ("Sequence[Any]", "sequence of array_like"),
     frozenset({"BOOL"}): ("bool", "bool"),
+    frozenset({"BOOL", "CHOICE"}): ("bool | str", "bool or str"),
     frozenset({"INT"}): ("int", "int"),
     frozenset({"ARRAY", "INT"}): ("Any", "int or array_like of int"),
     frozenset({"INTS"}): ("Sequence[int]", "sequence of int"),

@@ -81,7 +81,8 @@ static const cli_topic topics[] = {
      "permute_dims transpose moveaxis swapaxes rollaxis flip rot90 squeeze expand_dims "
      "broadcast_to concat stack hstack vstack dstack column_stack roll repeat tile "
      "reshape ravel (order=\"F\") diff tril triu diag diagflat fliplr flipud resize append "
-     "insert delete rechunk; a, b = split(x, 2, dim=\"time\") array_split hsplit vsplit "
+     "insert delete rechunk; a, b = split(x, 2, dim=\"time\") array_split "
+     "hsplit vsplit "
      "dsplit unstack broadcast_arrays atleast_1d atleast_2d atleast_3d; pad(x, 2 or ((0, 1), (2, "
      "2)), "
      "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
@@ -110,7 +111,10 @@ static const cli_topic topics[] = {
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True) topk argtopk (x, 5, axis=) "
                 "partition argpartition (x, kth, axis=) lexsort((y, x)) sort_complex"},
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1))) "
-                 "einsum(\"ij,jk->ik\", a, b)"},
+                 "einsum(\"ij,jk->ik\", a, b) dot inner vdot kron (a, b)"},
+    {"polynomials", "polyfit(x, y, 2, w=) and c, v = polyfit(x, y, 2, cov=True), polyval(p, x), "
+                    "vander(x, 3, increasing=True)"},
+    {"bits", "packbits unpackbits (x, axis=, bitorder=\"little\")"},
     {"groups",
      "mean(x, groupby=region), or groupby(x, region, \"mean\"), of any reduction, median, "
      "quantile and percentile, by an array of labels (dim=\"time\", ngroups=, "

@@ -9,15 +9,10 @@ from cubed.array._array import Array
 from cubed.array._operands import (
     common_spec,
 )
-from cubed.array_api.elementwise_functions import (
-    conj,
-    multiply,
-    trunc,
-)
+from cubed.array_api.elementwise_functions import trunc
 from cubed.array_api.manipulation_functions import (
     reshape,
 )
-from cubed.array_api.statistical_functions import sum
 from cubed.base._types import Axis
 from cubed.functions._calls import operand
 from cubed.functions.manipulation import dstack, hstack, rot90, vstack
@@ -49,6 +44,7 @@ from cubed.functions.pieces import (
     flipud,
     split,
 )
+from cubed.functions.products import vdot
 from cubed.functions.statistical import corrcoef, cov
 from cubed.io._create import as_lazy
 
@@ -182,29 +178,3 @@ def average(
     made = _core.call("average", a._x, axis, operand(weights), keepdims)
     out, total = (Array._new(v, spec) for v in made)
     return (out, total) if returned else out
-
-
-def vdot(x1: Any, x2: Any, /) -> Array:
-    """The product of two flattened arrays, of which the first is conjugated.
-
-    Parameters
-    ----------
-    x1 : array_like
-        The first operand.
-    x2 : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        An array of the promoted type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.vdot(cubed.asarray([1, 2]), cubed.asarray([3, 4])).compute()
-    array(11)
-    """
-    a, b = flat(x1), flat(x2)
-    products = multiply(conj(a) if a.dtype.kind == "c" else a, b)
-    return sum(products, dtype=products.dtype)

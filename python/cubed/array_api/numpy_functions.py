@@ -34,7 +34,6 @@ from cubed.array_api._nan import (
     nanvar,
 )
 from cubed.array_api._pad import pad
-from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, moveaxis
 from cubed.base._types import DTypeLike
 from cubed.functions._calls import operand
@@ -42,6 +41,7 @@ from cubed.functions.grids import unravel_index
 from cubed.functions.manipulation import ravel, swapaxes, transpose
 from cubed.functions.math import isnat
 from cubed.functions.numeric import allclose, isclose
+from cubed.functions.products import dot
 from cubed.functions.searching import nanargmax, nanargmin
 from cubed.functions.statistical import (
     cumprod,
@@ -167,40 +167,6 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 
 
 # --- Products ------------------------------------------------------------------------------------
-
-
-def dot(a: Any, b: Any, /) -> Array:
-    """The sum of products over the last axis of a and the last but one of b, as in NumPy.
-
-    The product of matrices; for vectors, a number; numbers are multiplied.
-
-    Parameters
-    ----------
-    a : array_like
-        The first operand.
-    b : array_like
-        The second operand.
-
-    Returns
-    -------
-    Array
-        An array of the promoted type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 4.0]])
-    >>> cubed.dot(x, x).compute()
-    array([[ 7., 10.],
-           [15., 22.]])
-    """
-    refuse_foreign(a, b)
-    if is_scalar(a) or is_scalar(b) or 0 in (np.ndim(a), np.ndim(b)):
-        return a * b
-    x, y = _two(a, b)
-    if y.ndim == 1 or x.ndim <= 2 and y.ndim <= 2:
-        return matmul(x, y)
-    return tensordot(x, y, axes=((-1,), (-2,)))
 
 
 def outer(a: Any, b: Any, /) -> Array:

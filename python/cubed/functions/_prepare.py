@@ -22,7 +22,7 @@ from cubed.array._operands import (
 )
 from cubed.base._dtypes import kind_of, name_of
 from cubed.base._types import Axis, NDArray
-from cubed.functions._calls import arrays_of
+from cubed.functions._calls import arrays_of, task_mem
 from cubed.io._create import as_lazy
 
 
@@ -75,6 +75,26 @@ def one_or_each_of(name: str, arrays: Sequence[Any]) -> Any:
     """Like the function above, but returns one array without a tuple."""
     made = each_of(name, arrays)
     return made[0] if len(made) == 1 else made
+
+
+def polyfit_of(
+    name: str,
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None,
+    full: bool,
+    w: Any,
+    cov: Any,
+) -> Any:
+    """Coefficients, with `full` or `cov` in a tuple with other results."""
+    spec = common_spec(x, y, w)
+    weights = None if w is None else core_of(w)
+    given = (core_of(x), core_of(y), deg, rcond, full, weights, cov, task_mem(spec))
+    made = [Array._new(c, spec) for c in _core.call(name, *given)]
+    if full:
+        return (*made, len(x) * np.finfo(np.float64).eps if rcond is None else rcond)
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def pair_of(name: str, x1: Any, x2: Any) -> Array:

@@ -606,7 +606,7 @@ REFUSED = {
     r"histogramdd: 3 bins for 5 axes": lambda x: cubed.histogramdd(x, [1, 2, 3]),
     "method is 'linear'": lambda x: cubed.quantile(x, 0.5, axis=0, weights=V[:7]),
     "weights have shape": lambda x: cubed.quantile(x, 0.5, axis=0, weights=V, **CDF),
-    "polyfit: y has shape": lambda x: cubed.polyfit(V, x, 1),
+    "polyfit: y has 2 axes and 7 rows": lambda x: cubed.polyfit(V, x, 1),
 }
 
 

@@ -98,7 +98,7 @@ def test_parts_of_special_numbers():
     ("call", "message"),
     [
         (lambda: cubed.packbits([1.5]), "packbits: the elements are float64, expected integers"),
-        (lambda: cubed.packbits([1], bitorder="up"), "bitorder is 'up', expected 'big'"),
+        (lambda: cubed.packbits([1], bitorder="up"), "bitorder is 'up', expected one of 'big'"),
         (lambda: cubed.unpackbits([1]), "unpackbits: the elements are int64, expected uint8"),
         (lambda: cubed.modf([1j]), "modf: x is of complex128, expected real numbers"),
         (lambda: cubed.frexp([1j]), "frexp: x is of complex128, expected real numbers"),
