@@ -1,6 +1,6 @@
 /* Reductions: the rows of cubed/reductions.def, each also of the elements that are not NaN. */
+#include "array_api/chosen_reductions.h"
 #include "base/error.h"
-#include "cubed/stats.h"
 #include "rows.h"
 
 #define CATEGORY .category = "reduction"
@@ -13,69 +13,104 @@
         PARAM(NAME, ACCEPTS(FLOAT) | ACCEPTS(NONE), NAMED, NOTES)                                  \
     }
 
-static const cubed_param plain_params[] = {COMMON};
+#define TYPE PARAM_DTYPE("dtype", NAMED, "Data type of the result, in which elements are reduced.")
+#define INITIAL                                                                                    \
+    {                                                                                              \
+        PARAM("initial", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), NAMED,                          \
+              "One more element. None: there is none.")                                            \
+    }
+#define WHERE                                                                                      \
+    PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements that count. None: all.")
+
+static const cubed_param total_params[] = {COMMON, TYPE, INITIAL, WHERE};
+static const cubed_param extreme_params[] = {COMMON, INITIAL, WHERE};
+static const cubed_param mean_params[] = {COMMON, TYPE, WHERE};
+static const cubed_param truth_params[] = {COMMON, WHERE};
 static const cubed_param spread_params[] = {
     COMMON,
     DIVISOR("correction", "Subtracted from the number of elements in the divisor. None: 0."),
     DIVISOR("ddof", "NumPy's name of `correction`."),
-    PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements that count. None: all."),
+    WHERE,
+    TYPE,
 };
 
-static cubed_status take_options(const cb_call *c, int room[CUBED_MAX_NDIM],
+/* Positions of parameters; 0: the function does not have it. */
+typedef struct places {
+    const cubed_param *params;
+    int correction, ddof, type, initial, where;
+} places;
+static const places all_places[] = {{total_params, .type = 3, .initial = 4, .where = 5},
+                                    {extreme_params, .initial = 3, .where = 4},
+                                    {mean_params, .type = 3, .where = 4},
+                                    {truth_params, .where = 3},
+                                    {spread_params, 3, 4, .where = 5, .type = 6}};
+
+static const places *get_places(const cubed_function *f)
+{
+    const places *p = all_places;
+    while (p->params != f->params) p++;
+    return p;
+}
+
+static bool has(const cb_call *c, int i) { return i > 0 && cb_call_has(c, i); }
+
+static cubed_status take_options(const cb_call *c, const places *at, int room[CUBED_MAX_NDIM],
                                  cubed_reduce_options *o)
 {
     *o = (cubed_reduce_options)CUBED_REDUCE_OPTIONS_INIT;
     o->axes = cb_call_axes(c, 1, room, &o->naxes);
     o->keepdims = cb_call_bool(c, 2);
-    if (c->function->params != spread_params) return CUBED_OK;
-    if (cb_call_has(c, 3) && cb_call_has(c, 4))
+    if (has(c, at->correction) && has(c, at->ddof))
         return cb_call_blame(
-            c, 4,
+            c, at->ddof,
             cb_fail(c->err, CUBED_E_TYPE,
                     "%s: ddof and correction are the same parameter, expected one of the two",
                     c->function->name));
-    if (cb_call_has(c, 3)) o->correction = cb_call_real(c, 3);
-    if (cb_call_has(c, 4)) o->correction = cb_call_real(c, 4);
+    if (has(c, at->correction)) o->correction = cb_call_real(c, at->correction);
+    if (has(c, at->ddof)) o->correction = cb_call_real(c, at->ddof);
     return CUBED_OK;
 }
 
-/* Whether the variance is one of chosen elements, or of complex numbers. */
-static bool is_chosen(const cb_call *c)
+/* Whether the engine reduces x as it is: no other type, no first value, no mask, and elements that it takes. */
+static bool is_plain(const cb_call *c, const places *at)
 {
-    const cubed_dtype dtype = cubed_array_dtype(cb_call_array(c, 0));
-    return c->function->params == spread_params &&
-           (cb_call_has(c, 5) || cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX);
+    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0)));
+    const bool needs_more = at->params == truth_params ? kind >= CUBED_KIND_COMPLEX
+                            : at->correction           ? kind == CUBED_KIND_COMPLEX
+                                                       : false;
+    return !needs_more && !has(c, at->type) && !has(c, at->initial) && !has(c, at->where);
 }
 
-static cubed_status call_variance(const cb_call *c, bool skip_nan, const cubed_reduce_options *o)
+/* The first value: a number in the type that it has alone. */
+static cubed_status get_initial(const cb_call *c, int i, cubed_array **out)
 {
-    cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
-    options.axes = o->axes;
-    options.naxes = o->naxes;
-    options.keepdims = o->keepdims;
-    options.correction = o->correction;
-    options.root = c->which == CUBED_REDUCE_STD;
-    options.skip_nan = skip_nan;
-    return cubed_variance(cb_call_array(c, 0), cb_call_array(c, 5), &options, c->out, c->err);
+    const cubed_value *v = &c->values[i];
+    return has(c, i) ? cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out)
+                     : CUBED_OK;
 }
 
-static cubed_status call_reduce(const cb_call *c)
+static cubed_status reduce(const cb_call *c, bool skip_nan)
 {
+    const places *at = get_places(c->function);
     int room[CUBED_MAX_NDIM];
-    cubed_reduce_options o;
-    CB_TRY(take_options(c, room, &o));
-    if (is_chosen(c)) return call_variance(c, false, &o);
-    return cubed_reduce((cubed_reduction)c->which, cb_call_array(c, 0), &o, c->out, c->err);
+    cubed_array *x = cb_call_array(c, 0), *initial = NULL;
+    cb_chosen_options o = {
+        .name = c->function->name, .reduction = (cubed_reduction)c->which, .skip_nan = skip_nan};
+    CB_TRY(take_options(c, at, room, &o.reduce));
+    if (is_plain(c, at))
+        return (skip_nan ? cubed_nan_reduce : cubed_reduce)(o.reduction, x, &o.reduce, c->out,
+                                                            c->err);
+    if (has(c, at->type)) o.dtype = cb_call_dtype(c, at->type);
+    if (has(c, at->where)) o.where = cb_call_array(c, at->where);
+    CB_TRY(get_initial(c, at->initial, &initial));
+    o.initial = initial;
+    const cubed_status st = cb_reduce_chosen(x, &o, c->out, c->err);
+    cubed_array_unref(initial);
+    return st;
 }
 
-static cubed_status call_nan_reduce(const cb_call *c)
-{
-    int room[CUBED_MAX_NDIM];
-    cubed_reduce_options o;
-    CB_TRY(take_options(c, room, &o));
-    if (is_chosen(c)) return call_variance(c, true, &o);
-    return cubed_nan_reduce((cubed_reduction)c->which, cb_call_array(c, 0), &o, c->out, c->err);
-}
+static cubed_status call_reduce(const cb_call *c) { return reduce(c, false); }
+static cubed_status call_nan_reduce(const cb_call *c) { return reduce(c, true); }
 
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
@@ -96,23 +131,23 @@ static cubed_status call_nan_reduce(const cb_call *c)
             __VA_ARGS__)
 
 static const cb_row rows[] = {
-    BOTH(SUM, "sum", "Sums of the elements", SUM_TYPE, plain_params, .attrs = CUBED_ATTRS_REDUCE,
+    BOTH(SUM, "sum", "Sums of the elements", SUM_TYPE, total_params, .attrs = CUBED_ATTRS_REDUCE,
          .cell_method = "sum"),
-    BOTH(PROD, "prod", "Products of the elements", SUM_TYPE, plain_params,
+    BOTH(PROD, "prod", "Products of the elements", SUM_TYPE, total_params,
          .attrs = CUBED_ATTRS_NONE),
-    BOTH(MIN, "min", "The smallest of the elements", SAME_TYPE, plain_params,
+    BOTH(MIN, "min", "The smallest of the elements", SAME_TYPE, extreme_params,
          .attrs = CUBED_ATTRS_REDUCE, .cell_method = "minimum"),
-    BOTH(MAX, "max", "The largest of the elements", SAME_TYPE, plain_params,
+    BOTH(MAX, "max", "The largest of the elements", SAME_TYPE, extreme_params,
          .attrs = CUBED_ATTRS_REDUCE, .cell_method = "maximum"),
-    BOTH(MEAN, "mean", "Means of the elements", FLOAT_TYPE, plain_params,
+    BOTH(MEAN, "mean", "Means of the elements", FLOAT_TYPE, mean_params,
          .attrs = CUBED_ATTRS_REDUCE, .cell_method = "mean"),
     BOTH(VAR, "var", "Variances of the elements", FLOAT_TYPE, spread_params,
          .attrs = CUBED_ATTRS_SQUARE, .cell_method = "variance"),
     BOTH(STD, "std", "Standard deviations of the elements", FLOAT_TYPE, spread_params,
          .attrs = CUBED_ATTRS_REDUCE, .cell_method = "standard_deviation"),
-    ROW(ALL, "all", "Whether all elements are true, or not 0.", BOOL_TYPE, plain_params,
+    ROW(ALL, "all", "Whether all elements are true, or not 0.", BOOL_TYPE, truth_params,
         call_reduce, .attrs = CUBED_ATTRS_NONE),
-    ROW(ANY, "any", "Whether an element is true, or not 0.", BOOL_TYPE, plain_params, call_reduce,
+    ROW(ANY, "any", "Whether an element is true, or not 0.", BOOL_TYPE, truth_params, call_reduce,
         .attrs = CUBED_ATTRS_NONE),
 };
 

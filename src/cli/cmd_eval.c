@@ -74,7 +74,7 @@ static const cli_topic topics[] = {
      "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
     {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
                    "nanmax, nanargmin, nanargmax, ... "
-                   "(axis=, dim=\"time\", keepdims=True, correction=)"},
+                   "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes",

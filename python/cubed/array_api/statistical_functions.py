@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_device, lazy, normalize_axes, real_number
-from cubed.array_api._chosen import (
-    filled,
-    mask_of,
-    mean_of_chosen,
-    started,
-    variance,
-)
-from cubed.array_api.data_type_functions import astype
-from cubed.array_api.elementwise_functions import imag, isnan, logical_and, real, sqrt
-from cubed.array_api.searching_functions import where as choose
-from cubed.base._dtypes import kind_of, name_of
+from cubed.array._operands import check_device, core_of, lazy, normalize_axes, real_number
+from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
 from cubed.functions.statistical import cumulative_prod, cumulative_sum
@@ -41,66 +30,27 @@ def reduced(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """A reduction by its name; with "nan" in front of it over the elements that are not NaN."""
+    """A reduction, in a data type, from a first value, or of the elements that a mask chooses."""
     x = lazy(x)
-    what, skip_nan, floats = (
-        name.removeprefix("nan"),
-        name.startswith("nan"),
-        kind_of(x.dtype) in "fc",
-    )
-    to = None if dtype is None else np.dtype(name_of(dtype))
-    loses_nan = skip_nan and floats and to is not None and kind_of(to) not in "fc"
-    if loses_nan and what not in ("sum", "prod"):
-        raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
-    if to is not None and initial is None:
-        warn_of_lost_parts(x.dtype, to)
-    in_integers = what in ("var", "std") and where is True and to is not None and to.kind in "iu"
-    if what in ("var", "std") and not in_integers and (where is not True or x.dtype.kind == "c"):
-        root = what == "std"
-        return variance(x, axis, keepdims, dtype, correction, root, where, skip_nan)
-    if where is not True and what == "mean":
-        chosen = logical_and(mask_of(where, x), ~isnan(x)) if skip_nan and floats else where
-        return mean_of_chosen(x, axis, keepdims, dtype, chosen)
-    if where is not True:
-        x = filled(name, x, where, initial)
-    if initial is not None:
-        return started(name, x, axis, keepdims, dtype, initial, reduced)
-    if x.dtype.kind in "mM":
-        dtype = None  # they have no other type
-    if in_integers:
-        return _variance_in_integers(x, axis, keepdims, dtype, correction, what == "std")
-    if loses_nan:
-        x = without_nan(x, what == "prod")  # casts do not handle NaN
-    core = x._x if dtype is None else _core.call("astype", x._x, name_of(dtype))
+    to = None if dtype is None else name_of(dtype)
+    if to is not None:
+        warn_of_lost_parts(x.dtype, np.dtype(to))
+    if isinstance(initial, Array):
+        raise TypeError("initial is a lazy array, expected a number")
+    first = None if initial is None else core_of(initial)
+    mask = None if where is True else core_of(where)
+    what = name.removeprefix("nan")
+    given: tuple[Any, ...] = (to, first, mask)
+    if what in ("var", "std"):
+        given = (real_number(correction, "correction"), None, mask, to)
+    elif what == "mean":
+        given = (to, mask)
+    elif what in ("min", "max"):
+        given = (first, mask)
+    elif what in ("all", "any"):
+        given = (mask,)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    free = (real_number(correction, "correction"),) if what in ("var", "std") else ()
-    out = _core.call(name, core, axes, keepdims, *free)
-    if dtype is not None and out.dtype != name_of(dtype):
-        out = _core.call("astype", out, name_of(dtype))
-    return x._like(out)
-
-
-def without_nan(x: Array, value: float) -> Array:
-    """x with another value for NaN."""
-    return choose(isnan(x), float(value), x) if kind_of(x.dtype) in "fc" else x
-
-
-def _variance_in_integers(
-    x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, correction: float, root: bool
-) -> Array:
-    """As NumPy computes it in this type: the mean, squares and the result lose their fractions."""
-    axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
-    n = math.prod(x.shape[d] for d in axes)
-    parts = [real(x), imag(x)] if x.dtype.kind == "c" else [x]
-    mean = astype(
-        astype(sum(parts[0], axis=axis, dtype=dtype, keepdims=True), "float64") / n, dtype
-    )
-    off = parts[0] - mean
-    squares = off * off if len(parts) == 1 else off * off + parts[1] * parts[1]
-    total = sum(squares, axis=axis, dtype=dtype, keepdims=keepdims)
-    free = n - real_number(correction, "correction")
-    out = astype(astype(total, "float64") / (free if free > 0 else 0.0), dtype)
-    return astype(sqrt(astype(out, "float64")), dtype) if root else out
+    return x._like(_core.call(name, x._x, axes, keepdims, *given))
 
 
 def max(

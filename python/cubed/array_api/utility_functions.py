@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import lazy, normalize_axes, normalize_axis
-from cubed.array_api._chosen import filled
+from cubed.array._operands import lazy, normalize_axis
 from cubed.array_api.manipulation_functions import broadcast_to, concat
+from cubed.array_api.statistical_functions import reduced
 from cubed.base._types import Axis
 from cubed.functions import manipulation
 from cubed.io._create import as_lazy
 
-if TYPE_CHECKING:
-    from cubed._core import Reduction
-
 __all__ = ["all", "any", "diff"]
 
 
-def _reduce(
-    name: Reduction, x: Array, axis: Axis, keepdims: bool, out: None, where: Any = True
-) -> Array:
+def _refuse_out(name: str, out: None) -> None:
     if out is not None:
         raise TypeError(f"{name} of a lazy array cannot write to out=: use the result")
-    x = lazy(x)
-    if where is not True:
-        x = filled(name, x, where, None)
-    axes = None if axis is None else normalize_axes(axis, x.ndim)
-    core = x._x
-    if x.dtype.kind in "cmMSU":  # NaN and NaT are true, strings if they are not empty
-        core = _core.call("astype", core, "int64" if x.dtype.kind in "mM" else "bool")
-    return x._like(_core.call(name, core, axes, keepdims))
 
 
 def all(
@@ -69,7 +55,8 @@ def all(
     >>> cubed.all(x, axis=1).compute()
     array([False,  True])
     """
-    return _reduce("all", x, axis, keepdims, out, where)
+    _refuse_out("all", out)
+    return reduced("all", x, axis, keepdims, where=where)
 
 
 def any(
@@ -107,7 +94,8 @@ def any(
     >>> cubed.any(x, axis=1).compute()
     array([ True,  True])
     """
-    return _reduce("any", x, axis, keepdims, out, where)
+    _refuse_out("any", out)
+    return reduced("any", x, axis, keepdims, where=where)
 
 
 def diff(

@@ -1,0 +1,360 @@
+/* Reductions in another type, from a first value, and of elements that a mask chooses. */
+#include "array_api/chosen_reductions.h"
+
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "cubed/stats.h"
+#include "ops/steps.h"
+
+typedef struct chosen {
+    cb_steps *s;
+    const cb_chosen_options *o;
+    cubed_reduce_options reduce; /* with the axes by number, all of them */
+    int axes[CUBED_MAX_NDIM];
+} chosen;
+
+static bool is_spread(const cb_chosen_options *o)
+{
+    return o->reduction == CUBED_REDUCE_VAR || o->reduction == CUBED_REDUCE_STD;
+}
+
+static bool is_truth(const cb_chosen_options *o)
+{
+    return o->reduction == CUBED_REDUCE_ALL || o->reduction == CUBED_REDUCE_ANY;
+}
+
+static bool is_extreme(const cb_chosen_options *o)
+{
+    return o->reduction == CUBED_REDUCE_MIN || o->reduction == CUBED_REDUCE_MAX;
+}
+
+static cubed_kind kind_of(const cubed_array *x) { return cubed_dtype_kind(x->node.dtype); }
+
+static bool has_nan(const cubed_array *x)
+{
+    return kind_of(x) == CUBED_KIND_FLOAT || kind_of(x) == CUBED_KIND_COMPLEX;
+}
+
+static bool is_whole(cubed_dtype dtype)
+{
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
+}
+
+static cubed_array *op(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
+{
+    return cb_step_op(c->s, which, a, b, NULL);
+}
+
+static cubed_array *cast(const chosen *c, cubed_array *x, const cubed_dtype *dtype)
+{
+    return dtype ? cb_step_cast(c->s, x, *dtype) : x;
+}
+
+/* x where a mask is true, else `value`, in the type of x. */
+static cubed_array *choose(const chosen *c, cubed_array *mask, cubed_array *x, cubed_array *value)
+{
+    cubed_array *out = cb_step_op(c->s, CUBED_OP_WHERE, mask, x, value);
+    return out ? cb_step_cast(c->s, out, x->node.dtype) : NULL;
+}
+
+static cubed_array *zero_of(const chosen *c, const cubed_array *x)
+{
+    cubed_array *zero = NULL;
+    return cb_step(c->s, cb_op_zero(x->ctx, x->node.dtype, &zero, c->s->err), &zero);
+}
+
+static cubed_array *known(const chosen *c, cubed_array *x)
+{
+    return op(c, CUBED_OP_LOGICAL_NOT, op(c, CUBED_OP_ISNAN, x, NULL), NULL);
+}
+
+static cubed_array *sum(const chosen *c, cubed_array *x, bool keepdims)
+{
+    cubed_reduce_options o = c->reduce;
+    o.keepdims = keepdims;
+    return cb_step_reduce(c->s, CUBED_REDUCE_SUM, x, &o);
+}
+
+/* The number of elements that a mask of x's shape chooses, as float64. */
+static cubed_array *count(const chosen *c, cubed_array *mask)
+{
+    cubed_array *n = NULL;
+    if (c->s->st != CUBED_OK) return NULL;
+    n = cb_step(c->s, cubed_count_nonzero(mask, &c->reduce, &n, c->s->err), &n);
+    return n ? cb_step_cast(c->s, n, CUBED_FLOAT64) : NULL;
+}
+
+static double count_all(const chosen *c, const cubed_array *x)
+{
+    double n = 1;
+    for (int i = 0; i < c->reduce.naxes; i++) n *= (double)x->shape[c->axes[i]];
+    return n;
+}
+
+/* --- Without a mask and a first value ------------------------------------------------------------------ */
+
+static cubed_array *reduce_plain(const chosen *c, cubed_array *x, const cubed_dtype *dtype)
+{
+    cubed_array *in = cast(c, x, dtype), *out = NULL;
+    if (!in) return NULL;
+    out = cb_step(c->s,
+                  (c->o->skip_nan ? cubed_nan_reduce : cubed_reduce)(
+                      c->o->reduction, in, &c->o->reduce, &out, c->s->err),
+                  &out);
+    return out ? cast(c, out, dtype) : NULL;
+}
+
+/* Variances of which each step is in an integer type, as NumPy computes them. */
+static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_dtype dtype)
+{
+    const double n = count_all(c, x), free = n - c->o->reduce.correction;
+    const cubed_dtype real = CUBED_FLOAT64;
+    const bool is_complex = kind_of(x) == CUBED_KIND_COMPLEX;
+    cubed_array *part = is_complex ? op(c, CUBED_OP_REAL, x, NULL) : x;
+    cubed_array *total = part ? sum(c, cast(c, part, &dtype), true) : NULL;
+    if (!total) return NULL;
+    total = cast(c, cast(c, total, &dtype), &real);
+    cubed_array *mean = cast(c, op(c, CUBED_OP_DIVIDE, total, cb_step_float(c->s, n)), &dtype);
+    cubed_array *off = op(c, CUBED_OP_SUBTRACT, part, mean);
+    cubed_array *squares = op(c, CUBED_OP_MULTIPLY, off, off);
+    if (is_complex) {
+        cubed_array *other = op(c, CUBED_OP_IMAG, x, NULL);
+        squares = op(c, CUBED_OP_ADD, squares, op(c, CUBED_OP_MULTIPLY, other, other));
+    }
+    total = sum(c, cast(c, squares, &dtype), c->reduce.keepdims);
+    total = cast(c, cast(c, total, &dtype), &real);
+    cubed_array *out =
+        cast(c, op(c, CUBED_OP_DIVIDE, total, cb_step_float(c->s, free > 0 ? free : 0)), &dtype);
+    if (c->o->reduction != CUBED_REDUCE_STD) return out;
+    return cast(c, op(c, CUBED_OP_SQRT, cast(c, out, &real), NULL), &dtype);
+}
+
+/* --- Masks --------------------------------------------------------------------------------------------- */
+
+/* The mask in the shape of x. */
+static cubed_array *mask_of(const chosen *c, const cubed_array *x)
+{
+    cubed_array *mask = c->o->where;
+    const int ndim = x->node.grid->ndim;
+    if (mask->node.dtype != CUBED_BOOL) {
+        c->s->st = cb_fail(c->s->err, CUBED_E_TYPE, "%s: where is of type %s, expected bool",
+                           c->o->name, cubed_dtype_name(mask->node.dtype));
+        return NULL;
+    }
+    bool is_same = mask->node.grid->ndim == ndim;
+    for (int d = 0; is_same && d < ndim; d++) is_same = mask->shape[d] == x->shape[d];
+    if (is_same) return mask;
+    cubed_array *wide = cb_step_broadcast(c->s, mask, ndim, x->shape);
+    if (!wide) c->s->st = cb_context(c->s->err, c->s->st, "%s: where", c->o->name);
+    return wide;
+}
+
+static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
+{
+    const cubed_dtype real = CUBED_FLOAT64;
+    const cubed_dtype *dtype = c->o->dtype;
+    cubed_array *mask = mask_of(c, x);
+    if (mask && c->o->skip_nan && has_nan(x)) mask = op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x));
+    if (dtype || kind_of(x) < CUBED_KIND_FLOAT) x = cast(c, x, dtype ? dtype : &real);
+    if (!mask || !x) return NULL;
+    cubed_array *terms = choose(c, mask, x, zero_of(c, x));
+    cubed_array *total = terms ? sum(c, terms, c->reduce.keepdims) : NULL;
+    if (!total) return NULL;
+    return cast(c, op(c, CUBED_OP_DIVIDE, total, count(c, mask)),
+                dtype ? dtype : &total->node.dtype);
+}
+
+static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask, bool skip_nan,
+                             bool root)
+{
+    cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
+    cubed_array *out = NULL;
+    options.axes = c->o->reduce.axes;
+    options.naxes = c->o->reduce.naxes;
+    options.keepdims = c->o->reduce.keepdims;
+    options.correction = c->o->reduce.correction;
+    options.skip_nan = skip_nan;
+    options.root = root;
+    if (!x || c->s->st != CUBED_OK) return NULL;
+    return cb_step(c->s, cubed_variance(x, mask, &options, &out, c->s->err), &out);
+}
+
+/* Mean squares of distances of complex numbers from the mean of their real parts: as in NumPy, the mean loses its imaginary
+ * part in a real type, and the elements keep theirs. */
+static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cubed_array *mask)
+{
+    const cubed_dtype *dtype = c->o->dtype;
+    const double free = c->o->reduce.correction;
+    if (c->o->skip_nan) mask = mask ? op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x)) : known(c, x);
+    cubed_array *along =
+        variance(c, cast(c, op(c, CUBED_OP_REAL, x, NULL), dtype), mask, false, false);
+    cubed_array *part = op(c, CUBED_OP_IMAG, x, NULL);
+    cubed_array *squares = cast(c, op(c, CUBED_OP_MULTIPLY, part, part), dtype), *divisor;
+    if (!along || !squares) return NULL;
+    if (mask) {
+        squares = choose(c, mask, squares, zero_of(c, squares));
+        divisor = op(c, CUBED_OP_SUBTRACT, count(c, mask), cb_step_float(c->s, free));
+        divisor = op(c, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
+    } else {
+        const double n = count_all(c, x) - free;
+        divisor = cb_step_number(c->s, squares, n > 0 ? n : 0);
+    }
+    if (!squares || !divisor) return NULL;
+    cubed_array *total = sum(c, squares, c->reduce.keepdims);
+    cubed_array *made =
+        cast(c, op(c, CUBED_OP_ADD, along, op(c, CUBED_OP_DIVIDE, total, divisor)), dtype);
+    return c->o->reduction == CUBED_REDUCE_STD ? op(c, CUBED_OP_SQRT, made, NULL) : made;
+}
+
+static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
+{
+    const cubed_dtype *dtype = c->o->dtype;
+    cubed_array *mask = c->o->where ? mask_of(c, x) : NULL;
+    if (c->s->st != CUBED_OK) return NULL;
+    if (dtype && kind_of(x) == CUBED_KIND_COMPLEX && cubed_dtype_kind(*dtype) == CUBED_KIND_FLOAT)
+        return variance_about_real_mean(c, x, mask);
+    return variance(c, cast(c, x, dtype), mask, c->o->skip_nan,
+                    c->o->reduction == CUBED_REDUCE_STD);
+}
+
+/* x with the neutral element of the reduction where the mask is false. */
+static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
+{
+    cubed_array *mask = mask_of(c, x), *neutral = zero_of(c, x);
+    if (!mask || !neutral) return NULL;
+    if (is_extreme(c->o)) {
+        if (c->o->initial) return choose(c, mask, x, cast(c, c->o->initial, &x->node.dtype));
+        c->s->st = cb_fail(c->s->err, CUBED_E_ARG,
+                           "%s: where needs an initial, the result where no element is chosen",
+                           c->o->name);
+        return NULL;
+    }
+    if (c->o->reduction == CUBED_REDUCE_PROD || c->o->reduction == CUBED_REDUCE_ALL)
+        neutral = cast(c, cb_step_whole(c->s, 1), &x->node.dtype);
+    return choose(c, mask, x, neutral);
+}
+
+/* --- First values -------------------------------------------------------------------------------------- */
+
+/* The larger or smaller of two complex numbers, by their real parts first; NaN if one is NaN, the first one of two. */
+static cubed_array *complex_extreme(const chosen *c, cubed_array *a, cubed_array *b)
+{
+    const bool largest = c->o->reduction == CUBED_REDUCE_MAX;
+    cubed_array *first = largest ? a : b, *second = largest ? b : a;
+    cubed_array *re[2] = {op(c, CUBED_OP_REAL, first, NULL), op(c, CUBED_OP_REAL, second, NULL)};
+    cubed_array *im[2] = {op(c, CUBED_OP_IMAG, first, NULL), op(c, CUBED_OP_IMAG, second, NULL)};
+    cubed_array *tie = op(c, CUBED_OP_LOGICAL_AND, op(c, CUBED_OP_EQUAL, re[0], re[1]),
+                          op(c, CUBED_OP_GREATER_EQUAL, im[0], im[1]));
+    cubed_array *behind =
+        op(c, CUBED_OP_LOGICAL_NOT,
+           op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_GREATER, re[0], re[1]), tie), NULL);
+    cubed_array *is_b = op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_ISNAN, b, NULL), behind);
+    cubed_array *made = cb_step_op(c->s, CUBED_OP_WHERE, is_b, b, a);
+    return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_ISNAN, a, NULL), a, made);
+}
+
+/* The first value in the shape of the result. */
+static cubed_array *spread_initial(const chosen *c, const cubed_array *x, cubed_array *initial)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    uint32_t reduced = 0;
+    int ndim = 0;
+    for (int i = 0; i < c->reduce.naxes; i++) reduced |= UINT32_C(1) << c->axes[i];
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        const bool is_reduced = reduced >> d & 1;
+        if (!is_reduced || c->reduce.keepdims) shape[ndim++] = is_reduced ? 1 : x->shape[d];
+    }
+    return cb_step_broadcast(c->s, initial, ndim, shape);
+}
+
+static cubed_array *reduce_filled(const chosen *c, cubed_array *x);
+
+static cubed_array *reduce_from(const chosen *c, cubed_array *x)
+{
+    cubed_array *initial = c->o->initial;
+    if (initial->node.grid->ndim > 0) {
+        c->s->st = cb_fail(c->s->err, CUBED_E_ARG, "%s: initial has %d axes, expected a number",
+                           c->o->name, initial->node.grid->ndim);
+        return NULL;
+    }
+    if (is_extreme(c->o) && count_all(c, x) == 0)
+        return spread_initial(c, x, cast(c, initial, &x->node.dtype));
+    cubed_array *out = reduce_filled(c, x);
+    if (!out) return NULL;
+    initial = cast(c, initial, &out->node.dtype);
+    if (!is_extreme(c->o))
+        return op(c, c->o->reduction == CUBED_REDUCE_SUM ? CUBED_OP_ADD : CUBED_OP_MULTIPLY, out,
+                  initial);
+    if (kind_of(out) == CUBED_KIND_COMPLEX) return complex_extreme(c, out, initial);
+    return op(c, c->o->reduction == CUBED_REDUCE_MAX ? CUBED_OP_MAXIMUM : CUBED_OP_MINIMUM, out,
+              initial);
+}
+
+/* --- Any ----------------------------------------------------------------------------------------------- */
+
+/* The reduction of all elements of x, without a first value. */
+static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
+{
+    /* Times have no other type. */
+    const cubed_dtype *dtype = kind_of(x) == CUBED_KIND_TIME ? NULL : c->o->dtype;
+    if (dtype && is_spread(c->o) && is_whole(*dtype)) return whole_variance(c, x, *dtype);
+    if (dtype && is_spread(c->o) && cubed_dtype_kind(*dtype) == CUBED_KIND_COMPLEX) {
+        cubed_array *real = variance(c, cast(c, x, dtype), NULL, c->o->skip_nan,
+                                     c->o->reduction == CUBED_REDUCE_STD);
+        return real ? cast(c, real, dtype) : NULL;
+    }
+    if (dtype && c->o->skip_nan && has_nan(x) && cubed_dtype_kind(*dtype) != CUBED_KIND_FLOAT &&
+        cubed_dtype_kind(*dtype) != CUBED_KIND_COMPLEX) {
+        /* Casts to integers have no place for NaN. */
+        const double neutral = c->o->reduction == CUBED_REDUCE_PROD;
+        cubed_array *value = cb_step_number(c->s, x, neutral);
+        x = choose(c, known(c, x), x, value);
+    }
+    return x ? reduce_plain(c, x, dtype) : NULL;
+}
+
+static cubed_array *reduce_any(const chosen *c, cubed_array *x)
+{
+    const cb_chosen_options *o = c->o;
+    const bool is_chosen = o->where != NULL;
+    if (is_spread(o) && !(o->dtype && !is_chosen && is_whole(*o->dtype)) &&
+        (is_chosen || kind_of(x) == CUBED_KIND_COMPLEX))
+        return variance_of_chosen(c, x);
+    if (is_chosen && o->reduction == CUBED_REDUCE_MEAN) return mean_of_chosen(c, x);
+    if (is_truth(o) && kind_of(x) >= CUBED_KIND_COMPLEX) {
+        const cubed_dtype truth = kind_of(x) == CUBED_KIND_TIME ? CUBED_INT64 : CUBED_BOOL;
+        x = cast(c, x, &truth);
+    }
+    if (is_chosen && x) x = fill_unchosen(c, x);
+    if (!x) return NULL;
+    return o->initial ? reduce_from(c, x) : reduce_filled(c, x);
+}
+
+/* Whether integers would have to hold a NaN. */
+static cubed_status check_type(const cubed_array *x, const cb_chosen_options *o, cubed_error *err)
+{
+    const bool is_total = o->reduction == CUBED_REDUCE_SUM || o->reduction == CUBED_REDUCE_PROD;
+    if (!o->dtype || !o->skip_nan || !has_nan(x) || is_total ||
+        cubed_dtype_kind(*o->dtype) == CUBED_KIND_FLOAT ||
+        cubed_dtype_kind(*o->dtype) == CUBED_KIND_COMPLEX)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_TYPE, "%s: dtype is %s for an array of %s, expected floats",
+                   o->name, cubed_dtype_name(*o->dtype), cubed_dtype_name(x->node.dtype));
+}
+
+cubed_status cb_reduce_chosen(cubed_array *x, const cb_chosen_options *options, cubed_array **out,
+                              cubed_error *err)
+{
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    chosen c = {.s = &s, .o = options, .reduce = options->reduce};
+    const int ndim = x->node.grid->ndim;
+    CB_TRY(check_type(x, options, err));
+    if (!options->reduce.axes) c.reduce.naxes = ndim;
+    for (int i = 0; i < c.reduce.naxes; i++) {
+        c.axes[i] = options->reduce.axes ? options->reduce.axes[i] : i;
+        CB_TRY(cb_api_axis(options->name, ndim, &c.axes[i], err));
+    }
+    c.reduce.axes = c.axes;
+    return cb_steps_end(&s, reduce_any(&c, x), out);
+}
