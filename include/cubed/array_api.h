@@ -235,7 +235,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
     const cubed_quantile_options *options, cubed_array **out, cubed_error *err);
 
 /* Computes the quantile of 0.5 by the method "linear": the mean of the two middle elements. Differences of times are
- * allowed, too, and truncated; NaT gives NaT, with skip_nan only if all elements are NaT. */
+ * allowed, too, and truncated; NaT gives NaT, with skip_nan only if all elements are NaT. Complex numbers are allowed, too:
+ * their lines are sorted whole (cubed_sort_with), by real parts first. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);

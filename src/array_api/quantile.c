@@ -1,7 +1,17 @@
 /* Quantiles of numbers or times. */
+#include "array_api/complex_median.h"
 #include "array_api/time_quantiles.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+
+static cubed_status take_axes(const cubed_array *x, const cubed_quantile_options *o,
+                              uint32_t *reduced, cubed_error *err)
+{
+    const int ndim = x->node.grid->ndim;
+    if (o->axes) return cb_api_axes("quantile", ndim, o->axes, o->naxes, reduced, err);
+    *reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    return CUBED_OK;
+}
 
 static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_front,
                               const cubed_quantile_options *options, cubed_array **out,
@@ -15,10 +25,7 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
     if (ndim + in_front > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
                        ndim);
-    if (o->axes)
-        CB_TRY(cb_api_axes("quantile", ndim, o->axes, o->naxes, &wanted.reduced, err));
-    else
-        wanted.reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    CB_TRY(take_axes(x, o, &wanted.reduced, err));
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TIME)
         return cb_api_time_quantiles(x, &wanted, out, err);
     return cb_api_number_quantiles(x, &wanted, out, err);
@@ -49,5 +56,10 @@ cubed_status cubed_median(cubed_array *x, const cubed_quantile_options *options,
     if (cubed_dtype_family(x->node.dtype) == CUBED_DATETIME64)
         return cb_fail(err, CUBED_E_TYPE, "median is not defined for %s: quantile(x, 0.5) is",
                        cubed_dtype_text(x->node.dtype, text));
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX) {
+        uint32_t reduced;
+        CB_TRY(take_axes(x, &o, &reduced, err));
+        return cb_api_complex_median(x, reduced, &o, out, err);
+    }
     return cubed_quantile(x, 0.5, &o, out, err);
 }

@@ -23,7 +23,6 @@ from cubed.array._operands import (
 from cubed.array_api import elementwise_functions, linalg
 from cubed.array_api._einsum import einsum
 from cubed.array_api._histogram import bincount, digitize, histogram
-from cubed.array_api._medians import median, nanmedian
 from cubed.array_api._nan import (
     nanmax,
     nanmean,
@@ -46,8 +45,10 @@ from cubed.functions.searching import nanargmax, nanargmin
 from cubed.functions.statistical import (
     cumprod,
     cumsum,
+    median,
     nancumprod,
     nancumsum,
+    nanmedian,
     nanpercentile,
     nanquantile,
     percentile,

@@ -20,8 +20,10 @@ __all__ = [
     "cumulative_min",
     "cumulative_prod",
     "cumulative_sum",
+    "median",
     "nancumprod",
     "nancumsum",
+    "nanmedian",
     "nanpercentile",
     "nanquantile",
     "percentile",
@@ -358,6 +360,35 @@ def cumulative_sum(
     return x._like(core)
 
 
+def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """The element in the middle, or the mean of the two there.
+
+    Complex numbers are ordered by their real parts first.
+
+    Parameters
+    ----------
+    x : Array
+        Numbers, or differences of times.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes: float64 for integers and bools, else the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.median(cubed.asarray([1.0, 2.0, 9.0])).compute()
+    array(2.)
+    """
+    x = lazy(x)
+    return x._like(_core.call("median", x._x, axis, keepdims, x.spec.task_mem))
+
+
 def nancumprod(
     x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
 ) -> Array:
@@ -424,6 +455,35 @@ def nancumsum(
     """
     x = lazy(x)
     return x._like(_core.call("nancumsum", x._x, axis, type_for(dtype, x), include_initial))
+
+
+def nanmedian(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """The median of the elements that are not NaN, or not NaT.
+
+    Complex numbers are ordered by their real parts first.
+
+    Parameters
+    ----------
+    x : Array
+        Numbers, or differences of times.
+    axis : int, tuple of int or None
+        Axes along which to compute. None: all.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes: float64 for integers and bools, else the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.nanmedian(cubed.asarray([1.0, float("nan"), 9.0])).compute()
+    array(5.)
+    """
+    x = lazy(x)
+    return x._like(_core.call("nanmedian", x._x, axis, keepdims, x.spec.task_mem))
 
 
 def nanpercentile(

@@ -1,0 +1,13 @@
+/* Medians of complex numbers. */
+#ifndef CB_COMPLEX_MEDIAN_H
+#define CB_COMPLEX_MEDIAN_H
+
+#include "array_api/api_pkg.h"
+
+/* The element in the middle of complex numbers along the axes in `reduced` (bit d), or the mean of the two there: ordered by real
+ * parts, then by imaginary parts. NaN + NaN i if an element is NaN, or with skip_nan if all are. */
+CUBED_MUST_CHECK cubed_status cb_api_complex_median(cubed_array *x, uint32_t reduced,
+                                                    const cubed_quantile_options *o,
+                                                    cubed_array **out, cubed_error *err);
+
+#endif
