@@ -165,8 +165,8 @@ static const cubed_param quantile_params[] =
     QUANTILE_PARAMS(1, "Part of the elements that is below, from 0 to 1.");
 static const cubed_param percentile_params[] =
     QUANTILE_PARAMS(100, "Part of the elements that is below, from 0 to 100.");
-static const cubed_param median_params[] = {
-    PARAM_ARRAY("x", "Numbers, or differences of times."), AXES, KEEPDIMS, PARAM_TASK_MEM};
+static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
+                                            AXES, KEEPDIMS, PARAM_TASK_MEM};
 
 static cubed_status call_median(const cb_call *c)
 {
