@@ -24,6 +24,7 @@ typedef struct cli_verb {
 
 int cmd_info(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_rechunk(int argc, char **argv);
 int cmd_copy(int argc, char **argv);
@@ -38,10 +39,13 @@ int cmd_executors(int argc, char **argv);
 int cmd_lambda_package(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
-extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_plot_usage, cmd_rechunk_usage,
-    cmd_copy_usage, cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_submit_usage,
-    cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage,
+extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot_usage,
+    cmd_rechunk_usage, cmd_copy_usage, cmd_run_usage, cmd_clean_usage, cmd_worker_usage,
+    cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage,
     cmd_lambda_package_usage, cmd_demo_usage;
+
+/* Whether FUNCTION[,ARGUMENT...] names a function of expressions (cmd_apply.c). */
+bool cli_is_function(const char *spec);
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 

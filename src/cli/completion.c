@@ -33,15 +33,22 @@ static bool stands_for_others(const char *word, int n)
     return false;
 }
 
-/* Writes functions and their categories, each after a blank. A category may have the name of a function. */
-static void put_functions(FILE *f)
+static bool is_verb(const cli_verb *verbs, const char *name)
+{
+    while (verbs->name && strcmp(verbs->name, name) != 0) verbs++;
+    return verbs->name != NULL;
+}
+
+/* Writes functions and their categories, each after a blank, without those that have the name of a verb. A category may
+ * have the name of a function. */
+static void put_functions(FILE *f, const cli_verb *verbs)
 {
     const char *category = "";
     for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c)) {
         if (strcmp(c->category, category) != 0 && !cubed_function_find(c->category))
             fprintf(f, " %s", c->category);
         category = c->category;
-        fprintf(f, " %s", c->name);
+        if (!is_verb(verbs, c->name)) fprintf(f, " %s", c->name);
     }
 }
 
@@ -56,7 +63,7 @@ static void put_words(FILE *f, const cli_verb *verbs, const char *words)
             fprintf(f, "%s%s", sep, verbs->name);
             sep = " ";
         }
-        if (strcmp(words, CLI_WORDS_TOPICS) == 0) put_functions(f);
+        if (strcmp(words, CLI_WORDS_TOPICS) == 0) put_functions(f, verbs);
         return;
     }
     while (cli_next_word(&words, &word, &n)) {

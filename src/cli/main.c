@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lang/function_hints.h"
 #include "lang/guess.h"
 
 static int cmd_help(int argc, char **argv);
@@ -41,6 +42,8 @@ static const cli_usage completion_usage = {
 static const cli_verb verbs[] = {
     {"info", "show what a Zarr store holds", cmd_info, &cmd_info_usage},
     {"eval", "evaluate expressions over arrays", cmd_eval, &cmd_eval_usage},
+    {"apply", "apply a function to all variables of a file: cubed monmean in.nc out.nc", cmd_apply,
+     &cmd_apply_usage},
     {"plot", "draw what expressions give, as a picture", cmd_plot, &cmd_plot_usage},
     {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
@@ -151,8 +154,11 @@ static void reject_verb(const char *name)
     lang_guess g;
     lang_guess_init(&g, name);
     for (const cli_verb *v = verbs; v->name; v++) lang_guess_list(&g, v->name);
-    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, lang_guess_text(&g, text));
-    if (g.best[0])
+    char hint[2 * GUESS_TEXT];
+    const char *guess =
+        g.best[0] ? lang_guess_text(&g, text) : expr_function_hint(name, hint, sizeof hint);
+    cli_say(stderr, "cubed: \"%s\" is no verb%s\n", name, guess);
+    if (*guess)
         fputs("try: cubed --help\n", stderr);
     else
         cli_print_overview(stderr, verbs);
@@ -191,6 +197,9 @@ int main(int argc, char **argv)
         code = cli_show_version();
     } else if (v) {
         code = v->run(argc - 1, argv + 1);
+    } else if (argc > 2 && cli_is_function(name)) {
+        name = "apply";
+        code = cmd_apply(argc - 1, argv + 1);
     } else {
         reject_verb(name);
         return EXIT_USAGE;

@@ -60,6 +60,14 @@ static void try_functions(lang_guess *g)
     calendar_call_guess_functions(g);
 }
 
+bool expr_is_function(const char *name)
+{
+    lang_guess g;
+    lang_guess_init(&g, name);
+    try_functions(&g);
+    return strcmp(g.best, name) == 0;
+}
+
 const char *expr_function_hint(const char *name, char *hint, size_t cap)
 {
     char text[GUESS_TEXT];

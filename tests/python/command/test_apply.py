@@ -1,0 +1,129 @@
+"""Functions of all variables of a file, in the form of CDO: ``cubed monmean in.nc out.nc``."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from conftest import check, run
+
+needs_cdo = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo is not there")
+
+
+@pytest.fixture
+def source(tmp_path):
+    rng = np.random.default_rng(0)
+    dims = ("time", "lat", "lon")
+    ds = xr.Dataset(
+        {
+            "t2m": (dims, rng.normal(280, 5, (400, 4, 6)), {"units": "K", "coordinates": "area"}),
+            "pr": (dims, rng.random((400, 4, 6), "f4"), {"units": "mm"}),
+            "mask": (("lat", "lon"), rng.integers(0, 2, (4, 6)).astype("i4")),
+            "area": (("lat", "lon"), rng.random((4, 6))),
+        },
+        coords={
+            "time": pd.date_range("2020-01-01", periods=400),
+            "lat": ("lat", [10.0, 20.0, 30.0, 40.0], {"units": "degrees_north"}),
+            "lon": ("lon", np.arange(6) * 60.0, {"units": "degrees_east"}),
+        },
+        attrs={"title": "made up"},
+    )
+    ds.to_netcdf(tmp_path / "in.nc")
+    return ds
+
+
+def apply(tmp_path, *words, says=""):
+    """The output of the command, whose last word is ``out.nc``."""
+    done = check(run(*words, tmp_path / "out.nc", "--overwrite", "--progress", "none"))
+    assert done.err == says
+    return xr.open_dataset(tmp_path / "out.nc")
+
+
+def test_all_variables(source, tmp_path):
+    got = apply(tmp_path, "monmean", tmp_path / "in.nc", says="cubed: copied unchanged: mask\n")
+    want = source.resample(time="MS").mean()
+    assert set(got.data_vars) == {"t2m", "pr", "mask", "time_bnds"}
+    np.testing.assert_allclose(got.t2m, want.t2m)
+    np.testing.assert_allclose(got.pr, want.pr, rtol=1e-6)
+    np.testing.assert_array_equal(got.mask, source.mask)
+    np.testing.assert_array_equal(got.area, source.area)
+    assert got.t2m.units == "K"
+    assert got.title == "made up"
+
+
+def test_chains(source, tmp_path):
+    words = ["apply", "mean,time", "-sel,time=2020-02/2020-03,lat=20/40", tmp_path / "in.nc"]
+    got = apply(tmp_path, *words)
+    part = source.sel(time=slice("2020-02", "2020-03"), lat=slice(20, 40))
+    np.testing.assert_allclose(got.t2m, part.t2m.mean("time"))
+    np.testing.assert_array_equal(got.mask, part.mask)  # it has no time, but a latitude
+    words = ["sqrt", "-abs", "-quantile,0.9,dim=time,method=nearest", tmp_path / "in.nc"]
+    got = apply(tmp_path, *words)
+    want = np.sqrt(np.abs(source.t2m.quantile(0.9, "time", method="nearest")))
+    np.testing.assert_allclose(got.t2m, want)
+    np.testing.assert_allclose(got.mask, np.sqrt(source.mask))
+
+
+def test_two_inputs(source, tmp_path):
+    mean = source[["t2m", "pr", "mask"]].mean("time", keepdims=True)
+    mean.drop_vars("time", errors="ignore").to_netcdf(tmp_path / "mean.nc")
+    got = apply(tmp_path, "subtract", tmp_path / "in.nc", tmp_path / "in.nc")
+    for name in ("t2m", "pr", "mask"):
+        assert not got[name].any()
+    only = source[["mask"]].rename(mask="other")
+    only.to_netcdf(tmp_path / "only.nc")
+    got = apply(tmp_path, "multiply", tmp_path / "in.nc", tmp_path / "only.nc")
+    np.testing.assert_array_equal(got.t2m, source.t2m * only.other)
+    np.testing.assert_array_equal(got.mask, source.mask**2)
+
+
+def test_one_file_of_many(source, tmp_path):
+    source.isel(time=slice(200)).to_netcdf(tmp_path / "p1.nc")
+    source.isel(time=slice(200, None)).to_netcdf(tmp_path / "p2.nc")
+    says = "cubed: copied unchanged: mask\n"
+    got = apply(tmp_path, "monmean", tmp_path / "p*.nc", says=says)
+    np.testing.assert_allclose(got.t2m, source.t2m.resample(time="MS").mean())
+
+
+def test_texts_are_copied(tmp_path):
+    ds = xr.Dataset({"x": ("n", np.arange(3.0)), "name": ("n", np.array(["a", "bc", "d"]))})
+    ds.to_zarr(tmp_path / "in.zarr", zarr_format=2)
+    check(run("sqrt", tmp_path / "in.zarr", tmp_path / "out.zarr"))
+    got = xr.open_zarr(tmp_path / "out.zarr")
+    np.testing.assert_array_equal(got.x, np.sqrt(ds.x))
+    np.testing.assert_array_equal(got.name, ds.name)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["monmaen", "in.nc", "out.nc"], 'no verb (did you mean "monmean"?)'),
+        (["monmean", "in.nc"], "expected IN OUT, or IN IN2 OUT, but there are 1 names"),
+        (["monmean", "-nothing", "in.nc", "out.nc"], '"nothing" is no function'),
+        (["mean,tmie", "in.nc", "out.nc"], 'no dimension "tmie"'),
+        (["add", "in.nc", "other.nc", "out.nc"], "has no variable that add applies to"),
+        (["apply", "in.nc", "out.nc"], "is no function"),
+        (["apply", "--overwrite"], "expected a function"),
+        (["monmean", "absent.nc", "out.nc"], "absent.nc"),
+    ],
+)
+def test_what_is_wrong(source, tmp_path, words, says):
+    xr.Dataset({"a": ("n", [1.0]), "b": ("n", [1.0])}).to_netcdf(tmp_path / "other.nc")
+    done = run(*(tmp_path / w if w.endswith(".nc") else w for w in words))
+    assert done.code != 0
+    assert says in done.err
+    assert not (tmp_path / "out.nc").exists()
+
+
+@needs_cdo
+@pytest.mark.parametrize("name", ["monmean", "yearmax", "ymonmin", "daysum", "yseasmean"])
+def test_as_cdo(source, tmp_path, name):
+    subprocess.run(["cdo", "-s", "-b", "F64", name, "in.nc", "cdo.nc"], cwd=tmp_path, check=True)
+    got = apply(tmp_path, name, tmp_path / "in.nc", says="cubed: copied unchanged: mask\n")
+    want = xr.open_dataset(tmp_path / "cdo.nc", decode_times=False)
+    for variable in ("t2m", "pr", "mask"):
+        np.testing.assert_allclose(
+            got[variable], np.squeeze(want[variable].values), rtol=1e-6, err_msg=variable
+        )
