@@ -33,6 +33,7 @@ from cubed.array_api import (
     statistical_functions,
     ufunc_functions,
     utility_functions,
+    writing_functions,
 )
 from cubed.array_api import fft as fft
 from cubed.array_api import lib as lib
@@ -64,6 +65,7 @@ from cubed.array_api.sorting_functions import *  # noqa: F403
 from cubed.array_api.statistical_functions import *  # noqa: F403
 from cubed.array_api.ufunc_functions import *  # noqa: F403
 from cubed.array_api.utility_functions import *  # noqa: F403
+from cubed.array_api.writing_functions import *  # noqa: F403
 
 __array_api_version__ = "2025.12"
 
@@ -100,3 +102,4 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
     __all__ += sorting_functions.__all__
     __all__ += statistical_functions.__all__
     __all__ += utility_functions.__all__
+    __all__ += writing_functions.__all__

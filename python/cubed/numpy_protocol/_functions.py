@@ -15,6 +15,7 @@ from cubed import array_api as xp
 from cubed.array._array import Array
 from cubed.array._neighbours import ask_function, is_foreign
 from cubed.array._operands import normalize_axes, to_numpy
+from cubed.array_api import writing_functions
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 from cubed.blocks._apply import map_blocks
@@ -22,7 +23,11 @@ from cubed.io._create import as_lazy
 from cubed.numpy_protocol import _sparse
 from cubed.numpy_protocol._names import ours
 from cubed.numpy_protocol._ufuncs import NO_VALUE
-from cubed.numpy_protocol._writes import WRITERS
+
+#: Functions that write into their first argument, by NumPy's.
+WRITERS: dict[Any, Callable[..., None]] = {
+    getattr(np, name): getattr(writing_functions, name) for name in writing_functions.__all__
+}
 
 #: Parameters of NumPy's that change no value here, whatever they are.
 _HINTS = {"assume_unique", "hermitian", "kind", "optimize", "overwrite_input", "stable", "subok"}
@@ -140,7 +145,7 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
         name = f"{func.__module__}.{func.__name__}"
         raise TypeError(f"{name} cannot write to out=, a lazy array: x[...] = {name}(...) can")
     mine = _ADAPTED.get(func) or ours(func.__name__, func.__module__)
-    if mine is not None:
+    if mine is not None and func not in WRITERS:
         given = _translate(func, mine, args, kwargs)
         if given is not None:
             return mine(*given[0], **given[1])

@@ -302,6 +302,13 @@ def test_numpys_arrays_are_written_from_lazy_ones():
         np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("name", sorted(WRITERS))
+def test_functions_of_the_package_write_into_lazy_arrays_alone(name):
+    assert getattr(cubed.array_api, name) is getattr(cubed, name)
+    with pytest.raises(TypeError, match=f"{name}: .* is a ndarray, expected a lazy array: numpy"):
+        getattr(cubed, name)(F.copy(), [0], [1])
+
+
 def test_writing_is_lazy():
     x, m = lazy(F), lazy(B)
     with cubed.raise_if_computes():
@@ -314,6 +321,7 @@ def test_writing_is_lazy():
 
 BAD = {
     "copyto: float64 is not cast to int64": lambda x: np.copyto(x, 1.5),
+    "copyto: where is of type int64, expected bool": lambda x: cubed.copyto(x, 1, where=x),
     "copyto: complex128 is not cast": lambda x: np.copyto(x, lazy(C)),
     "not cast to int64 by the rule 'no'": lambda x: np.copyto(x, lazy(B), casting="no"),
     "a mask of shape": lambda x: np.copyto(x, 1, where=np.ones((3, 4, 5), bool)),
@@ -435,7 +443,8 @@ def test_random_writes(seed):
             args = [case.lazy(v) for v in case.args]
             kwargs = {k: case.lazy(v) for k, v in case.kwargs.items()}
             try:
-                assert getattr(np, case.name)(got, *args, **kwargs) is None
+                module = np if done % 2 else cubed
+                assert getattr(module, case.name)(got, *args, **kwargs) is None
                 values = got.compute()
             except (TypeError, ValueError, IndexError, OverflowError) as e:
                 refused = e
