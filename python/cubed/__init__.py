@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from cubed.blocks._apply import apply_along_axis as apply_along_axis
     from cubed.blocks._apply import map_blocks as map_blocks
     from cubed.blocks._blockwise import blockwise as blockwise
+    from cubed.blocks._delayed import from_delayed as from_delayed
+    from cubed.blocks._delayed import to_delayed as to_delayed
     from cubed.blocks._groupby import groupby_reduce as groupby_reduce
     from cubed.blocks._gufunc import apply_gufunc as apply_gufunc
     from cubed.blocks._gufunc import as_gufunc as as_gufunc
@@ -73,6 +75,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "config",
         "cumreduction",
         "from_array",
+        "from_delayed",
         "from_zarr",
         "groupby_reduce",
         "load_plan",
@@ -85,6 +88,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "reduction",
         "show_versions",
         "store",
+        "to_delayed",
         "to_zarr",
         "unify_chunks",
         "visualize",
@@ -102,12 +106,14 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "config": "_settings",
         "cumreduction": "blocks._reduction",
         "eval": "io._eval",
+        "from_delayed": "blocks._delayed",
         "groupby_reduce": "blocks._groupby",
         "map_blocks": "blocks._apply",
         "map_overlap": "blocks._overlap",
         "measure_reserved_mem": "blocks._measure",
         "reduction": "blocks._reduction",
         "show_versions": "base._versions",
+        "to_delayed": "blocks._delayed",
         "raise_if_computes": "planning._guard",
         "unify_chunks": "blocks._unify",
     }
