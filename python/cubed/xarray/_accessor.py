@@ -6,19 +6,42 @@ import importlib
 import importlib.util
 import os
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 import cubed
 from cubed.array._array import Array
+from cubed.planning._compute import Plan
+
+if TYPE_CHECKING:
+    from cubed.diagnostics.estimate import Estimate, Profile
 
 
 class Accessor:
-    """What ``ds.cubed`` and ``da.cubed`` offer for lazy arrays."""
+    """What ``ds.cubed`` and ``da.cubed`` offer for lazy arrays.
+
+    A plan is that of all lazy variables and coordinates together.
+    """
 
     def __init__(self, owner: xr.Dataset | xr.DataArray) -> None:
         self._owner = owner
+
+    def _lazy(self, method: str) -> list[Array]:
+        """The lazy arrays of the object; TypeError if there is none."""
+        owner = self._owner
+        if isinstance(owner, xr.Dataset):
+            parts = list(owner.variables.values())
+        else:
+            parts = [owner.variable, *(c.variable for c in owner.coords.values())]
+        # Variables in memory stay out: `data` would load those that a backend has not read yet.
+        lazy = [p.data for p in parts if isinstance(p._data, Array)]
+        if not lazy:
+            raise TypeError(
+                f"{method}: the {type(owner).__name__} has no lazy array of Cubed, expected at"
+                ' least one: make some by .chunk(chunked_array_type="cubed")'
+            )
+        return lazy
 
     def visualize(
         self, filename: str | os.PathLike[str] = "cubed", format: str | None = None, **options: Any
@@ -42,19 +65,69 @@ class Accessor:
         TypeError
             The object has no lazy array of Cubed.
         """
-        owner = self._owner
-        if isinstance(owner, xr.Dataset):
-            parts = list(owner.variables.values())
-        else:
-            parts = [owner.variable, *(c.variable for c in owner.coords.values())]
-        # Variables in memory stay out: `data` would load those that a backend has not read yet.
-        lazy = [p.data for p in parts if isinstance(p._data, Array)]
-        if not lazy:
-            raise TypeError(
-                f"visualize: the {type(owner).__name__} has no lazy array of Cubed, expected at"
-                ' least one: make some by .chunk(chunked_array_type="cubed")'
-            )
+        lazy = self._lazy("visualize")
         return cubed.visualize(*lazy, filename=filename, format=format, **options)
+
+    def plan(self, **options: Any) -> Plan:
+        """Returns the plan that computing the object would run.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`cubed.plan`.
+
+        Returns
+        -------
+        Plan
+            With numbers of tasks, bytes and memory. Nothing is computed.
+
+        Raises
+        ------
+        TypeError
+            The object has no lazy array of Cubed.
+        """
+        return cubed.plan(*self._lazy("plan"), **options)
+
+    def estimate(self, profile: str | Profile = "local-nvme") -> Estimate:
+        """Estimates time, requests and cost of computing the object on a kind of machine.
+
+        Parameters
+        ----------
+        profile
+            As for :meth:`cubed.Plan.estimate`.
+
+        Returns
+        -------
+        Estimate
+            Nothing is computed.
+
+        Raises
+        ------
+        TypeError
+            The object has no lazy array of Cubed.
+        """
+        return cubed.plan(*self._lazy("estimate")).estimate(profile)
+
+    def compute(self, **options: Any) -> Any:
+        """Computes the object in one plan.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`cubed.compute`, such as `executor`, `callbacks` and `resume`.
+
+        Returns
+        -------
+        Dataset or DataArray
+            A copy of the object with its values in memory. The object itself stays lazy.
+
+        Raises
+        ------
+        TypeError
+            The object has no lazy array of Cubed.
+        """
+        self._lazy("compute")
+        return self._owner.compute(**options)
 
 
 def register() -> None:

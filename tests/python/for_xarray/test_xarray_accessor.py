@@ -37,6 +37,41 @@ def test_coordinates_of_an_array_are_drawn(ds, tmp_path):
     assert in_memory.cubed.visualize(tmp_path / "c.svg").path == tmp_path / "c.svg"
 
 
+def test_plans_and_estimates(ds):
+    lazy = [ds.a.data, ds.s.data, ds.when.data]
+    with cubed.raise_if_computes():
+        plan, estimate = ds.cubed.plan(), ds.cubed.estimate("s3-lambda")
+        unfused = ds.a.cubed.plan(optimize_graph=False)
+    assert plan.summary() == cubed.plan(*lazy).summary() and len(plan.array_names) == 3
+    assert repr(estimate) == repr(cubed.plan(*lazy).estimate("s3-lambda"))
+    assert unfused.num_stages >= ds.a.cubed.plan().num_stages
+
+
+def test_compute(ds):
+    class Starts(cubed.Callback):
+        found = 0
+
+        def on_compute_start(self, event):
+            self.found += 1
+
+    starts = Starts()
+    got = ds.cubed.compute(executor="single-threaded", callbacks=[starts])
+    assert starts.found == 1 and isinstance(ds.a.data, cubed.Array)
+    for name in ("a", "b", "s", "when"):
+        assert isinstance(got[name].variable._data, np.ndarray)
+    xr.testing.assert_identical(got, ds.compute())
+    xr.testing.assert_identical((ds.a + 1).cubed.compute(), got.a + 1)
+
+
+@pytest.mark.parametrize("method", ["plan", "estimate", "compute"])
+def test_methods_without_lazy_arrays(method):
+    cubed.ones(3)  # with one, the accessor is there
+    value = xr.DataArray(np.ones(3), dims="x", name="v")
+    for x in (value, value.to_dataset()):
+        with pytest.raises(TypeError, match=f"{method}: the {type(x).__name__} has no lazy array"):
+            getattr(x.cubed, method)()
+
+
 @pytest.mark.parametrize("kind", ["Dataset", "DataArray"])
 def test_without_lazy_arrays(kind, tmp_path):
     cubed.ones(3)  # with one, the accessor is there
