@@ -57,12 +57,12 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
         dtype = src.dtype
     if not np.can_cast(dtype, dst.dtype, casting):
         raise TypeError(f"copyto: {dtype} is not cast to {dst.dtype} by the rule {casting!r}")
-    mask = True if where is True else as_lazy(where)
-    if mask is not True and mask.dtype != bool:
+    mask = None if where is True else as_lazy(where)
+    if mask is not None and mask.dtype != bool:
         raise TypeError(f"copyto: where is of type {mask.dtype}, expected bool")
     new = dst.copy()
     new[...] = np.asarray(src, dtype=dst.dtype) if is_scalar(src) else src
-    if mask is True:
+    if mask is None:
         dst._rebind(new._x)
     else:
         _put_where("copyto", dst, mask, new)
