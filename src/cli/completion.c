@@ -59,8 +59,8 @@ static void put_words(FILE *f, const cli_verb *verbs, const char *words)
     int n;
     const char *sep = "";
     if (strcmp(words, CLI_WORDS_VERBS) == 0 || strcmp(words, CLI_WORDS_TOPICS) == 0) {
-        for (; verbs->name; verbs++) {
-            fprintf(f, "%s%s", sep, verbs->name);
+        for (const cli_verb *v = verbs; v->name; v++) {
+            fprintf(f, "%s%s", sep, v->name);
             sep = " ";
         }
         if (strcmp(words, CLI_WORDS_TOPICS) == 0) put_functions(f, verbs);
