@@ -53,6 +53,7 @@ CALLS = "alike, arrays_of, lazy_list, operand, rechunked, task_mem, type_for"
 TITLES = {
     "bits": "Bits of integers",
     "fft": "Fourier transforms",
+    "fields": "Fields of grids",
     "grids": "Positions on grids",
     "indexing": "Elements at positions",
     "linalg": "Linear algebra",
@@ -239,7 +240,7 @@ def spelled(p: Param) -> str:
     text = p.default or ""
     if text.startswith("["):
         return f"({text[1:-1]})"
-    return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0")
+    return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0").replace("e+", "e")
 
 
 def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> str:

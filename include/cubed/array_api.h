@@ -272,7 +272,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ptp(cubed_array *x,
 /* Computes the weighted mean. The result has the type that both operands promote to; integers give float64. A sum of
  * weights of 0 gives NaN or infinity.
  *
- * weights  of x's shape, or 1-D along the only reduced axis; NULL: cubed_mean
+ * weights  of x's shape, or one for each element along the reduced axes, in their order; NULL: cubed_mean
  * total    receives the sums of the weights; may be NULL */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_array *weights,
                                                       const cubed_reduce_options *options,

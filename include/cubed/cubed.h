@@ -13,6 +13,7 @@
 #include "cubed/cf.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"
+#include "cubed/fields.h"
 #include "cubed/filters.h"
 #include "cubed/groupby.h"
 #include "cubed/new_file.h"

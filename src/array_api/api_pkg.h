@@ -4,6 +4,7 @@
 
 #include "cubed/array_api.h"
 #include "cubed/blockwise.h"
+#include "ops/number_steps.h"
 #include "plan/graph.h"
 
 /* Size of blocks where an operation has a choice: large enough that a task is worth its dispatch, small enough that several
@@ -52,6 +53,11 @@ CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis,
 /* Sets the mask of several axes, without duplicates. */
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
+
+/* Weights w, one for each element along the axes of x, in the order of `axes`, in a shape that broadcasts to x's. NULL, without
+ * an error, if w has other extents or there are no axes (field_statistics.c). The axes are checked. */
+cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
+                            int naxes);
 
 /* Singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian ones, that do not fit in a task (band.c). *fits
  * is false, without result, if a band of them does not fit either. */

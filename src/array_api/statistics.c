@@ -196,29 +196,24 @@ static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_o
     return y;
 }
 
-/* Weights in x's shape; one-dimensional weights lie along the axis. */
+/* Weights in x's shape, or in one that broadcasts to it: one for each element along the axes, in their order. */
 static cubed_array *weights_of(cb_steps *s, const cubed_array *x, cubed_array *w,
                                const cubed_reduce_options *o)
 {
+    char own[CB_SHAPE_TEXT_CAP], theirs[CB_SHAPE_TEXT_CAP];
     const int ndim = x->node.grid->ndim;
-    int64_t shape[CUBED_MAX_NDIM];
-    if (w->node.grid->ndim == ndim && memcmp(w->shape, x->shape, sizeof *shape * (size_t)ndim) == 0)
+    uint32_t mask;
+    if (w->node.grid->ndim == ndim &&
+        memcmp(w->shape, x->shape, sizeof *x->shape * (size_t)ndim) == 0)
         return w;
-    if (w->node.grid->ndim != 1 || !o->axes || o->naxes != 1) {
-        s->st =
-            cb_fail(s->err, CUBED_E_ARG,
-                    "average: weights have %d dimensions, expected the shape of the array, or one "
-                    "dimension and one axis",
-                    w->node.grid->ndim);
-        return NULL;
-    }
-    int axis = o->axes[0];
-    s->st = cb_api_axis("average", ndim, &axis, s->err);
-    if (s->st == CUBED_OK && w->shape[0] != x->shape[axis])
-        s->st = cb_fail(s->err, CUBED_E_ARG, "average: %lld weights for %lld elements of axis %d",
-                        (long long)w->shape[0], (long long)x->shape[axis], axis);
-    for (int d = axis; d < ndim; d++) shape[d - axis] = d == axis ? w->shape[0] : 1;
-    return cb_step_reshaped(s, w, ndim - axis, shape);
+    if (o->axes) s->st = cb_api_axes("average", ndim, o->axes, o->naxes, &mask, s->err);
+    cubed_array *y = cb_api_weights(s, x, w, o->axes, o->naxes);
+    if (!y && s->st == CUBED_OK)
+        s->st = cb_fail(s->err, CUBED_E_ARG,
+                        "average: weights have shape %s, expected the shape %s of the array, or "
+                        "one weight for each element along the axes, in their order",
+                        cb_shape_text(w, theirs), cb_shape_text(x, own));
+    return y;
 }
 
 static cubed_array *weighted_mean(cb_steps *s, cubed_array *x, cubed_array *w,

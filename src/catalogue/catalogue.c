@@ -15,7 +15,8 @@ static const cb_rows *const categories[] = {
     &cb_stats_rows,        &cb_searching_rows, &cb_statistical_rows, &cb_numeric_rows,
     &cb_manipulation_rows, &cb_creation_rows,  &cb_indexing_rows,    &cb_random_rows,
     &cb_groups_rows,       &cb_math_rows,      &cb_pieces_rows,      &cb_grid_rows,
-    &cb_sets_rows,         &cb_ndimage_rows,   &cb_products_rows,    &cb_bits_rows};
+    &cb_sets_rows,         &cb_ndimage_rows,   &cb_products_rows,    &cb_bits_rows,
+    &cb_field_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 

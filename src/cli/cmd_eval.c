@@ -134,6 +134,10 @@ static const cli_topic topics[] = {
      "\"std\"); as CDO has them "
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
      "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=)"},
+    {"fields",
+     "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
+     "mermean vertmean, and min max range sum avg std std1 var var1 of each "
+     "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); gridarea(x)"},
     {"selections",
      "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
      "station=\"Kew\"), "

@@ -370,6 +370,30 @@ static int operands(const expr *e, const expr **list)
     return n;
 }
 
+/* "area: mean (areas from bounds)", or "lon: mean"; "K m2" of an integral. */
+static void add_field_method(expr_builder *b, const expr *e, json_t *attrs, const char *method)
+{
+    const expr_reduced *reduced = &b->built[e->number].reduced;
+    const cubed_array *x = built(b, e->child[0]);
+    const char *had = get_text(attrs, "cell_methods"), *units = get_text(attrs, "units");
+    const bool is_integral = strcmp(e->text, "fldint") == 0;
+    int n = 0, axes[CUBED_MAX_NDIM];
+    if (is_integral && *units)
+        expr_json_put_text(b, attrs, "units", strcmp(units, "1") == 0 ? "%.0sm2" : "%s m2", units);
+    if (!method || !x) return;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (reduced->axes >> d & 1) axes[n++] = d;
+    }
+    if (reduced->is_area)
+        expr_json_put_text(b, attrs, "cell_methods", "%s%sarea: %s", had, *had ? " " : "", method);
+    else
+        add_method(b, attrs, x, n, axes, method);
+    char *all = expr_text(b, "%s", get_text(attrs, "cell_methods"));
+    if (reduced->said && *all)
+        expr_json_put_text(b, attrs, "cell_methods", "%s (%s)", all, reduced->said);
+    expr_text_free(all);
+}
+
 static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs)
 {
     const cubed_array *x = built(b, e->child[0]);
@@ -379,6 +403,10 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
     const expr *axis =
         e->n > 1 && !windows && e->child[1]->kind != EXPR_KEYWORD && !order ? e->child[1] : NULL;
     if (r->rule == CUBED_ATTRS_SQUARE) square_units(b, attrs);
+    if (e->number < b->nbuilt && b->built[e->number].reduced.axes) {
+        add_field_method(b, e, attrs, r->method);
+        return;
+    }
     if (x && calendar_call_reduction(e, x, &axes[0])) {
         if (r->method) add_method(b, attrs, x, 1, axes, r->method);
         return;
@@ -390,8 +418,24 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
 
 static bool is_time_spread(const named_rule *r)
 {
-    return r->rule == CUBED_ATTRS_SQUARE || strcmp(r->name, "sum") == 0 ||
-           strcmp(r->name, "std") == 0 || strcmp(r->name, "ptp") == 0;
+    static const char *const spreads[] = {"sum", "standard_deviation", "range", NULL};
+    const char *const *s = spreads;
+    while (r->method && *s && strcmp(r->method, *s) != 0) s++;
+    return r->rule == CUBED_ATTRS_SQUARE || (r->method && *s);
+}
+
+static bool is_area(const expr *e)
+{
+    return e->kind == EXPR_CALL && strcmp(e->text, "gridarea") == 0;
+}
+
+static json_t *area_attributes(expr_builder *b)
+{
+    json_t *attrs = expr_json_object(b);
+    expr_json_put_text(b, attrs, "standard_name", "cell_area");
+    expr_json_put_text(b, attrs, "long_name", "area of grid cell");
+    expr_json_put_text(b, attrs, "units", "m2");
+    return attrs;
 }
 
 /* What the attributes of its operands, `about` of the first array that counts, become. */
@@ -405,7 +449,7 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     if (attrs && (differs || is_time_spread(r))) attrs = unless_reference(attrs);
     if (r->rule == CUBED_ATTRS_NONE || (r->rule == CUBED_ATTRS_SCALE && narrays > 1)) {
         json_decref(attrs);
-        return NULL;
+        return is_area(e) ? area_attributes(b) : NULL;
     }
     if (attrs && r->rule >= CUBED_ATTRS_REDUCE) add_reduction(b, e, r, attrs);
     return attrs;

@@ -4,6 +4,7 @@
 #include "lang/about.h"
 #include "lang/expr_builder.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_fields.h"
 #include "lang/expr_index.h"
 #include "lang/expr_json.h"
 #include "lang/function_hints.h"
@@ -191,6 +192,9 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     const cubed_function *function = cubed_function_find(e->text);
     const expr *by = function ? expr_keyword(e, "resample") : NULL;
     if (by) return expr_reject(b, by, "expected resample=\"1D\", in quotes");
+    bool is_field = false;
+    if (function) EXPR_TRY(expr_fields_build(b, e, function, &out->array, &is_field));
+    if (is_field) return CUBED_OK;
     if (function) return call_for_one(b, e, function, &out->array);
     if (cubed_dtype_parse(e->text, &dtype, NULL) == CUBED_OK) {
         cubed_array *x;

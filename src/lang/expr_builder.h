@@ -7,6 +7,13 @@
 
 typedef struct expr_builder expr_builder;
 
+/* Axes that a function of fields has reduced. */
+typedef struct expr_reduced {
+    uint32_t axes;    /* 0: the node is no such function */
+    bool is_area;     /* the axes are an area, by CF's word for horizontal ones */
+    const char *said; /* where weights are from; NULL: they were given, or there are none */
+} expr_reduced;
+
 struct expr_builder {
     /* Builds the value of a part; functions call it through expr_build_value. */
     cubed_status (*build)(expr_builder *b, const expr *e, expr_value *out);
@@ -23,6 +30,7 @@ struct expr_builder {
             *stored; /* their stored elements, which were only moved; NULL without a packing */
         const cubed_cf_packing
             *packing; /* of `stored`; while a node is built: of what it becomes */
+        expr_reduced reduced;
     } * built;
     bool
         no_memory; /* the machine had none for a string or a note: the expression fails with CUBED_E_NOMEM */

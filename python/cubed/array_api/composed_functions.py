@@ -146,7 +146,7 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """The mean with weights, of the shape of x or of one axis; with `returned` also their sum.
+    """The mean with weights; with `returned` also their sum.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def average(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     weights : array_like or None
-        Weight of each element; None: 1.
+        Weight of each element, or of each along the axes, in their order; None: 1.
     returned : bool, default False
         Whether the sum of the weights is returned, too.
     keepdims : bool, default False

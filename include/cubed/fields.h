@@ -1,0 +1,96 @@
+/* Areas of grid cells, and statistics of fields with weights. Lazy, like everything in cubed/array.h.
+ *
+ * Missing elements are NaN. They are left out with their weights, unless the text of a function says otherwise. */
+#ifndef CUBED_FIELDS_H
+#define CUBED_FIELDS_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Areas ------------------------------------------------------------------------------------------------------- */
+
+/* Radius of the Earth that CDO uses, in metres. */
+#define CUBED_EARTH_RADIUS 6371000.0
+
+/* Edges of cells between corners of different longitudes. */
+typedef enum cubed_cell_edges {
+    CUBED_EDGES_GREAT_CIRCLES, /* the shortest lines, as CDO has them */
+    CUBED_EDGES_LATITUDES      /* circles of latitude */
+} cubed_cell_edges;
+
+typedef struct cubed_area_options {
+    size_t struct_size;
+    cubed_array *lat_bounds, *lon_bounds; /* NULL: midpoints between neighbours */
+    cubed_cell_edges edges;
+    double radius; /* of the sphere; areas are in its squared units */
+} cubed_area_options;
+#define CUBED_AREA_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cubed_area_options), NULL, NULL, CUBED_EDGES_GREAT_CIRCLES, CUBED_EARTH_RADIUS      \
+    }
+
+/* Computes the areas of the cells of a grid on a sphere, as float64. Angles are in degrees.
+ *
+ * lat, lon  centres of cells. 1-D without bounds, or with bounds of shape (n, 2): the axes of a regular or Gaussian grid, the
+ *           result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and the
+ *           result has the shape of `lat`
+ *
+ * Without bounds the outermost latitudes have cells as far outwards as inwards. Edges beyond 88 degrees are at the pole, as CDO
+ * has it. Longitudes that jump by a turn are neighbours. Cells of 180 degrees and more have circles of latitude as edges. A
+ * cell of corners may contain a pole.
+ *
+ * Errors: CUBED_E_ARG if shapes do not fit, an axis of one element has no bounds, or corners have circles of latitude as
+ * edges. CUBED_E_TYPE unless all have real numbers. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
+                                                        const cubed_area_options *options,
+                                                        cubed_array **out, cubed_error *err);
+
+/* --- Statistics ---------------------------------------------------------------------------------------------------- */
+
+/* W is the sum of the weights of the elements that are there, M their weighted mean. */
+typedef enum cubed_field_statistic {
+    CUBED_FIELD_MEAN,     /* sum of w x / W */
+    CUBED_FIELD_AVG,      /* the mean; NaN if an element is missing */
+    CUBED_FIELD_SUM,      /* without weights; NaN of no elements */
+    CUBED_FIELD_INTEGRAL, /* sum of w x; NaN of no elements */
+    CUBED_FIELD_MIN,      /* without weights */
+    CUBED_FIELD_MAX,      /* without weights */
+    CUBED_FIELD_RANGE,    /* the largest element less the smallest */
+    CUBED_FIELD_VAR,      /* sum of w (x - M)^2 / W */
+    CUBED_FIELD_VAR1, /* sum of w (x - M)^2 W / (W^2 - sum of w^2); without weights the divisor is n - 1 */
+    CUBED_FIELD_STD, /* the root of VAR */
+    CUBED_FIELD_STD1 /* the root of VAR1 */
+} cubed_field_statistic;
+
+typedef struct cubed_field_options {
+    size_t struct_size;
+    const int *axes; /* as in cubed_reduce_options; NULL: all axes */
+    int naxes;
+    bool keepdims;
+} cubed_field_options;
+#define CUBED_FIELD_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cubed_field_options), NULL, 0, false                                                \
+    }
+
+/* Reduces x along axes. Computed in float64; the result has the type of x, or float64 for integers. VAR, VAR1, STD and STD1
+ * read x twice.
+ *
+ * weights  one for each element along the axes, in the order of `axes`, or of a shape that broadcasts to x's; NULL: 1. A weight
+ *          that is NaN leaves the element out. SUM, MIN, MAX and RANGE have none.
+ *
+ * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_ARG for weights of another shape, and for weights of a
+ * statistic that has none. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights,
+                                                           cubed_field_statistic which,
+                                                           const cubed_field_options *options,
+                                                           cubed_array **out, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

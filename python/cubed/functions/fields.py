@@ -1,0 +1,1805 @@
+"""Fields of grids: written by tools/generate from the catalogue of functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of, lazy
+from cubed.base._types import Shape
+from cubed.functions._calls import operand
+
+__all__ = [
+    "fldavg",
+    "fldmax",
+    "fldmean",
+    "fldmin",
+    "fldrange",
+    "fldstd",
+    "fldstd1",
+    "fldsum",
+    "fldvar",
+    "fldvar1",
+    "fldint",
+    "fldpctl",
+    "gridarea",
+    "meravg",
+    "mermax",
+    "mermean",
+    "mermin",
+    "merrange",
+    "merstd",
+    "merstd1",
+    "mersum",
+    "mervar",
+    "mervar1",
+    "merpctl",
+    "vertavg",
+    "vertmax",
+    "vertmean",
+    "vertmin",
+    "vertrange",
+    "vertstd",
+    "vertstd1",
+    "vertsum",
+    "vertvar",
+    "vertvar1",
+    "zonavg",
+    "zonmax",
+    "zonmean",
+    "zonmin",
+    "zonrange",
+    "zonstd",
+    "zonstd1",
+    "zonsum",
+    "zonvar",
+    "zonvar1",
+    "zonpctl",
+]
+
+
+def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The mean of a field, weighted by area; NaN if an element is missing.
+
+    As the mean, but one missing element makes the result NaN.
+
+    In an expression, such as ``cubed.eval("fldavg(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldavg(x, area).compute()), 3)
+    4.5
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldavg", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldmax(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The largest element of a field.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("fldmax(t2m)", t2m=place)``, axes are found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> round(float(cubed.fldmax(x).compute()), 3)
+    8.0
+    """
+    x = lazy(x)
+    return x._like(_core.call("fldmax", x._x, axis, keepdims))
+
+
+def fldmean(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The mean of a field, weighted by area.
+
+    Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
+    of ``w``.
+
+    In an expression, such as ``cubed.eval("fldmean(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldmean(x, area).compute()), 3)
+    4.5
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldmean", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldmin(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The smallest element of a field.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("fldmin(t2m)", t2m=place)``, axes are found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> round(float(cubed.fldmin(x).compute()), 3)
+    1.0
+    """
+    x = lazy(x)
+    return x._like(_core.call("fldmin", x._x, axis, keepdims))
+
+
+def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The largest element of a field less the smallest.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("fldrange(t2m)", t2m=place)``, axes are found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> round(float(cubed.fldrange(x).compute()), 3)
+    7.0
+    """
+    x = lazy(x)
+    return x._like(_core.call("fldrange", x._x, axis, keepdims))
+
+
+def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The standard deviation of a field, weighted by area.
+
+    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    elements.
+
+    In an expression, such as ``cubed.eval("fldstd(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldstd(x, area).compute()), 3)
+    2.784
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldstd", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The standard deviation of the sample a field, weighted by area.
+
+    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+
+    In an expression, such as ``cubed.eval("fldstd1(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldstd1(x, area).compute()), 3)
+    3.357
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldstd1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldsum(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The sum of the elements of a field, without weights.
+
+    Missing elements are left out; NaN if there are no others.
+
+    In an expression, such as ``cubed.eval("fldsum(t2m)", t2m=place)``, axes are found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> round(float(cubed.fldsum(x).compute()), 3)
+    14.0
+    """
+    x = lazy(x)
+    return x._like(_core.call("fldsum", x._x, axis, keepdims))
+
+
+def fldvar(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The variance of a field, weighted by area.
+
+    The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
+
+    In an expression, such as ``cubed.eval("fldvar(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldvar(x, area).compute()), 3)
+    7.75
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldvar", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The variance of the sample a field, weighted by area.
+
+    With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
+    equal weights. Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("fldvar1(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldvar1(x, area).compute()), 3)
+    11.273
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldvar1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldint(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
+    """The integral over a field: the sum of elements times areas.
+
+    Missing elements are left out; NaN if there are no others. In units of `x` times square metres.
+
+    In an expression, such as ``cubed.eval("fldint(t2m)", t2m=place)``, axes and areas are found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> round(float(cubed.fldint(x, area).compute()), 3)
+    36.0
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("fldint", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def fldpctl(
+    x: Any, q: Any, *, axis: Shape = (-2, -1), keepdims: bool = False, method: str = "inverted_cdf"
+) -> Array:
+    """Percentiles of a field, without weights.
+
+    Missing elements are left out. The result is exact.
+
+    In an expression, such as ``cubed.eval("fldpctl(t2m, 90)", t2m=place)``, axes are found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 100.
+    axis : int or tuple of int, default (-2, -1)
+        Horizontal axes: two, or one of an unstructured grid.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    method : str, default "inverted_cdf"
+        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
+        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
+        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
+        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
+        ``"normal_unbiased"``.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `q` out of range, or another method.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> round(float(cubed.fldpctl(x, 90).compute()), 3)
+    8.0
+    """
+    x = lazy(x)
+    return x._like(_core.call("fldpctl", x._x, q, axis, keepdims, method, x.spec.task_mem))
+
+
+def gridarea(
+    lat: Any,
+    lon: Any,
+    *,
+    lat_bounds: Any = None,
+    lon_bounds: Any = None,
+    edges: str = "great_circles",
+    radius: float = 6.371e06,
+) -> Array:
+    """The areas of the cells of a grid, in square metres.
+
+    Cells without bounds end in the middle between neighbours. The outermost latitudes have cells as
+    far outwards as inwards, up to the pole if the edge is beyond 88 degrees. Cells of 180 degrees
+    and more have circles of latitude as edges.
+
+    A cell with corners may contain a pole. Areas of such cells have great circles as edges.
+
+    Parameters
+    ----------
+    lat : array_like
+        Latitudes of the centres of cells, in degrees.
+    lon : array_like
+        Longitudes of the centres, in degrees.
+    lat_bounds : array_like or None
+        Both ends of each latitude, or the corners of each cell. None: middles between neighbours.
+    lon_bounds : array_like or None
+        The same for longitudes.
+    edges : {"great_circles", "latitudes"}, default "great_circles"
+        Edges of cells along a latitude: great circles, as CDO has them, or circles of latitude,
+        which give exact bands.
+    radius : float, default 6.371e06
+        Radius of the sphere in metres.
+
+    Returns
+    -------
+    Array
+        float64: ``(nlat, nlon)``, or one area for each cell with corners. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, an axis of one element has no bounds, or a latitude is the edge of a
+        cell with corners.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> float(cubed.gridarea([-45.0, 45.0], [0.0, 120.0, 240.0]).sum().compute().round(-9))
+    510064000000000.0
+    """
+    spec = common_spec(lat, lon, lat_bounds, lon_bounds)
+    core = _core.call(
+        "gridarea",
+        core_of(lat),
+        core_of(lon),
+        operand(lat_bounds),
+        operand(lon_bounds),
+        edges,
+        radius,
+    )
+    return Array._new(core, spec)
+
+
+def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The mean of each meridian, weighted by area; NaN if an element is missing.
+
+    As the mean, but one missing element makes the result NaN.
+
+    In an expression, such as ``cubed.eval("meravg(t2m)", t2m=place)``, the axis and areas are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.meravg(x, area).compute().round(3)
+    array([2.5, 6.5])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("meravg", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def mermax(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The largest element of each meridian.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("mermax(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.mermax(x).compute().round(3)
+    array([3., 8.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("mermax", x._x, axis, keepdims))
+
+
+def mermean(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The mean of each meridian, weighted by area.
+
+    Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
+    of ``w``.
+
+    In an expression, such as ``cubed.eval("mermean(t2m)", t2m=place)``, the axis and areas are
+    found by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.mermean(x, area).compute().round(3)
+    array([2.5, 6.5])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("mermean", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def mermin(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The smallest element of each meridian.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("mermin(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.mermin(x).compute().round(3)
+    array([1., 2.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("mermin", x._x, axis, keepdims))
+
+
+def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The largest element of each meridian less the smallest.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("merrange(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.merrange(x).compute().round(3)
+    array([2., 6.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("merrange", x._x, axis, keepdims))
+
+
+def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The standard deviation of each meridian, weighted by area.
+
+    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    elements.
+
+    In an expression, such as ``cubed.eval("merstd(t2m)", t2m=place)``, the axis and areas are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.merstd(x, area).compute().round(3)
+    array([0.866, 2.598])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("merstd", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The standard deviation of the sample each meridian, weighted by area.
+
+    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+
+    In an expression, such as ``cubed.eval("merstd1(t2m)", t2m=place)``, the axis and areas are
+    found by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.merstd1(x, area).compute().round(3)
+    array([1.414, 4.243])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("merstd1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def mersum(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The sum of the elements of each meridian, without weights.
+
+    Missing elements are left out; NaN if there are no others.
+
+    In an expression, such as ``cubed.eval("mersum(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.mersum(x).compute().round(3)
+    array([ 4., 10.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("mersum", x._x, axis, keepdims))
+
+
+def mervar(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The variance of each meridian, weighted by area.
+
+    The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
+
+    In an expression, such as ``cubed.eval("mervar(t2m)", t2m=place)``, the axis and areas are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.mervar(x, area).compute().round(3)
+    array([0.75, 6.75])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("mervar", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def mervar1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
+    """The variance of the sample each meridian, weighted by area.
+
+    With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
+    equal weights. Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("mervar1(t2m)", t2m=place)``, the axis and areas are
+    found by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axes, such as areas of `gridarea`, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> area = [[1.0, 1.0], [3.0, 3.0]]
+    >>> cubed.mervar1(x, area).compute().round(3)
+    array([ 2., 18.])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("mervar1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def merpctl(
+    x: Any, q: Any, *, axis: Shape = -2, keepdims: bool = False, method: str = "inverted_cdf"
+) -> Array:
+    """Percentiles of each meridian, without weights.
+
+    Missing elements are left out. The result is exact.
+
+    In an expression, such as ``cubed.eval("merpctl(t2m, 90)", t2m=place)``, the axis is found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 100.
+    axis : int or tuple of int, default -2
+        The axis of latitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    method : str, default "inverted_cdf"
+        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
+        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
+        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
+        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
+        ``"normal_unbiased"``.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `q` out of range, or another method.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.merpctl(x, 90).compute().round(3)
+    array([3., 8.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("merpctl", x._x, q, axis, keepdims, method, x.spec.task_mem))
+
+
+def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The mean of each column, weighted by layer; NaN if an element is missing.
+
+    As the mean, but one missing element makes the result NaN.
+
+    In an expression, such as ``cubed.eval("vertavg(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertavg(x, thickness, axis=0).compute().round(3)
+    array([2.5, 6.5])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertavg", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def vertmax(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The largest element of each column.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("vertmax(t)", t=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.vertmax(x, axis=0).compute().round(3)
+    array([3., 8.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("vertmax", x._x, axis, keepdims))
+
+
+def vertmean(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The mean of each column, weighted by layer.
+
+    Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
+    of ``w``.
+
+    In an expression, such as ``cubed.eval("vertmean(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertmean(x, thickness, axis=0).compute().round(3)
+    array([2.5, 6.5])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertmean", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def vertmin(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The smallest element of each column.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("vertmin(t)", t=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.vertmin(x, axis=0).compute().round(3)
+    array([1., 2.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("vertmin", x._x, axis, keepdims))
+
+
+def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The largest element of each column less the smallest.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("vertrange(t)", t=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.vertrange(x, axis=0).compute().round(3)
+    array([2., 6.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("vertrange", x._x, axis, keepdims))
+
+
+def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The standard deviation of each column, weighted by layer.
+
+    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    elements.
+
+    In an expression, such as ``cubed.eval("vertstd(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertstd(x, thickness, axis=0).compute().round(3)
+    array([0.866, 2.598])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertstd", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The standard deviation of the sample each column, weighted by layer.
+
+    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+
+    In an expression, such as ``cubed.eval("vertstd1(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertstd1(x, thickness, axis=0).compute().round(3)
+    array([1.414, 4.243])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertstd1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The sum of the elements of each column, without weights.
+
+    Missing elements are left out; NaN if there are no others.
+
+    In an expression, such as ``cubed.eval("vertsum(t)", t=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.vertsum(x, axis=0).compute().round(3)
+    array([ 4., 10.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("vertsum", x._x, axis, keepdims))
+
+
+def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The variance of each column, weighted by layer.
+
+    The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
+
+    In an expression, such as ``cubed.eval("vertvar(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertvar(x, thickness, axis=0).compute().round(3)
+    array([0.75, 6.75])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertvar", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
+    """The variance of the sample each column, weighted by layer.
+
+    With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
+    equal weights. Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("vertvar1(t)", t=place)``, the axis and layers are found
+    by the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    weights : array_like or None
+        One for each element along the axis, such as the thickness of layers, or of a shape that
+        broadcasts to `x`. None: equal weights.
+    axis : int or tuple of int, default -3
+        The axis of levels.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For weights whose shape does not fit.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> thickness = [100.0, 300.0]
+    >>> cubed.vertvar1(x, thickness, axis=0).compute().round(3)
+    array([ 2., 18.])
+    """
+    spec = common_spec(x, weights)
+    return Array._new(_core.call("vertvar1", core_of(x), operand(weights), axis, keepdims), spec)
+
+
+def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The mean of each circle of latitude; NaN if an element is missing.
+
+    As the mean, but one missing element makes the result NaN.
+
+    In an expression, such as ``cubed.eval("zonavg(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonavg(x).compute().round(3)
+    array([1.5, 5.5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonavg", x._x, axis, keepdims))
+
+
+def zonmax(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The largest element of each circle of latitude.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("zonmax(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonmax(x).compute().round(3)
+    array([2., 8.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonmax", x._x, axis, keepdims))
+
+
+def zonmean(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The mean of each circle of latitude.
+
+    Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
+    of ``w``.
+
+    In an expression, such as ``cubed.eval("zonmean(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonmean(x).compute().round(3)
+    array([1.5, 5.5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonmean", x._x, axis, keepdims))
+
+
+def zonmin(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The smallest element of each circle of latitude.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("zonmin(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonmin(x).compute().round(3)
+    array([1., 3.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonmin", x._x, axis, keepdims))
+
+
+def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The largest element of each circle of latitude less the smallest.
+
+    Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("zonrange(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonrange(x).compute().round(3)
+    array([1., 5.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonrange", x._x, axis, keepdims))
+
+
+def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The standard deviation of each circle of latitude.
+
+    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
+    elements.
+
+    In an expression, such as ``cubed.eval("zonstd(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonstd(x).compute().round(3)
+    array([0.5, 2.5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonstd", x._x, axis, keepdims))
+
+
+def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The standard deviation of the sample each circle of latitude.
+
+    The root of the variance of the sample, as by the function whose name ends in ``var1``.
+
+    In an expression, such as ``cubed.eval("zonstd1(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonstd1(x).compute().round(3)
+    array([0.707, 3.536])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonstd1", x._x, axis, keepdims))
+
+
+def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The sum of the elements of each circle of latitude, without weights.
+
+    Missing elements are left out; NaN if there are no others.
+
+    In an expression, such as ``cubed.eval("zonsum(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonsum(x).compute().round(3)
+    array([ 3., 11.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonsum", x._x, axis, keepdims))
+
+
+def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The variance of each circle of latitude.
+
+    The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
+
+    In an expression, such as ``cubed.eval("zonvar(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonvar(x).compute().round(3)
+    array([0.25, 6.25])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonvar", x._x, axis, keepdims))
+
+
+def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
+    """The variance of the sample each circle of latitude.
+
+    With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
+    equal weights. Missing elements are left out.
+
+    In an expression, such as ``cubed.eval("zonvar1(t2m)", t2m=place)``, the axis is found by the
+    coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonvar1(x).compute().round(3)
+    array([ 0.5, 12.5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonvar1", x._x, axis, keepdims))
+
+
+def zonpctl(
+    x: Any, q: Any, *, axis: Shape = -1, keepdims: bool = False, method: str = "inverted_cdf"
+) -> Array:
+    """Percentiles of each circle of latitude, without weights.
+
+    Missing elements are left out. The result is exact.
+
+    In an expression, such as ``cubed.eval("zonpctl(t2m, 90)", t2m=place)``, the axis is found by
+    the coordinates.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers; NaN is missing.
+    q : float or array_like of float
+        Part of the elements that is below, from 0 to 100.
+    axis : int or tuple of int, default -1
+        The axis of longitudes.
+    keepdims : bool, default False
+        Keep the axes, with one element.
+    method : str, default "inverted_cdf"
+        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
+        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
+        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
+        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
+        ``"normal_unbiased"``.
+
+    Returns
+    -------
+    Array
+        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For a `q` out of range, or another method.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 8.0]])
+    >>> cubed.zonpctl(x, 90).compute().round(3)
+    array([2., 8.])
+    """
+    x = lazy(x)
+    return x._like(_core.call("zonpctl", x._x, q, axis, keepdims, method, x.spec.task_mem))

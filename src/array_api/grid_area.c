@@ -1,0 +1,306 @@
+/* Areas of grid cells on a sphere. */
+#include <math.h>
+
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "base/struct_size.h"
+#include "cubed/fields.h"
+#include "ops/shapes.h"
+#include "ops/steps.h"
+
+#define TURN         360.0
+#define POLE         90.0
+#define NEARLY_POLAR 88.0 /* edges beyond are at the pole */
+#define RADIANS      0.017453292519943295
+
+static cubed_array *op1(cb_steps *s, cubed_op op, cubed_array *a)
+{
+    return a ? cb_step_op(s, op, a, NULL, NULL) : NULL;
+}
+
+static cubed_array *op2(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+{
+    return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
+}
+
+static cubed_array *by(cb_steps *s, cubed_op op, cubed_array *a, double b)
+{
+    return op2(s, op, a, cb_step_float(s, b));
+}
+
+static cubed_array *choose(cb_steps *s, cubed_array *which, cubed_array *a, cubed_array *b)
+{
+    return which && a && b ? cb_step_op(s, CUBED_OP_WHERE, which, a, b) : NULL;
+}
+
+/* --- Regular grids ------------------------------------------------------------------------------------------------- */
+
+/* The ends of cells along an axis. */
+typedef struct edges {
+    cubed_array *low, *high;
+} edges;
+
+static edges ends_of(cb_steps *s, cubed_array *bounds)
+{
+    cubed_array *column[2];
+    for (int k = 0; k < 2; k++) {
+        column[k] = cb_step_part(s, bounds, 1, k, 1, 1);
+        column[k] = column[k] ? cb_step_reshaped(s, column[k], 1, bounds->shape) : NULL;
+    }
+    return (edges){column[0], column[1]};
+}
+
+/* An outermost edge, as far from x[at] as the middle between it and x[next]; at the pole if it is near. */
+static cubed_array *outermost(cb_steps *s, cubed_array *x, int64_t at, int64_t next)
+{
+    cubed_array *own = by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, at, 1, 1), 1.5);
+    cubed_array *edge = op2(s, CUBED_OP_SUBTRACT, own,
+                            by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, next, 1, 1), 0.5));
+    edge = choose(s, by(s, CUBED_OP_GREATER, edge, NEARLY_POLAR), cb_step_float(s, POLE), edge);
+    return choose(s, by(s, CUBED_OP_LESS, edge, -NEARLY_POLAR), cb_step_float(s, -POLE), edge);
+}
+
+/* Cells between the middles of neighbouring latitudes. */
+static edges latitudes(cb_steps *s, cubed_array *x)
+{
+    const int64_t n = x->shape[0];
+    cubed_array *sum = op2(s, CUBED_OP_ADD, cb_step_part(s, x, 0, 0, n - 1, 1),
+                           cb_step_part(s, x, 0, 1, n - 1, 1));
+    cubed_array *parts[3] = {outermost(s, x, 0, 1), by(s, CUBED_OP_MULTIPLY, sum, 0.5),
+                             outermost(s, x, n - 1, n - 2)};
+    cubed_array *all = parts[0] && parts[1] && parts[2] ? cb_step_concat(s, parts, 3, 0) : NULL;
+    return (edges){cb_step_part(s, all, 0, 0, n, 1), cb_step_part(s, all, 0, 1, n, 1)};
+}
+
+/* Differences of longitudes, from -180 to 180 degrees. */
+static cubed_array *shortest(cb_steps *s, cubed_array *x)
+{
+    cubed_array *turns = op1(s, CUBED_OP_ROUND, by(s, CUBED_OP_DIVIDE, x, TURN));
+    return op2(s, CUBED_OP_SUBTRACT, x, by(s, CUBED_OP_MULTIPLY, turns, TURN));
+}
+
+/* The extents of cells between the middles of neighbouring longitudes. */
+static cubed_array *widths(cb_steps *s, cubed_array *x)
+{
+    const int64_t n = x->shape[0];
+    cubed_array *steps = shortest(s, op2(s, CUBED_OP_SUBTRACT, cb_step_part(s, x, 0, 1, n - 1, 1),
+                                         cb_step_part(s, x, 0, 0, n - 1, 1)));
+    cubed_array *parts[3] = {cb_step_part(s, steps, 0, 0, 1, 1), steps,
+                             cb_step_part(s, steps, 0, n - 2, 1, 1)};
+    cubed_array *both = steps && parts[0] && parts[2] ? cb_step_concat(s, parts, 3, 0) : NULL;
+    both =
+        op2(s, CUBED_OP_ADD, cb_step_part(s, both, 0, 0, n, 1), cb_step_part(s, both, 0, 1, n, 1));
+    return op1(s, CUBED_OP_ABS, by(s, CUBED_OP_MULTIPLY, both, 0.5));
+}
+
+/* The extents of cells with bounds. Bounds such as (359, 1) go across the origin; one or two cells may be wider than half a
+ * turn. */
+static cubed_array *widths_of(cb_steps *s, cubed_array *bounds)
+{
+    const edges e = ends_of(s, bounds);
+    cubed_array *w = op2(s, CUBED_OP_SUBTRACT, e.high, e.low);
+    cubed_array *is_back = by(s, CUBED_OP_LESS, w, -TURN / 2);
+    w = choose(s, is_back, by(s, CUBED_OP_ADD, w, TURN), w);
+    if (bounds->shape[0] > 2)
+        w = choose(s, by(s, CUBED_OP_GREATER, w, TURN / 2), by(s, CUBED_OP_SUBTRACT, w, TURN), w);
+    return op1(s, CUBED_OP_ABS, w);
+}
+
+/* Areas on the unit sphere of cells between latitudes (a column) of some width (a row). */
+static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_cell_edges shape)
+{
+    cubed_array *low = by(s, CUBED_OP_MULTIPLY, lat.low, RADIANS);
+    cubed_array *high = by(s, CUBED_OP_MULTIPLY, lat.high, RADIANS);
+    cubed_array *angle = by(s, CUBED_OP_MULTIPLY, width, RADIANS);
+    /* sin(high) - sin(low) without the cancellation of narrow cells */
+    cubed_array *middle = op2(s, CUBED_OP_ADD, low, high);
+    cubed_array *half = op2(s, CUBED_OP_SUBTRACT, high, low);
+    middle = op1(s, CUBED_OP_COS, by(s, CUBED_OP_MULTIPLY, middle, 0.5));
+    half = op1(s, CUBED_OP_SIN, by(s, CUBED_OP_MULTIPLY, half, 0.5));
+    cubed_array *height = by(s, CUBED_OP_MULTIPLY, op2(s, CUBED_OP_MULTIPLY, middle, half), 2);
+    height = op1(s, CUBED_OP_ABS, height);
+    cubed_array *band = op2(s, CUBED_OP_MULTIPLY, height, angle);
+    if (shape == CUBED_EDGES_LATITUDES) return band;
+    /* Between the equator and a great circle through two points of latitude p, `angle` apart, the area is
+     * 2 atan(tan(angle / 2) sin p). The tangents of two such areas are subtracted. */
+    cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, angle, 0.5));
+    cubed_array *sines =
+        op2(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_SIN, low), op1(s, CUBED_OP_SIN, high));
+    cubed_array *below = op2(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_SQUARE, t), sines);
+    below = by(s, CUBED_OP_ADD, below, 1);
+    cubed_array *area = op2(s, CUBED_OP_ATAN2, op2(s, CUBED_OP_MULTIPLY, t, height), below);
+    area = by(s, CUBED_OP_MULTIPLY, area, 2);
+    return choose(s, by(s, CUBED_OP_LESS, width, TURN / 2), area, band);
+}
+
+/* --- Cells of any corners ------------------------------------------------------------------------------------------ */
+
+/* Elements 1, 2, ..., 0 along an axis. */
+static cubed_array *next_of(cb_steps *s, cubed_array *x, int axis)
+{
+    const int64_t n = x->shape[axis];
+    cubed_array *parts[2] = {cb_step_part(s, x, axis, 1, n - 1, 1),
+                             cb_step_part(s, x, axis, 0, 1, 1)};
+    return parts[0] && parts[1] ? cb_step_concat(s, parts, 2, axis) : NULL;
+}
+
+/* The areas on the unit sphere: each edge adds the area between it and the equator. */
+static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
+{
+    const int last = lat->node.grid->ndim - 1;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
+    o.axes = &last;
+    o.naxes = 1;
+    cubed_array *apart = shortest(s, op2(s, CUBED_OP_SUBTRACT, next_of(s, lon, last), lon));
+    apart = by(s, CUBED_OP_MULTIPLY, apart, RADIANS);
+    cubed_array *next = by(s, CUBED_OP_MULTIPLY, next_of(s, lat, last), RADIANS / 2);
+    cubed_array *own = by(s, CUBED_OP_MULTIPLY, lat, RADIANS / 2);
+    cubed_array *middle = op1(s, CUBED_OP_SIN, op2(s, CUBED_OP_ADD, next, own));
+    cubed_array *half = op1(s, CUBED_OP_COS, op2(s, CUBED_OP_SUBTRACT, next, own));
+    /* tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2), as in "Some Algorithms for Polygons on a Sphere" by
+     * Chamberlain and Duquette, 2007, but exact */
+    cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, apart, 0.5));
+    t = op2(s, CUBED_OP_MULTIPLY, t, op2(s, CUBED_OP_DIVIDE, middle, half));
+    cubed_array *strip = by(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_ATAN, t), 2);
+    cubed_array *sum = strip ? cb_step_reduce(s, CUBED_REDUCE_SUM, strip, &o) : NULL;
+    cubed_array *turn = apart ? cb_step_reduce(s, CUBED_REDUCE_SUM, apart, &o) : NULL;
+    sum = op1(s, CUBED_OP_ABS, sum);
+    /* Around a pole the strips reach from the equator to the cell. */
+    cubed_array *polar = by(s, CUBED_OP_GREATER, op1(s, CUBED_OP_ABS, turn), TURN / 2 * RADIANS);
+    cubed_array *rest = op2(s, CUBED_OP_SUBTRACT, cb_step_float(s, TURN * RADIANS), sum);
+    return choose(s, polar, rest, sum);
+}
+
+/* --- Checks -------------------------------------------------------------------------------------------------------- */
+
+static cubed_status check_numbers(const char *name, const cubed_array *x, cubed_error *err)
+{
+    if (!x || cubed_dtype_kind(x->node.dtype) <= CUBED_KIND_FLOAT) return CUBED_OK;
+    return cb_fail(err, CUBED_E_TYPE, "gridarea: %s is %s, expected real numbers", name,
+                   cubed_dtype_name(x->node.dtype));
+}
+
+/* `corners`: those of bounds; 0 if there are none. */
+static cubed_status check_bounds(const char *name, const cubed_array *x, const cubed_array *bounds,
+                                 int64_t *corners, cubed_error *err)
+{
+    char own[CB_SHAPE_TEXT_CAP], theirs[CB_SHAPE_TEXT_CAP];
+    const int ndim = x->node.grid->ndim;
+    *corners = 0;
+    if (!bounds) return CUBED_OK;
+    bool fits = bounds->node.grid->ndim == ndim + 1 && bounds->shape[ndim] > 1;
+    for (int d = 0; d < ndim && fits; d++) fits = bounds->shape[d] == x->shape[d];
+    if (!fits)
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: %s_bounds has shape %s, expected the shape %s of %s and the "
+                       "corners of a cell behind it",
+                       name, cb_shape_text(bounds, theirs), cb_shape_text(x, own), name);
+    *corners = bounds->shape[ndim];
+    return CUBED_OK;
+}
+
+static cubed_status check_axis(const char *name, const cubed_array *x, const cubed_array *bounds,
+                               cubed_error *err)
+{
+    if (x->node.grid->ndim != 1)
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: %s has %d dimensions and no corners of cells, expected 1 "
+                       "dimension, or lat_bounds and lon_bounds with 3 corners at least",
+                       name, x->node.grid->ndim);
+    if (x->shape[0] == 0 || (x->shape[0] == 1 && !bounds))
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: %s has %lld elements, which do not say how large cells are, "
+                       "expected 2 at least; give %s_bounds",
+                       name, (long long)x->shape[0], name);
+    return CUBED_OK;
+}
+
+static cubed_status check(const cubed_array *lat, const cubed_array *lon,
+                          const cubed_area_options *o, bool *is_polygons, cubed_error *err)
+{
+    int64_t nlat, nlon;
+    CB_TRY(check_numbers("lat", lat, err));
+    CB_TRY(check_numbers("lon", lon, err));
+    CB_TRY(check_numbers("lat_bounds", o->lat_bounds, err));
+    CB_TRY(check_numbers("lon_bounds", o->lon_bounds, err));
+    CB_TRY(check_bounds("lat", lat, o->lat_bounds, &nlat, err));
+    CB_TRY(check_bounds("lon", lon, o->lon_bounds, &nlon, err));
+    *is_polygons = nlat > 2 || nlon > 2;
+    if (!(o->radius > 0 && isfinite(o->radius)))
+        return cb_fail(err, CUBED_E_ARG, "gridarea: radius is %g, expected a positive number",
+                       o->radius);
+    if (!*is_polygons) {
+        CB_TRY(check_axis("lat", lat, o->lat_bounds, err));
+        return check_axis("lon", lon, o->lon_bounds, err);
+    }
+    bool fits = nlat == nlon && lat->node.grid->ndim == lon->node.grid->ndim;
+    for (int d = 0; d < lat->node.grid->ndim && fits; d++) fits = lat->shape[d] == lon->shape[d];
+    if (!fits)
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: cells have %lld latitudes and %lld longitudes of corners, "
+                       "expected as many of both, and lat and lon of one shape",
+                       (long long)nlat, (long long)nlon);
+    if (o->edges == CUBED_EDGES_LATITUDES)
+        return cb_fail(err, CUBED_E_ARG,
+                       "gridarea: edges are 'latitudes' and cells have %lld corners, expected "
+                       "'great_circles', or bounds of two ends",
+                       (long long)nlat);
+    return CUBED_OK;
+}
+
+static cubed_array *angles(cb_steps *s, cubed_array *x)
+{
+    return x ? cb_step_cast(s, x, CUBED_FLOAT64) : NULL;
+}
+
+/* Splits an axis into chunks of at most n elements, so that blocks of areas are not too large. */
+static cubed_array *in_chunks(cb_steps *s, cubed_array *x, int64_t n)
+{
+    cubed_array *y = NULL;
+    if (!x || cubed_array_chunks(x)[0] <= n) return x;
+    return cb_step(s, cubed_rechunk(x, &n, &y, s->err), &y);
+}
+
+static cubed_array *regular(cb_steps *s, cubed_array *lat, cubed_array *lon,
+                            const cubed_area_options *o)
+{
+    enum { SIDE = 2048 }; /* 32 MiB of areas */
+    cubed_array *bounds[2] = {angles(s, o->lat_bounds), angles(s, o->lon_bounds)};
+    lat = angles(s, lat);
+    lon = angles(s, lon);
+    if (!lat || !lon) return NULL;
+    edges e = bounds[0] ? ends_of(s, bounds[0]) : latitudes(s, lat);
+    cubed_array *width = bounds[1] ? widths_of(s, bounds[1]) : widths(s, lon);
+    const int64_t column[2] = {lat->shape[0], 1};
+    e.low = cb_step_reshaped(s, in_chunks(s, e.low, SIDE), 2, column);
+    e.high = cb_step_reshaped(s, in_chunks(s, e.high, SIDE), 2, column);
+    return between(s, e, in_chunks(s, width, SIDE), o->edges);
+}
+
+static cubed_array *named_as(cb_steps *s, cubed_array *x, const cubed_array *lat,
+                             const cubed_array *lon)
+{
+    cubed_array *y = NULL;
+    const char *names[CUBED_MAX_NDIM];
+    if (!x) return NULL;
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        names[d] = lon ? cubed_array_dim_name(d == 0 ? lat : lon, 0) : cubed_array_dim_name(lat, d);
+    return cb_step(s, cubed_array_with_dim_names(x, names, &y, s->err), &y);
+}
+
+cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon, const cubed_area_options *options,
+                             cubed_array **out, cubed_error *err)
+{
+    cubed_area_options o = CUBED_AREA_OPTIONS_INIT;
+    bool is_polygons;
+    CB_TRY(CB_OPTIONS_TAKE("gridarea", options, &o, err));
+    CB_TRY(check(lat, lon, &o, &is_polygons, err));
+    cb_steps s = {.ctx = lat->ctx, .err = err};
+    cubed_array *y;
+    if (is_polygons)
+        y = polygons(&s, angles(&s, o.lat_bounds), angles(&s, o.lon_bounds));
+    else
+        y = regular(&s, lat, lon, &o);
+    y = by(&s, CUBED_OP_MULTIPLY, y, o.radius * o.radius);
+    return cb_steps_end(&s, named_as(&s, y, lat, is_polygons ? NULL : lon), out);
+}

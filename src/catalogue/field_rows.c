@@ -1,0 +1,217 @@
+/* Fields of grids: areas of cells, and statistics over horizontal and vertical axes by CDO's names. */
+#include "base/error.h"
+#include "cubed/array_api.h"
+#include "cubed/fields.h"
+#include "rows.h"
+
+#define CATEGORY .category = "fields"
+
+/* --- Areas --------------------------------------------------------------------------------------------- */
+
+static const cubed_choice edges[] = {
+    {"great_circles", CUBED_EDGES_GREAT_CIRCLES}, {"latitudes", CUBED_EDGES_LATITUDES}, {NULL, 0}};
+
+static const cubed_param area_params[] = {
+    PARAM_LIKE("lat", "Latitudes of the centres of cells, in degrees."),
+    PARAM_LIKE("lon", "Longitudes of the centres, in degrees."),
+    PARAM_OPTIONAL_ARRAY("lat_bounds", NAMED,
+                         "Both ends of each latitude, or the corners of each cell. None: middles "
+                         "between neighbours."),
+    PARAM_OPTIONAL_ARRAY("lon_bounds", NAMED, "The same for longitudes."),
+    PARAM_CHOICE("edges", NAMED, CUBED_EDGES_GREAT_CIRCLES, edges,
+                 "Edges of cells along a latitude: great circles, as CDO has them, or circles of "
+                 "latitude, which give exact bands."),
+    {PARAM("radius", ACCEPTS(FLOAT), NAMED, "Radius of the sphere in metres."),
+     FLOAT_DEFAULT(CUBED_EARTH_RADIUS)},
+};
+
+static cubed_status call_gridarea(const cb_call *c)
+{
+    cubed_area_options o = CUBED_AREA_OPTIONS_INIT;
+    o.lat_bounds = cb_call_array(c, 2);
+    o.lon_bounds = cb_call_array(c, 3);
+    o.edges = (cubed_cell_edges)cb_call_choice(c, 4);
+    o.radius = cb_call_real(c, 5);
+    return cubed_grid_area(cb_call_array(c, 0), cb_call_array(c, 1), &o, c->out, c->err);
+}
+
+/* --- Statistics ---------------------------------------------------------------------------------------- */
+
+static const int64_t both[2] = {-2, -1};
+
+#define FIELD PARAM_NAMED_ARRAY("x", "Real numbers; NaN is missing.")
+#define WEIGHTS(NOTES)                                                                             \
+    {                                                                                              \
+        PARAM("weights", ACCEPTS(ARRAY) | ACCEPTS(NONE), CUBED_PARAM_REQUIRED | CUBED_PARAM_LIKE,  \
+              NOTES)                                                                               \
+    }
+#define AREAS                                                                                      \
+    WEIGHTS(                                                                                       \
+        "One for each element along the axes, such as areas of `gridarea`, or of a shape that "    \
+        "broadcasts to `x`. None: equal weights.")
+#define LAYERS                                                                                     \
+    WEIGHTS("One for each element along the axis, such as the thickness of layers, or of a shape " \
+            "that broadcasts to `x`. None: equal weights.")
+#define BOTH_AXES                                                                                  \
+    {                                                                                              \
+        PARAM("axis", ACCEPTS(INT) | ACCEPTS(INTS), NAMED | CUBED_PARAM_AXIS,                      \
+              "Horizontal axes: two, or one of an unstructured grid."),                            \
+            .fallback = {                                                                          \
+                .kind = CUBED_VALUE_INTS,                                                          \
+                .n = 2,                                                                            \
+                .as.ints = both                                                                    \
+            }                                                                                      \
+    }
+#define ONE_AXIS(DEFAULT, NOTES)                                                                   \
+    {                                                                                              \
+        PARAM("axis", ACCEPTS(INT) | ACCEPTS(INTS), NAMED | CUBED_PARAM_AXIS, NOTES),              \
+            INT_DEFAULT(DEFAULT)                                                                   \
+    }
+#define ZONAL      ONE_AXIS(-1, "The axis of longitudes.")
+#define MERIDIONAL ONE_AXIS(-2, "The axis of latitudes.")
+#define VERTICAL   ONE_AXIS(-3, "The axis of levels.")
+#define KEEPDIMS   PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
+
+static const cubed_param fld_params[] = {FIELD, BOTH_AXES, KEEPDIMS};
+static const cubed_param weighted_fld_params[] = {FIELD, AREAS, BOTH_AXES, KEEPDIMS};
+static const cubed_param zon_params[] = {FIELD, ZONAL, KEEPDIMS};
+static const cubed_param mer_params[] = {FIELD, MERIDIONAL, KEEPDIMS};
+static const cubed_param weighted_mer_params[] = {FIELD, AREAS, MERIDIONAL, KEEPDIMS};
+static const cubed_param vert_params[] = {FIELD, VERTICAL, KEEPDIMS};
+static const cubed_param weighted_vert_params[] = {FIELD, LAYERS, VERTICAL, KEEPDIMS};
+
+/* The axes, each of which x has. `i`: the parameter. */
+static cubed_status take_axes(const cb_call *c, int i, int axes[CUBED_MAX_NDIM], int *n)
+{
+    const int ndim = cubed_array_ndim(cb_call_array(c, 0));
+    cb_call_axes(c, i, axes, n);
+    for (int k = 0; k < *n; k++) CB_TRY(cb_call_check_axis(c, i, ndim, axes[k], &axes[k]));
+    return CUBED_OK;
+}
+
+static cubed_status call_statistic(const cb_call *c)
+{
+    int axes[CUBED_MAX_NDIM];
+    cubed_field_options o = CUBED_FIELD_OPTIONS_INIT;
+    const int axis = c->function->nparams - 2; /* behind the weights, if there are some */
+    CB_TRY(take_axes(c, axis, axes, &o.naxes));
+    o.axes = axes;
+    o.keepdims = cb_call_bool(c, axis + 1);
+    cubed_array *weights = axis == 2 ? cb_call_array(c, 1) : NULL;
+    const cubed_status st = cubed_field_reduce(cb_call_array(c, 0), weights,
+                                               (cubed_field_statistic)c->which, &o, c->out, c->err);
+    return st == CUBED_OK ? st : cb_context(c->err, st, "%s", c->function->name);
+}
+
+/* --- Percentiles --------------------------------------------------------------------------------------- */
+
+#define PERCENTILE(AXIS)                                                                           \
+    {                                                                                              \
+        FIELD,                                                                                     \
+            {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
+                      CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, 100,                           \
+                      "Part of the elements that is below, from 0 to 100.")},                      \
+            AXIS, KEEPDIMS,                                                                        \
+            PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_INVERTED_CDF, cb_quantile_methods,        \
+                         "How to choose between elements, by NumPy's names. CDO has "              \
+                         "``\"inverted_cdf\"`` as ``nrank``, ``\"weibull\"`` as ``nist``, "        \
+                         "``\"median_unbiased\"`` as ``rtype8``, and the others by these names."), \
+            PARAM_TASK_MEM                                                                         \
+    }
+
+static const cubed_param fldpctl_params[] = PERCENTILE(BOTH_AXES);
+static const cubed_param zonpctl_params[] = PERCENTILE(ZONAL);
+static const cubed_param merpctl_params[] = PERCENTILE(MERIDIONAL);
+
+static cubed_status call_percentile(const cb_call *c)
+{
+    enum { Q = 1, AXIS, KEEP, METHOD, MOST = 100 };
+    const cubed_value *given = &c->values[Q];
+    const bool is_list = given->kind == CUBED_VALUE_FLOATS;
+    int axes[CUBED_MAX_NDIM];
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    double q[MOST];
+    CB_TRY(take_axes(c, AXIS, axes, &o.naxes));
+    o.axes = axes;
+    o.keepdims = cb_call_bool(c, KEEP);
+    o.method = (cubed_quantile_method)cb_call_choice(c, METHOD);
+    o.skip_nan = true;
+    o.task_mem = cb_call_task_mem(c);
+    if (!is_list)
+        return cubed_quantile(cb_call_array(c, 0), cb_call_real(c, Q) / 100, &o, c->out, c->err);
+    if (given->n > MOST)
+        return cb_call_blame(c, Q,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: q has %d percentiles, expected at most %d",
+                                     c->function->name, given->n, MOST));
+    for (int i = 0; i < given->n; i++) q[i] = given->as.reals[i] / 100;
+    return cubed_quantiles(cb_call_array(c, 0), q, given->n, &o, c->out, c->err);
+}
+
+/* --- Rows ---------------------------------------------------------------------------------------------- */
+
+#define FLOATS "Without the axes, of the type of `x`; float64 for integers."
+#define SAME   "Without the axes, of the type of `x`."
+#define ORDERED                                                                                    \
+    "Without the axes, with those of a list `q` in front; of the type of `x`, or floats."
+
+#define ROW(NAME, WHICH, SUMMARY, RETURNS, LIST, METHOD, RULE)                                     \
+    {                                                                                              \
+        {(NAME),                                                                                   \
+         CATEGORY,                                                                                 \
+         .summary = SUMMARY,                                                                       \
+         .returns = (RETURNS),                                                                     \
+         PARAMS(LIST),                                                                             \
+         .attrs = CUBED_ATTRS_##RULE,                                                              \
+         .cell_method = (METHOD)},                                                                 \
+            .call = call_statistic, .which = CUBED_FIELD_##WHICH                                   \
+    }
+
+/* The statistics of a family: of `OF` ("a field"), with weights `BY` (" by area", or nothing). */
+#define FAMILY(PREFIX, OF, BY, PLAIN, WEIGHTED)                                                    \
+    ROW(PREFIX "avg", AVG, "The mean of " OF BY "; NaN if an element is missing.", FLOATS,         \
+        WEIGHTED, "mean", REDUCE),                                                                 \
+        ROW(PREFIX "max", MAX, "The largest element of " OF ".", SAME, PLAIN, "maximum", REDUCE),  \
+        ROW(PREFIX "mean", MEAN, "The mean of " OF BY ".", FLOATS, WEIGHTED, "mean", REDUCE),      \
+        ROW(PREFIX "min", MIN, "The smallest element of " OF ".", SAME, PLAIN, "minimum", REDUCE), \
+        ROW(PREFIX "range", RANGE, "The largest element of " OF " less the smallest.", SAME,       \
+            PLAIN, "range", REDUCE),                                                               \
+        ROW(PREFIX "std", STD, "The standard deviation of " OF BY ".", FLOATS, WEIGHTED,           \
+            "standard_deviation", REDUCE),                                                         \
+        ROW(PREFIX "std1", STD1, "The standard deviation of the sample " OF BY ".", FLOATS,        \
+            WEIGHTED, "standard_deviation", REDUCE),                                               \
+        ROW(PREFIX "sum", SUM, "The sum of the elements of " OF ", without weights.", FLOATS,      \
+            PLAIN, "sum", REDUCE),                                                                 \
+        ROW(PREFIX "var", VAR, "The variance of " OF BY ".", FLOATS, WEIGHTED, "variance",         \
+            SQUARE),                                                                               \
+        ROW(PREFIX "var1", VAR1, "The variance of the sample " OF BY ".", FLOATS, WEIGHTED,        \
+            "variance", SQUARE)
+
+#define PCTL(NAME, OF, LIST)                                                                       \
+    {                                                                                              \
+        {(NAME),                                                                                   \
+         CATEGORY,                                                                                 \
+         .summary = "Percentiles of " OF ", without weights.",                                     \
+         .returns = ORDERED,                                                                       \
+         PARAMS(LIST),                                                                             \
+         .attrs = CUBED_ATTRS_REDUCE},                                                             \
+            .call = call_percentile                                                                \
+    }
+
+static const cb_row rows[] = {
+    FAMILY("fld", "a field", ", weighted by area", fld_params, weighted_fld_params),
+    ROW("fldint", INTEGRAL, "The integral over a field: the sum of elements times areas.", FLOATS,
+        weighted_fld_params, "sum", REDUCE),
+    PCTL("fldpctl", "a field", fldpctl_params),
+    {{"gridarea", CATEGORY, .summary = "The areas of the cells of a grid, in square metres.",
+      .returns = "float64: ``(nlat, nlon)``, or one area for each cell with corners.",
+      PARAMS(area_params)},
+     .call = call_gridarea},
+    FAMILY("mer", "each meridian", ", weighted by area", mer_params, weighted_mer_params),
+    PCTL("merpctl", "each meridian", merpctl_params),
+    FAMILY("vert", "each column", ", weighted by layer", vert_params, weighted_vert_params),
+    FAMILY("zon", "each circle of latitude", "", zon_params, zon_params),
+    PCTL("zonpctl", "each circle of latitude", zonpctl_params),
+};
+
+const cb_rows cb_field_rows = ROWS(rows);

@@ -1,0 +1,533 @@
+/* Functions of the category "fields": they find axes and weights by the coordinates of the input, as the CF conventions have
+ * them. Areas and thicknesses stay lazy: no coordinate is read here. */
+#include "lang/expr_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/about.h"
+#include "lang/expr_json.h"
+#include "lang/field_axes.h"
+#include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+
+#define DEGREES 57.29577951308232
+
+/* A field while its axes and weights are found. */
+typedef struct field {
+    expr_builder *b;
+    const expr *e, *of; /* the call, and its first argument */
+    cubed_array *x;
+    expr_about about; /* of `of` */
+    const char *name
+        [FIELD_KINDS]; /* of the array that has a coordinate of each kind; NULL: there is none */
+    cubed_array *coordinate[FIELD_KINDS]; /* its elements along x */
+    cubed_array *bounds[FIELD_KINDS];     /* NULL if it has none */
+    uint32_t axes[FIELD_KINDS];           /* of x, that the coordinate describes */
+    const char *
+        moved; /* a dimension whose elements no coordinate describes any more; NULL: there is none */
+} field;
+
+static void field_free(field *f)
+{
+    for (int k = 0; k < FIELD_KINDS; k++) {
+        cubed_array_unref(f->coordinate[k]);
+        cubed_array_unref(f->bounds[k]);
+    }
+    expr_about_free(&f->about);
+    cubed_array_unref(f->x);
+}
+
+static const char *text_of(const json_t *attrs, const char *name)
+{
+    return json_string_value(json_object_get(attrs, name));
+}
+
+/* --- Arrays of the input ------------------------------------------------------------------------------ */
+
+/* The array `name` of the input; NULL if there is none. */
+static cubed_status open_input(const field *f, const char *name, cubed_array **out)
+{
+    *out = NULL;
+    if (!name || !f->b->host->coordinate) return CUBED_OK;
+    return expr_located(f->b, f->e, f->b->host->coordinate(f->b->host->ctx, name, out, f->b->err));
+}
+
+/* Sets *s to the elements of dimension `dim` of an array beside x that are left in x. Returns false if the array has another
+ * extent, or does not describe the elements of x. */
+static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s)
+{
+    const cubed_expr_coord *c = dim ? expr_find_coord(&f->about, dim) : NULL;
+    const int d = lang_axis_named(f->x, dim);
+    *s = (cubed_slice){0, extent, 1, false};
+    if (!c || d < 0) return d < 0 || cubed_array_shape(f->x)[d] == extent;
+    if (c->cut) f->moved = cubed_array_dim_name(f->x, d);
+    *s = c->part;
+    return !c->cut && c->whole == extent;
+}
+
+/* Replaces *y, an array beside x, by the elements that are left in x; by NULL if it has other extents. */
+static cubed_status take_part(field *f, cubed_array **y)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_array *whole = *y, *part = NULL;
+    bool fits = true;
+    cubed_status st = CUBED_OK;
+    if (!whole) return CUBED_OK;
+    for (int d = 0; d < cubed_array_ndim(whole); d++)
+        fits = part_along(f, cubed_array_dim_name(whole, d), cubed_array_shape(whole)[d],
+                          &slices[d]) &&
+               fits;
+    if (fits) st = expr_located(f->b, f->e, cubed_slice_array(whole, slices, &part, f->b->err));
+    cubed_array_unref(whole);
+    *y = part;
+    return st;
+}
+
+/* The coordinate of a dimension, or another array of the input with coordinates, and its bounds. */
+static cubed_status open_coordinate(const field *f, const char *name, cubed_array **out,
+                                    cubed_array **bounds)
+{
+    const cubed_expr_coord *c = expr_find_coord(&f->about, name);
+    const bool is_made = c && c->made && lang_axis_named(f->x, name) >= 0;
+    *bounds = NULL;
+    if (is_made) {
+        *out = cubed_array_ref(c->made);
+        if (c->bounds) *bounds = cubed_array_ref(c->bounds);
+    } else {
+        EXPR_TRY(open_input(f, name, out));
+        if (!*out) return CUBED_OK;
+        json_t *attrs = expr_json_attrs(f->b, *out);
+        const cubed_status st = open_input(f, text_of(attrs, "bounds"), bounds);
+        json_decref(attrs);
+        EXPR_TRY(st);
+    }
+    return CUBED_OK;
+}
+
+/* The axes of x whose names the first n dimensions of y have; 0 if one is not there. */
+static uint32_t axes_of(const field *f, const cubed_array *y, int n)
+{
+    uint32_t mask = 0;
+    for (int d = 0; d < n; d++) {
+        const int axis = lang_axis_named(f->x, cubed_array_dim_name(y, d));
+        if (axis < 0) return 0;
+        mask |= 1U << axis;
+    }
+    return mask;
+}
+
+/* Notes array `name` as a coordinate of x, if it is one of a kind that is not found yet. */
+static cubed_status try_coordinate(field *f, const char *name)
+{
+    cubed_array *y = NULL, *bounds = NULL;
+    cubed_status st = open_coordinate(f, name, &y, &bounds);
+    json_t *attrs = y ? expr_json_attrs(f->b, y) : NULL;
+    const int kind = y ? field_axis_kind(name, attrs) : FIELD_KINDS;
+    json_decref(attrs);
+    const uint32_t mask = y ? axes_of(f, y, cubed_array_ndim(y)) : 0;
+    if (st == CUBED_OK && kind < FIELD_KINDS && mask && !f->name[kind]) {
+        st = take_part(f, &y);
+        if (st == CUBED_OK) st = take_part(f, &bounds);
+        if (st == CUBED_OK && y) {
+            f->name[kind] = name;
+            f->axes[kind] = mask;
+            f->coordinate[kind] = y;
+            f->bounds[kind] = bounds;
+            y = bounds = NULL;
+        }
+    }
+    cubed_array_unref(y);
+    cubed_array_unref(bounds);
+    return st;
+}
+
+/* Coordinates of dimensions; then those that the array names; then by names that are usual. */
+static cubed_status find_coordinates(field *f, char *named)
+{
+    static const char *const usual[] = {"lat",     "lon",     "latitude", "longitude",
+                                        "nav_lat", "nav_lon", "clat",     "clon"};
+    const int ndim = cubed_array_ndim(f->x);
+    for (int d = 0; d < ndim; d++) {
+        const char *dim = cubed_array_dim_name(f->x, d);
+        if (dim) EXPR_TRY(try_coordinate(f, dim));
+    }
+    for (char *word = named, *end; *word; word = end) {
+        word += strspn(word, " \t\n");
+        end = word + strcspn(word, " \t\n");
+        if (*end) *end++ = 0;
+        if (*word) EXPR_TRY(try_coordinate(f, word));
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) EXPR_TRY(try_coordinate(f, usual[i]));
+    return CUBED_OK;
+}
+
+/* --- Weights ------------------------------------------------------------------------------------------ */
+
+/* Replaces *y, whose dimensions have names of x's, by one with the dimensions in the order of x. With `wide` it has the
+ * dimensions of x in between, of one element each, and so broadcasts to x. */
+static cubed_status order(const field *f, bool wide, cubed_array **y)
+{
+    const int ndim = cubed_array_ndim(f->x), n = cubed_array_ndim(*y);
+    int axes[CUBED_MAX_NDIM], k = 0, first = ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *moved = NULL, *made = NULL;
+    for (int d = 0; d < ndim; d++) {
+        shape[d] = 1;
+        for (int i = 0; i < n; i++) {
+            if (lang_axis_named(f->x, cubed_array_dim_name(*y, i)) != d) continue;
+            if (first == ndim) first = d;
+            shape[d] = cubed_array_shape(*y)[i];
+            axes[k++] = i;
+        }
+    }
+    cubed_status st = cubed_permute_dims(*y, axes, &moved, f->b->err);
+    if (st == CUBED_OK && wide)
+        st = cubed_reshape(moved, ndim - first, shape + first, &made, f->b->err);
+    else if (st == CUBED_OK)
+        made = cubed_array_ref(moved);
+    cubed_array_unref(moved);
+    cubed_array_unref(*y);
+    *y = made;
+    return expr_located(f->b, f->e, st);
+}
+
+/* The array that the attribute cell_measures names as area, if the input has it. */
+static cubed_status measured(field *f, cubed_array **out)
+{
+    const char *measures = text_of(f->about.attrs, "cell_measures");
+    const char *area = measures ? strstr(measures, "area:") : NULL;
+    char name[128];
+    *out = NULL;
+    if (!area) return CUBED_OK;
+    area += strlen("area:");
+    area += strspn(area, " ");
+    const size_t n = strcspn(area, " ");
+    if (n == 0 || n >= sizeof name) return CUBED_OK;
+    snprintf(name, sizeof name, "%.*s", (int)n, area);
+    EXPR_TRY(open_input(f, name, out));
+    if (!*out || axes_of(f, *out, cubed_array_ndim(*out))) return take_part(f, out);
+    cubed_array_unref(*out);
+    *out = NULL;
+    return CUBED_OK;
+}
+
+static bool is_in_radians(const field *f, int kind)
+{
+    json_t *attrs = expr_json_attrs(f->b, f->coordinate[kind]);
+    const char *units = text_of(attrs, "units");
+    const bool found = units && strncmp(units, "rad", 3) == 0;
+    json_decref(attrs);
+    return found;
+}
+
+/* A new reference to x, or to x in degrees; NULL for NULL. */
+static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, cubed_array **out)
+{
+    const cubed_scalar factor = {.f64 = DEGREES};
+    cubed_array *in[2] = {NULL, NULL};
+    *out = x ? cubed_array_ref(x) : NULL;
+    if (!x || !is_radians) return CUBED_OK;
+    cubed_array_unref(*out);
+    cubed_status st = cubed_astype(x, CUBED_FLOAT64, &in[0], f->b->err);
+    if (st == CUBED_OK)
+        st = cubed_array_full(f->b->ctx, CUBED_FLOAT64, 0, NULL, NULL, &factor, &in[1], f->b->err);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_MULTIPLY, in, 2, out, f->b->err);
+    cubed_array_unref(in[0]);
+    cubed_array_unref(in[1]);
+    return expr_located(f->b, f->e, st);
+}
+
+/* Calls gridarea with the keywords of the call. */
+static cubed_status call_gridarea(const field *f, cubed_array *const in[4], bool is_regular,
+                                  cubed_array **out)
+{
+    const cubed_function *gridarea = cubed_function_find("gridarea");
+    static const char *const names[] = {"lat", "lon", "lat_bounds", "lon_bounds"};
+    expr_given given[4];
+    int n = 0;
+    for (int i = 0; i < 4; i++) {
+        if (in[i])
+            given[n++] =
+                (expr_given){names[i], {.kind = CUBED_VALUE_ARRAY, .as.array = in[i]}, f->of};
+    }
+    EXPR_TRY(expr_call_given(f->b, f->e, gridarea, given, n, out));
+    const char *dims[CUBED_MAX_NDIM];
+    cubed_array *named;
+    for (int d = 0; d < cubed_array_ndim(*out); d++)
+        dims[d] = cubed_array_dim_name(f->coordinate[is_regular ? d : 0], is_regular ? 0 : d);
+    const cubed_status st =
+        expr_located(f->b, f->e, cubed_array_with_dim_names(*out, dims, &named, f->b->err));
+    cubed_array_unref(*out);
+    *out = st == CUBED_OK ? named : NULL;
+    return st;
+}
+
+/* The areas of cells by their coordinates, with the names of their dimensions. */
+static cubed_status areas(const field *f, cubed_array **out)
+{
+    cubed_array *in[4] = {NULL, NULL, NULL, NULL};
+    cubed_status st = CUBED_OK;
+    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
+        const bool is_radians = is_in_radians(f, k);
+        st = in_degrees(f, f->coordinate[k], is_radians, &in[k]);
+        if (st == CUBED_OK) st = in_degrees(f, f->bounds[k], is_radians, &in[2 + k]);
+    }
+    if (st == CUBED_OK) st = call_gridarea(f, in, f->axes[FIELD_LAT] != f->axes[FIELD_LON], out);
+    for (int i = 0; i < 4; i++) cubed_array_unref(in[i]);
+    return st;
+}
+
+/* An error if elements were moved along a dimension, which is why a coordinate is not there. */
+static cubed_status reject_moved(const field *f)
+{
+    if (!f->moved) return CUBED_OK;
+    return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->of->at,
+                     "elements along \"%s\" were moved or combined: no coordinate describes them, "
+                     "give dim= and weights=",
+                     f->moved);
+}
+
+static bool has_grid(const field *f) { return f->name[FIELD_LAT] && f->name[FIELD_LON]; }
+
+/* Areas from cell_measures, or from coordinates; *said tells which. */
+static cubed_status find_areas(field *f, cubed_array **out, const char **said)
+{
+    EXPR_TRY(measured(f, out));
+    *said = "areas from cell_measures";
+    if (*out) return CUBED_OK;
+    *said = f->bounds[FIELD_LAT] && f->bounds[FIELD_LON] ? "areas from bounds"
+                                                         : "areas from coordinates";
+    if (has_grid(f)) return areas(f, out);
+    EXPR_TRY(reject_moved(f));
+    return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
+                     "%s: found no coordinates of latitude and longitude along the dimensions: "
+                     "give weights=, or weights=None for equal ones",
+                     f->e->text);
+}
+
+/* The extents of cells of a coordinate between both ends, which its bounds have. */
+static cubed_status extents(const field *f, int kind, cubed_array **out)
+{
+    cubed_array *column[2] = {NULL, NULL}, *apart = NULL;
+    const int64_t n = cubed_array_shape(f->bounds[kind])[0];
+    const char *name = cubed_array_dim_name(f->coordinate[kind], 0);
+    cubed_status st = CUBED_OK;
+    *out = NULL;
+    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
+        const cubed_slice s[2] = {{0, n, 1, false}, {k, 1, 1, true}};
+        st = cubed_slice_array(f->bounds[kind], s, &column[k], f->b->err);
+    }
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, column, 2, &apart, f->b->err);
+    for (int k = 0; k < 2; k++) cubed_array_unref(column[k]);
+    if (st == CUBED_OK) {
+        st = cubed_elementwise(CUBED_OP_ABS, &apart, 1, &column[0], f->b->err);
+        cubed_array_unref(apart);
+    }
+    if (st == CUBED_OK) {
+        st = cubed_array_with_dim_names(column[0], &name, out, f->b->err);
+        cubed_array_unref(column[0]);
+    }
+    return expr_located(f->b, f->e, st);
+}
+
+static bool has_ends(const field *f, int kind)
+{
+    const cubed_array *bounds = f->bounds[kind];
+    return bounds && cubed_array_ndim(bounds) == 2 && cubed_array_shape(bounds)[1] == 2;
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------- */
+
+/* The coordinates that a function reduces along: bits of field_axis. */
+static unsigned wanted_kinds(const char *name)
+{
+    if (strncmp(name, "fld", 3) == 0) return 1U << FIELD_LAT | 1U << FIELD_LON;
+    if (strncmp(name, "zon", 3) == 0) return 1U << FIELD_LON;
+    return strncmp(name, "mer", 3) == 0 ? 1U << FIELD_LAT : 1U << FIELD_LEVEL;
+}
+
+static cubed_status choose_axes(const field *f, uint32_t *mask)
+{
+    static const char *const what[] = {"latitude", "longitude", "levels"};
+    const unsigned kinds = wanted_kinds(f->e->text);
+    int n, axes[CUBED_MAX_NDIM];
+    *mask = 0;
+    EXPR_TRY(expr_get_axes(f->b, f->e, NULL, f->x, &n, axes));
+    const int ndim = cubed_array_ndim(f->x);
+    for (int i = 0; i < n; i++) {
+        const int d = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (d < 0 || d >= ndim) return expr_reject(f->b, f->e, "an axis is out of range");
+        *mask |= 1U << d;
+    }
+    if (n >= 0) return CUBED_OK;
+    for (int k = 0; k < FIELD_KINDS; k++) {
+        if (!(kinds >> k & 1)) continue;
+        if (!f->name[k]) EXPR_TRY(reject_moved(f));
+        if (!f->name[k])
+            return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
+                             "%s: found no coordinate of %s along the dimensions: name them with "
+                             "dim=",
+                             f->e->text, what[k]);
+        *mask |= f->axes[k];
+    }
+    if (kinds != (1U << FIELD_LAT | 1U << FIELD_LON) && (*mask & (*mask - 1)) != 0)
+        return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
+                         "%s: the coordinate \"%s\" has several dimensions, expected a grid with "
+                         "axes of its own: name one with dim=",
+                         f->e->text,
+                         f->name[kinds >> FIELD_LAT & 1   ? FIELD_LAT
+                                 : kinds >> FIELD_LON & 1 ? FIELD_LON
+                                                          : FIELD_LEVEL]);
+    return CUBED_OK;
+}
+
+/* Weights of a call that gives none, in a shape that broadcasts to x. *said tells where they are from. NULL: equal ones. */
+static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, const char **said)
+{
+    const unsigned kinds = wanted_kinds(f->e->text);
+    uint32_t found = 0;
+    *out = NULL;
+    *said = NULL;
+    for (int k = 0; k < FIELD_KINDS; k++) found |= kinds >> k & 1 ? f->axes[k] : 0;
+    if (mask != found) EXPR_TRY(reject_moved(f));
+    if (mask != found)
+        return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
+                         "%s: no coordinates say how large cells along these dimensions are: give "
+                         "weights=, or weights=None for equal ones",
+                         f->e->text);
+    if (kinds >> FIELD_LEVEL & 1) {
+        *said = has_ends(f, FIELD_LEVEL) ? "layers from bounds" : "equal layers";
+        if (has_ends(f, FIELD_LEVEL)) EXPR_TRY(extents(f, FIELD_LEVEL, out));
+    } else {
+        EXPR_TRY(find_areas(f, out, said));
+    }
+    return *out ? order(f, true, out) : CUBED_OK;
+}
+
+/* Weights that the call gives: dimensions with names of x's are those of x. */
+static cubed_status given_weights(const field *f, const expr *e, cubed_array **out)
+{
+    uint32_t seen = 0;
+    *out = NULL;
+    if (e->kind == EXPR_NONE) return CUBED_OK;
+    if (e->kind == EXPR_TUPLE) return expr_get_elements(f->b, e, NULL, out);
+    EXPR_TRY(expr_get_array(f->b, e, out));
+    for (int d = 0; d < cubed_array_ndim(*out); d++) {
+        const int axis = lang_axis_named(f->x, cubed_array_dim_name(*out, d));
+        if (axis < 0 || seen >> axis & 1) return CUBED_OK;
+        seen |= 1U << axis;
+    }
+    return order(f, true, out);
+}
+
+/* Names the first axis of percentiles of a list `q` (NULL: there is none). *out is NULL after an error. */
+static cubed_status name_percentiles(const field *f, const expr *q, cubed_array **out)
+{
+    double *parts;
+    if (!q || q->kind != EXPR_TUPLE) return CUBED_OK;
+    cubed_status st = expr_alloc(f->b, q, q->n, sizeof *parts, &parts);
+    for (int i = 0; i < q->n && st == CUBED_OK; i++) {
+        expr_value v = {.array = NULL};
+        st = expr_get_number(f->b, q->child[i], &v);
+        parts[i] = v.re / 100;
+    }
+    if (st == CUBED_OK) {
+        st = expr_name_quantiles(f->b, f->e, parts, q->n, f->x, NULL, out);
+        lang_free(parts);
+    }
+    if (st == CUBED_OK) return CUBED_OK;
+    cubed_array_unref(*out);
+    *out = NULL;
+    return st;
+}
+
+static cubed_status call_statistic(field *f, const cubed_function *function, cubed_array **out)
+{
+    enum { MOST = 4 };
+    const bool is_weighted = strcmp(function->params[1].name, "weights") == 0;
+    const bool has_second = f->e->n > 1 && f->e->child[1]->kind != EXPR_KEYWORD;
+    const expr *second = has_second ? f->e->child[1] : NULL;
+    const char *said = NULL;
+    cubed_array *weights = NULL;
+    int64_t axes[CUBED_MAX_NDIM];
+    uint32_t mask;
+    int n = 0, naxes = 0;
+    expr_given given[MOST];
+    const expr none = {.kind = EXPR_NONE, .at = f->e->at};
+    EXPR_TRY(choose_axes(f, &mask));
+    for (int d = 0; d < cubed_array_ndim(f->x); d++) {
+        if (mask >> d & 1) axes[naxes++] = d;
+    }
+    given[n++] = (expr_given){"x", {.kind = CUBED_VALUE_ARRAY, .as.array = f->x}, f->of};
+    given[n++] =
+        (expr_given){"axis", {.kind = CUBED_VALUE_INTS, .n = naxes, .as.ints = axes}, f->e};
+    if (second && expr_keyword(f->e, function->params[1].name))
+        return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, second->at, "%s: %s is given twice",
+                         f->e->text, function->params[1].name);
+    if (is_weighted) {
+        const expr *own = second ? second : expr_keyword(f->e, "weights");
+        EXPR_TRY(own ? given_weights(f, own, &weights) : find_weights(f, mask, &weights, &said));
+        given[n] = (expr_given){"weights", {.kind = CUBED_VALUE_NONE}, &none};
+        if (weights) given[n].value = (cubed_value){.kind = CUBED_VALUE_ARRAY, .as.array = weights};
+        n++;
+    } else if (second) {
+        given[n++] = (expr_given){function->params[1].name, {.kind = CUBED_VALUE_NONE}, second};
+    }
+    cubed_status st = expr_call_given(f->b, f->e, function, given, n, out);
+    cubed_array_unref(weights);
+    if (st == CUBED_OK && !is_weighted)
+        st = name_percentiles(f, second ? second : expr_keyword(f->e, "q"), out);
+    if (st != CUBED_OK) return st;
+    expr_reduced *to = &f->b->built[f->e->number].reduced;
+    *to = (expr_reduced){
+        .axes = mask, .is_area = naxes > 0 && strncmp(f->e->text, "fld", 3) == 0, .said = said};
+    return CUBED_OK;
+}
+
+static cubed_status start(expr_builder *b, const expr *e, field *f, char **named)
+{
+    *f = (field){.b = b, .e = e, .of = e->child[0]};
+    EXPR_TRY(expr_get_array(b, f->of, &f->x));
+    f->about = expr_about_of(b, f->of);
+    const char *text = text_of(f->about.attrs, "coordinates");
+    *named = expr_text(b, "%s", text ? text : "");
+    return find_coordinates(f, *named);
+}
+
+/* Areas of the cells of an array's grid, in the order of its axes. */
+static cubed_status areas_of(field *f, cubed_array **out)
+{
+    const char *said;
+    if (!has_grid(f) && !text_of(f->about.attrs, "cell_measures"))
+        return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
+                         "gridarea: found no coordinates of latitude and longitude along the "
+                         "dimensions; expected an array with them, or gridarea(lat, lon)");
+    EXPR_TRY(find_areas(f, out, &said));
+    return order(f, false, out);
+}
+
+cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
+                               cubed_array **out, bool *is_one)
+{
+    const bool is_area = strcmp(e->text, "gridarea") == 0;
+    field f;
+    char *named = NULL;
+    int n = 0;
+    while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
+    *is_one = strcmp(function->category, "fields") == 0 && !(is_area && n != 1) &&
+              !expr_keyword(e, "lat") && !expr_keyword(e, "lon");
+    if (!*is_one) return CUBED_OK;
+    static const char *const area_names[] = {"edges", "radius", NULL};
+    const char *names[CUBED_MAX_PARAMS + 2] = {"dim"};
+    for (int i = 1; i < function->nparams; i++) {
+        if (!(function->params[i].flags & CUBED_PARAM_ENGINE)) names[i] = function->params[i].name;
+    }
+    const bool takes_second = !is_area && strcmp(function->params[1].name, "axis") != 0;
+    EXPR_TRY(expr_check_args(b, e, 1, takes_second ? 2 : 1, is_area ? area_names : names, &n));
+    cubed_status st = start(b, e, &f, &named);
+    if (st == CUBED_OK) st = is_area ? areas_of(&f, out) : call_statistic(&f, function, out);
+    expr_text_free(named);
+    field_free(&f);
+    return st;
+}

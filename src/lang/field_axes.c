@@ -1,0 +1,70 @@
+#include "lang/field_axes.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "lang/longitudes.h"
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; text && *list; list++) {
+        if (strcmp(text, *list) == 0) return true;
+    }
+    return false;
+}
+
+static const char *text_of(const json_t *attrs, const char *name)
+{
+    return json_string_value(json_object_get(attrs, name));
+}
+
+static bool is_latitude(const char *name, const json_t *attrs)
+{
+    static const char *const northwards[] = {
+        "degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN", "degreeN", NULL};
+    static const char *const angles[] = {"degrees", "degree", "deg", "radian",
+                                         "radians", "rad",    NULL};
+    static const char *const standard[] = {"latitude", "grid_latitude", NULL};
+    static const char *const names[] = {"lat", "latitude", "lats", "rlat", "nav_lat", "clat", NULL};
+    const char *units = text_of(attrs, "units"), *standard_name = text_of(attrs, "standard_name");
+    if (is_one_of(units, northwards)) return true;
+    if (units && !is_one_of(units, angles)) return false;
+    return is_one_of(standard_name, standard) || (!standard_name && is_one_of(name, names));
+}
+
+static bool is_longitude(const char *name, const json_t *attrs)
+{
+    static const char *const radians[] = {"radian", "radians", "rad", NULL};
+    static const char *const names[] = {"nav_lon", "clon", NULL};
+    const char *units = text_of(attrs, "units"), *standard_name = text_of(attrs, "standard_name");
+    if (longitudes_are(name, attrs)) return true;
+    if (units && !is_one_of(units, radians)) return false;
+    if (standard_name) return strcmp(standard_name, "longitude") == 0;
+    return is_one_of(name, names);
+}
+
+static bool is_level(const char *name, const json_t *attrs)
+{
+    static const char *const pressures[] = {"Pa",  "hPa",  "mbar",    "millibar", "millibars",
+                                            "bar", "dbar", "decibar", NULL};
+    static const char *const standard[] = {"air_pressure",       "height",   "altitude", "depth",
+                                           "model_level_number", "pressure", NULL};
+    static const char *const names[] = {"lev",    "level",    "levels", "plev",   "depth",
+                                        "height", "altitude", "olevel", "deptht", NULL};
+    const char *axis = text_of(attrs, "axis"), *units = text_of(attrs, "units");
+    const char *standard_name = text_of(attrs, "standard_name");
+    if (axis) return strcmp(axis, "Z") == 0;
+    if (text_of(attrs, "positive") || is_one_of(units, pressures)) return true;
+    if (standard_name)
+        return is_one_of(standard_name, standard) ||
+               strncmp(standard_name, "atmosphere_", strlen("atmosphere_")) == 0 ||
+               strncmp(standard_name, "ocean_", strlen("ocean_")) == 0;
+    return is_one_of(name, names);
+}
+
+field_axis field_axis_kind(const char *name, const json_t *attrs)
+{
+    if (is_latitude(name, attrs)) return FIELD_LAT;
+    if (is_longitude(name, attrs)) return FIELD_LON;
+    return is_level(name, attrs) ? FIELD_LEVEL : FIELD_KINDS;
+}

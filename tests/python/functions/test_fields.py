@@ -1,0 +1,192 @@
+"""Statistics of fields with weights, beside NumPy."""
+
+import cubed
+import numpy as np
+import pytest
+from cubed import _core
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(10, 3, (3, 4, 5, 6))
+X[RNG.random(X.shape) < 0.3] = np.nan
+X[1, 2] = np.nan
+AREA = RNG.uniform(1, 3, (5, 6))
+AREA[0, 1] = 0
+
+
+def expected(name, x, w, axes):
+    """The statistic by its definition."""
+    there = ~np.isnan(x + 0 * w)
+    w = np.where(there, np.broadcast_to(w, x.shape), 0)
+    x0 = np.where(there, x, 0)
+    total = w.sum(axes, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = (w * x0).sum(axes, keepdims=True) / total
+        squares = (w * np.where(there, x0 - mean, 0) ** 2).sum(axes)
+        lost = (w**2).sum(axes)
+        total = total.squeeze(axes)
+        var1 = squares / (total - lost / total)
+        found = {
+            "mean": mean.squeeze(axes),
+            "avg": np.where(there.all(axes), mean.squeeze(axes), np.nan),
+            "var": squares / total,
+            "std": np.sqrt(squares / total),
+            "var1": var1,
+            "std1": np.sqrt(var1),
+            "int": np.where(total > 0, (w * x0).sum(axes), np.nan),
+        }
+    return found[name]
+
+
+@pytest.mark.parametrize("name", ["mean", "avg", "var", "std", "var1", "std1", "int"])
+@pytest.mark.parametrize("chunks", [(1, 2, 5, 6), (3, 4, 2, 4)])
+def test_weighted_statistics(name, chunks):
+    x = cubed.from_array(X, chunks=chunks)
+    got = getattr(cubed, f"fld{name}")(x, AREA).compute()
+    np.testing.assert_allclose(got, expected(name, X, AREA, (2, 3)), rtol=1e-12)
+    if name == "int":
+        return
+    w = AREA.T[:, :, None] + np.zeros(4)  # in the order of the axes, which do not ascend
+    got = getattr(cubed, f"fld{name}")(x, w, axis=(3, 2, 1)).compute()
+    wide = np.broadcast_to(AREA, X.shape)
+    np.testing.assert_allclose(got, expected(name, X, wide, (1, 2, 3)), rtol=1e-12)
+    got = getattr(cubed, f"vert{name}")(x, np.arange(1.0, 5), keepdims=True).compute()
+    layers = np.arange(1.0, 5)[:, None, None]
+    want = expected(name, X, layers, (1,))[:, None]
+    np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12)
+
+
+def test_equal_weights_are_those_of_nan_functions():
+    x = cubed.from_array(X, chunks=2)
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        np.testing.assert_allclose(cubed.mermean(x, None).compute(), np.nanmean(X, 2))
+        np.testing.assert_allclose(cubed.zonstd(x).compute(), np.nanstd(X, 3))
+        want = np.nanvar(X, (2, 3), ddof=1)
+        np.testing.assert_allclose(cubed.fldvar1(x, None).compute(), want)
+        np.testing.assert_allclose(cubed.fldmax(x).compute(), np.nanmax(X, (2, 3)))
+        want = np.nanmax(X, 1) - np.nanmin(X, 1)
+        np.testing.assert_allclose(cubed.vertrange(x).compute(), want)
+    sums = cubed.zonsum(x).compute()
+    np.testing.assert_array_equal(np.isnan(sums), np.isnan(X).all(3))
+
+
+def test_weights_that_are_nan_leave_elements_out():
+    x, w = np.array([[1.0, 2.0, 6.0]]), np.array([[1.0, np.nan, 3.0]])
+    assert cubed.fldmean(x, w).compute() == 19 / 4
+    assert np.isnan(cubed.fldavg(x, w).compute())
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i2", "u1", "?"])
+def test_types(dtype):
+    x = (np.arange(12).reshape(3, 4) % 7).astype(dtype)
+    got = cubed.fldmean(x, np.ones((3, 4), "f4")).compute()
+    assert got.dtype == (dtype if dtype[0] == "f" else "f8")
+    np.testing.assert_allclose(got, x.mean(dtype="f8"), rtol=1e-3 if dtype == "f2" else 1e-6)
+    if dtype != "?":
+        assert cubed.fldmax(x).compute() == x.max()
+
+
+def test_variance_of_large_numbers_does_not_cancel():
+    x = 1e9 + np.tile([0.0, 1.0], 50).reshape(10, 10)
+    assert cubed.fldvar(x, np.ones((10, 10))).compute() == 0.25
+
+
+def test_average_along_several_axes():
+    values = np.nan_to_num(X)
+    x = cubed.from_array(values, chunks=2)
+    got = cubed.average(x, axis=(2, 3), weights=AREA).compute()
+    np.testing.assert_allclose(got, np.average(values, (2, 3), np.broadcast_to(AREA, X.shape)))
+    got = cubed.average(x, axis=(3, 2), weights=AREA.T).compute()
+    np.testing.assert_allclose(got, np.average(values, (2, 3), np.broadcast_to(AREA, X.shape)))
+    with pytest.raises(ValueError, match=r"weights have shape \(5, 6\), expected the shape"):
+        cubed.average(x, axis=(3, 2), weights=AREA)
+
+
+# --- Areas ----------------------------------------------------------------------------------------
+
+
+def band(low, high, width):
+    return 6371000.0**2 * np.radians(width) * (np.sin(np.radians(high)) - np.sin(np.radians(low)))
+
+
+def test_bands_between_latitudes_are_exact():
+    lat, lon = np.arange(-89.5, 90), np.arange(0.5, 360)
+    got = cubed.gridarea(lat, lon, edges="latitudes").compute()
+    want = np.broadcast_to(band(lat - 0.5, lat + 0.5, 1.0)[:, None], (180, 360))
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+    assert abs(got.sum() / (4 * np.pi * 6371000.0**2) - 1) < 1e-12
+    unit = cubed.gridarea(lat, lon, radius=1.0).sum().compute()
+    assert abs(unit / (4 * np.pi) - 1) < 1e-12
+
+
+def test_longitudes_may_jump_and_descend():
+    lat = [-10.0, 20.0, 40.0]
+    want = cubed.gridarea(lat, [0.0, 10, 30, 40]).compute()
+    jumps = cubed.gridarea(lat, [350.0, 0, 20, 30]).compute()
+    np.testing.assert_allclose(jumps, want, rtol=1e-12)
+    falls = cubed.gridarea(lat[::-1], [40.0, 30, 10, 0]).compute()
+    np.testing.assert_allclose(falls, want[::-1, ::-1], rtol=1e-12)
+
+
+def test_bounds_across_the_origin():
+    lat, lon = [0.0], [0.0, 2.0, 4.0]
+    bounds = {"lat_bounds": [[-5.0, 5.0]]}
+    plain = cubed.gridarea(lat, lon, **bounds, lon_bounds=[[-1.0, 1], [1, 3], [3, 5]]).compute()
+    across = cubed.gridarea(lat, lon, **bounds, lon_bounds=[[359.0, 1], [1, 3], [3, 5]]).compute()
+    np.testing.assert_allclose(across, plain, rtol=1e-12)
+    whole = cubed.gridarea(lat, [0.0], **bounds, lon_bounds=[[0.0, 360.0]]).compute()
+    np.testing.assert_allclose(whole, [[band(-5, 5, 360)]], rtol=1e-12)
+
+
+def test_cells_of_corners():
+    octant = cubed.gridarea([30.0], [45.0], lat_bounds=[[0.0, 0, 90]], lon_bounds=[[0.0, 90, 0]])
+    cap = cubed.gridarea(
+        [90.0], [0.0], lat_bounds=[[0.0, 0, 0, 0]], lon_bounds=[[0.0, 90, 180, 270]]
+    )
+    sphere = 4 * np.pi * 6371000.0**2
+    np.testing.assert_allclose(octant.compute(), [sphere / 8], rtol=1e-12)
+    np.testing.assert_allclose(cap.compute(), [sphere / 2], rtol=1e-12)
+
+
+def test_areas_are_made_in_blocks():
+    area = cubed.gridarea(np.linspace(-89.98, 89.98, 4500), np.arange(0, 360, 0.04))
+    assert area.shape == (4500, 9000)
+    assert max(area.chunksize) <= 2048
+    assert abs(area.sum().compute() / (4 * np.pi * 6371000.0**2) - 1) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cubed.gridarea([1.0], [1.0, 2.0]), "lat has 1 elements, .* give lat_bounds"),
+        (lambda: cubed.gridarea(np.ones((2, 2)), np.ones((2, 2))), "lat has 2 dimensions"),
+        (
+            lambda: cubed.gridarea([1.0, 2.0], [1.0, 2.0], lat_bounds=np.ones((3, 2))),
+            r"lat_bounds has shape \(3, 2\), expected the shape \(2\) of lat",
+        ),
+        (lambda: cubed.gridarea([1.0, 2.0], [1.0, 2.0], radius=-1), "radius is -1"),
+        (lambda: cubed.gridarea([1.0, 2.0], [1.0, 2.0], edges="bands"), "edges is 'bands'"),
+        (lambda: cubed.fldmean(X, np.ones(7)), r"fldmean: weights have shape \(7\)"),
+    ],
+)
+def test_wrong_values(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="fldmean: x is complex128, expected real numbers"):
+        cubed.fldmean(X + 1j, AREA)
+    with pytest.raises(IndexError, match="zonmean: axis 4"):
+        cubed.zonmean(X, axis=4)
+    with pytest.raises(TypeError, match="weights is missing"):
+        _core.call("fldmean", cubed.asarray(X)._x)
+
+
+def test_memory_is_bounded():
+    """A field of 64 MB in tasks of 12 MB."""
+    spec = cubed.Spec(allowed_mem="40MB", reserved_mem="20MB")
+    x = cubed.random.random((8, 1000, 1000), chunks=(1, 250, 1000), spec=spec)
+    area = cubed.gridarea(np.linspace(-90, 90, 1000), np.linspace(0, 359, 1000))
+    got = cubed.fldstd(x, area)
+    assert got.plan().max_projected_mem <= 40_000_000
+    np.testing.assert_allclose(got.compute(), np.sqrt(1 / 12), rtol=1e-2)
