@@ -1,0 +1,119 @@
+#include "eval_topics.h"
+
+const cli_topic eval_topics[] = {
+    {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ..., None]"},
+    {"elementwise",
+     "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
+    {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
+                   "nanmax, nanargmin, nanargmax, ... "
+                   "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=)"},
+    {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
+                   "include_initial=True)"},
+    {"shapes",
+     "permute_dims transpose moveaxis swapaxes rollaxis flip rot90 squeeze expand_dims "
+     "broadcast_to concat stack hstack vstack dstack column_stack roll repeat tile "
+     "reshape ravel (order=\"F\") diff tril triu diag diagflat fliplr flipud resize append "
+     "insert delete rechunk; a, b = split(x, 2, dim=\"time\") array_split "
+     "hsplit vsplit "
+     "dsplit unstack broadcast_arrays atleast_1d atleast_2d atleast_3d; pad(x, 2 or ((0, 1), (2, "
+     "2)), "
+     "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
+    {"quantiles",
+     "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
+     "keepdims=True, method=\"nearest\")"},
+    {"numbers", "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
+                "nan_to_num(x, 0, posinf=, neginf=) fmax fmin (a, b) isposinf isneginf isreal "
+                "iscomplex isnat fabs rint exp2 sinc deg2rad rad2deg angle(x, deg=True)"},
+    {"differences",
+     "gradient(x, 0.5 or coordinates, dim=\"time\", edge_order=2) trapezoid(y, x, dx=, axis=) "
+     "ediff1d(x, to_begin=, to_end=) unwrap(p, period=360, discont=, axis=) "
+     "interp(x, points, values, left=, right=, period=) convolve correlate (a, v, "
+     "mode=\"same\") round(x, decimals=2)"},
+    {"means and ranges",
+     "average(x, weights=, axis=, dim=\"time\") ptp(x, axis=), with keepdims=True"},
+    {"statistics",
+     "moment(x, 3, center=) skew kurtosis (x, bias=False) skewtest kurtosistest normaltest; of "
+     "tests "
+     "their statistics, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) "
+     "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
+     "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
+    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
+    {"counts",
+     "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
+    {"sorting", "sort argsort (axis=, dim=\"time\", descending=True) topk argtopk (x, 5, axis=) "
+                "partition argpartition (x, kth, axis=) lexsort((y, x)) sort_complex"},
+    {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1))) "
+                 "einsum(\"ij,jk->ik\", a, b) dot inner vdot kron (a, b)"},
+    {"polynomials", "polyfit(x, y, 2, w=) and c, v = polyfit(x, y, 2, cov=True), polyval(p, x), "
+                    "vander(x, 3, increasing=True)"},
+    {"bits", "packbits unpackbits (x, axis=, bitorder=\"little\")"},
+    {"groups",
+     "mean(x, groupby=region), or groupby(x, region, \"mean\"), of any reduction, median, "
+     "quantile and percentile, by an array of labels (dim=\"time\", ngroups=, "
+     "skipna=True, ddof=, min_count=, q=0.9, method=); group_labels(by)"},
+    {"windows",
+     "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
+     "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
+    {"filters", "gaussian_filter(x, 2 or (0, 1.5), order=, truncate=4) uniform_filter(x, 3) "
+                "correlate1d(x, (-1, 0, 1), axis=0) "
+                "minimum_filter median_filter maximum_filter (x, (1, 3, 3), footprint=), all with "
+                "mode=\"nearest\", cval="},
+    {"calendars",
+     "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
+     "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "
+     "resample(x, \"MS\", \"mean\", skipna=True) (YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, "
+     "as Pandas has them) and groupby(x, \"time.season\", "
+     "\"std\"); as CDO has them "
+     "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
+     "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=)"},
+    {"fields",
+     "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
+     "mermean vertmean, and min max range sum avg std std1 var var1 of each "
+     "(weights=gridarea(x, edges=\"latitudes\"), dim=, keepdims=True); gridarea(x)"},
+    {"selections",
+     "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), sel(x, "
+     "station=\"Kew\"), "
+     "by the coordinates of the input and calendars of CF: a label, a range (\"2020-01\", "
+     "\"2020-03\") "
+     "with its ends, or a list lev=[85000, 20000]; a range of longitudes goes from west to east, "
+     "around the globe if need be: lon=(350, 10)"},
+    {"picking",
+     "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
+     "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value, "
+     "assign(x[1:3, ::2], value), replace(x, mask, value), scatter_mask(x, mask, values), "
+     "forward_fill(x, axis=), require(x, holds, \"message\"); choose(numbers, (x, y), "
+     "mode=\"clip\") "
+     "select((a > 0, a < 0), (x, y), default=0)"},
+    {"sets", "isin(x, among or (1, 2), invert=True) in1d"},
+    {"shapes that depend on values",
+     "compress(x, mask) extract(condition, x) flatnonzero argwhere; union1d intersect1d setdiff1d "
+     "setxor1d (x, y); unique_values(x, equal_nan=True); values, counts = unique_counts(x), "
+     "values, inverse = "
+     "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
+     "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
+    {"new arrays",
+     "arange linspace geomspace logspace eye full zeros ones (dtype=\"int32\"); i, j = "
+     "indices((2, 3)), meshgrid(x, y, indexing=\"ij\"), tril_indices(4) or triu_indices(4), "
+     "unravel_index(x, (2, 3)); ravel_multi_index((i, j), (2, 3), mode=\"wrap\")"},
+    {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
+    {"transforms",
+     "fft ifft rfft irfft hfft ihfft (n=, axis=), fftn ifftn rfftn irfftn (s=, axes=), all "
+     "with norm=\"ortho\"; fftfreq rfftfreq fftshift ifftshift"},
+    {"matrices",
+     "in the last two axes: cholesky det inv solve svdvals eigvals eigvalsh pinv matrix_rank "
+     "matrix_power matrix_norm cond(x, p=1) matrix_transpose diagonal trace, "
+     "solve_triangular(a, b, lower=True, unit_diagonal=True); norm(x, 2, axis=0) vector_norm cross "
+     "outer, "
+     "multi_dot(a, b, c), tensorinv(a, ind=2), tensorsolve(a, b, axes=); q, r = qr(x), p, l, u = "
+     "lu(x), u, s, vh = svd(x) or svd_compressed(x, 5, n_power_iter=1, seed=1), values, vectors = "
+     "eig(x) or eigh(x), sign, logabsdet = slogdet(x), x, residuals, rank, s = lstsq(a, b, "
+     "rcond=)"},
+    {"types", "astype, and types as functions: float32(x)"},
+    {"packing",
+     "missing values are nan, and packed values are unpacked (--raw: neither is). Results at --out "
+     "that only move elements keep the stored elements and their packing, bit for bit: x, x[0], "
+     "sel take flip rot90 roll transpose permute_dims matrix_transpose moveaxis swapaxes rollaxis "
+     "squeeze expand_dims broadcast_to reshape ravel repeat tile rechunk, and concat stack hstack "
+     "vstack dstack column_stack of inputs that are packed alike. "
+     "Others are floats whose _FillValue is nan"},
+    {NULL, NULL}};
