@@ -8,7 +8,6 @@
 
 #include "archive.h"
 #include "cli.h"
-#include "cubed/catalogue.h"
 #include "inputs.h"
 #include "lang/function_hints.h"
 #include "referred.h"
@@ -155,7 +154,7 @@ static void read_operation(operation *o, const char *spec)
 {
     *o = (operation){.name = name_of(spec)};
     o->selects = strcmp(o->name, "sel") == 0;
-    o->by_calendar = !o->selects && !cubed_function_find(o->name);
+    o->by_calendar = expr_is_calendar_function(o->name);
     for (const char *at = spec + strlen(o->name); *at == ',';) {
         const size_t n = argument_length(++at);
         char *text = cli_printf("%.*s", (int)n, at);

@@ -38,6 +38,7 @@ const cli_topic eval_topics[] = {
      "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
      "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
     {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
+    {"attributes", "set_attrs(x, units=\"degC\", comment=None); None removes one"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True) topk argtopk (x, 5, axis=) "

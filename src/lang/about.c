@@ -5,6 +5,7 @@
 
 #include "cubed/calendar.h"
 #include "lang/calendar_call.h"
+#include "lang/expr_attributes.h"
 #include "lang/expr_index.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
@@ -19,9 +20,8 @@ typedef struct named_rule {
 
 /* Of functions whose rows in the catalogue do not say it. */
 static const named_rule rules[] = {
-    {"sel", CUBED_ATTRS_VIEW, NULL, 0},
-    {"assign", CUBED_ATTRS_SAME, NULL, 0},
-    {"first", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"sel", CUBED_ATTRS_VIEW, NULL, 0},          {"assign", CUBED_ATTRS_SAME, NULL, 0},
+    {EXPR_SET_ATTRS, CUBED_ATTRS_VIEW, NULL, 0}, {"first", CUBED_ATTRS_REDUCE, NULL, 0},
     {"last", CUBED_ATTRS_REDUCE, NULL, 0},
 };
 
@@ -546,8 +546,12 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     /* 1 / x has other units. */
     if (r.rule == CUBED_ATTRS_SCALE && strcmp(r.name, "divide") == 0 && n > 0 && !built(b, list[0]))
         narrays = 2;
-    lang_free(list);
     all.attrs = attributes(b, e, &r, all.attrs, narrays);
+    if (n == 2 && narrays == 1)
+        expr_units_with_number(b, r.name, list[0], list[1], built(b, list[0]) == NULL, all.attrs);
+    lang_free(list);
+    if (r.rule == CUBED_ATTRS_VIEW && strcmp(r.name, EXPR_SET_ATTRS) == 0)
+        expr_put_attributes(b, e, &all.attrs);
     for (int i = 0; i < b->nnoted; i++) {
         if (b->noted[i].number == e->number)
             put_coord(b, &all, expr_coord_copy(b, &b->noted[i].coord));

@@ -170,9 +170,9 @@ typedef struct expr_function {
 const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
-/* The tables, which end with a row without a name: assignment; reductions by group; calendars; and selections by labels. */
-extern const expr_function expr_block_functions[], expr_group_functions[],
-    expr_calendar_functions[], expr_select_functions[];
+/* The tables, which end with a row without a name: attributes; assignment; reductions by group; calendars; and selections by labels. */
+extern const expr_function expr_attribute_functions[], expr_block_functions[],
+    expr_group_functions[], expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

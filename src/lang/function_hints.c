@@ -68,6 +68,14 @@ bool expr_is_function(const char *name)
     return strcmp(g.best, name) == 0;
 }
 
+bool expr_is_calendar_function(const char *name)
+{
+    lang_guess g;
+    lang_guess_init(&g, name);
+    calendar_call_guess_functions(&g);
+    return strcmp(g.best, name) == 0;
+}
+
 const char *expr_function_hint(const char *name, char *hint, size_t cap)
 {
     char text[GUESS_TEXT];

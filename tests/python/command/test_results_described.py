@@ -46,12 +46,28 @@ def evaluate(text, store, out, *args):
     return xr.open_zarr(out, decode_cf=False, consolidated=False)
 
 
+def without(attrs, name):
+    return {k: v for k, v in attrs.items() if k != name}
+
+
 REDUCED = {**ATTRS, "grid_mapping": "crs"}  # without the dimensions of the coordinate lat
 KEPT = {**REDUCED, "coordinates": "lat"}
 RESULTS = [
     ("t * 1", KEPT),
-    ("2 * t / 3", KEPT),
-    ("t + 1 - 2", KEPT),
+    # Numbers may convert units.
+    ("2 * t / 3", without(KEPT, "units")),
+    ("t * 86400", without(KEPT, "units")),
+    ("t + 1 - 2", without(KEPT, "units")),
+    ("divide(t, 3.6)", without(KEPT, "units")),
+    ("t * -1 + 0", KEPT),
+    ("t - 273.15", {**KEPT, "units": "degC"}),
+    ("t + -273.15", {**KEPT, "units": "degC"}),
+    ("273.15 - t", without(KEPT, "units")),
+    ("(t - 273.15) + 273.15", KEPT),
+    ("(t - 273.15) * 9 / 5 + 32", without(KEPT, "units")),
+    ('set_attrs(t * 1.8 - 459.67, units="degF")', {**KEPT, "units": "degF"}),
+    ('set_attrs(-t, comment="a b", n=-3, f=0.5)', {**KEPT, "comment": "a b", "n": -3, "f": 0.5}),
+    ("set_attrs(-t, units=None)", without(KEPT, "units")),
     ("-t", KEPT),
     ("+t", {**KEPT, "valid_min": 0.0}),
     ("abs(round(t))", KEPT),
@@ -218,3 +234,18 @@ def test_resuming_keeps_to_the_group(store, tmp_path):
     args = ["eval", "t * 2", store, "--out", tmp_path / "o", *QUIET]
     check(run(*args))
     assert "an earlier run had done all tasks" in check(run(*args, "--resume")).err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("set_attrs(t, _FillValue=3)", "says how elements are stored"),
+        ("set_attrs(t, units=t)", "expected a text in quotes, a number or None"),
+        ('set_attrs(t, "degC")', "expected NAME=VALUE"),
+        ('set_attrs(units="degC")', "expected an array"),
+    ],
+)
+def test_attributes_that_are_refused(store, text, says):
+    failed = run("eval", text, store)
+    assert failed.code != 0
+    assert says in failed.err

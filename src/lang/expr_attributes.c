@@ -1,0 +1,114 @@
+#include "lang/expr_attributes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- set_attrs ---------------------------------------------------------------------------------------- */
+
+static bool get_number(const expr *e, double *v)
+{
+    double sign = 1;
+    if (e->kind == EXPR_UNARY && e->n == 1 && (e->op == '-' || e->op == '+')) {
+        if (e->op == '-') sign = -1;
+        e = e->child[0];
+    }
+    *v = sign * e->re;
+    return e->kind == EXPR_INT || e->kind == EXPR_FLOAT;
+}
+
+/* The value of an attribute; NULL if it is none. */
+static json_t *value_of(const expr *e)
+{
+    double number;
+    if (e->kind == EXPR_STRING) return json_string(e->text);
+    if (e->kind == EXPR_INT) return json_integer(e->integer);
+    if (e->kind == EXPR_UNARY && e->n == 1 && e->op == '-' && e->child[0]->kind == EXPR_INT)
+        return json_integer(-e->child[0]->integer);
+    return get_number(e, &number) && isfinite(number) ? json_real(number) : NULL;
+}
+
+static bool may_be_set(const char *name)
+{
+    /* Others say how elements are stored, or name the axes. */
+    static const char *const fixed[] = {"_FillValue",         "missing_value", "scale_factor",
+                                        "add_offset",         "_Unsigned",     "_ARRAY_DIMENSIONS",
+                                        CUBED_ATTRIBUTE_TYPES};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        if (strcmp(name, fixed[i]) == 0) return false;
+    }
+    return true;
+}
+
+static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array **out)
+{
+    if (e->n == 0 || e->child[0]->kind == EXPR_KEYWORD)
+        return expr_reject(b, e, "expected an array, as in set_attrs(x, units=\"degC\")");
+    for (int i = 1; i < e->n; i++) {
+        const expr *k = e->child[i];
+        if (k->kind != EXPR_KEYWORD)
+            return expr_reject(b, k, "expected NAME=VALUE, as in set_attrs(x, units=\"degC\")");
+        if (!may_be_set(k->text))
+            return expr_reject(b, k,
+                               "this attribute says how elements are stored: expected another one");
+        json_t *value = value_of(k->child[0]);
+        json_decref(value);
+        if (!value && k->child[0]->kind != EXPR_NONE)
+            return expr_reject(b, k->child[0], "expected a text in quotes, a number or None");
+    }
+    return expr_get_array(b, e->child[0], out);
+}
+
+const expr_function expr_attribute_functions[] = {
+    {.name = EXPR_SET_ATTRS, .fn = call_set_attrs},
+    {.name = NULL},
+};
+
+static void drop_attribute(json_t *attrs, const char *name)
+{
+    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
+    json_object_del(types, name);
+    json_object_del(attrs, name);
+}
+
+void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs)
+{
+    for (int i = 1; i < call->n; i++) {
+        const expr *k = call->child[i];
+        if (k->kind != EXPR_KEYWORD) continue;
+        if (!*attrs) *attrs = expr_json_object(b);
+        if (*attrs) drop_attribute(*attrs, k->text);
+        if (*attrs && k->child[0]->kind != EXPR_NONE)
+            expr_json_put(b, *attrs, k->text, value_of(k->child[0]));
+    }
+}
+
+/* --- Units -------------------------------------------------------------------------------------------- */
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+void expr_units_with_number(expr_builder *b, const char *function, const expr *first,
+                            const expr *second, bool number_first, json_t *attrs)
+{
+    static const char *const kelvin[] = {"K", "kelvin", "Kelvin", "degK", "deg_K", NULL};
+    static const char *const celsius[] = {"degC",           "deg_C",           "Celsius", "celsius",
+                                          "degree_Celsius", "degrees_Celsius", NULL};
+    const char *units = json_string_value(json_object_get(attrs, "units"));
+    const bool adds = strcmp(function, "add") == 0, subtracts = strcmp(function, "subtract") == 0;
+    const bool scales = strcmp(function, "multiply") == 0 || strcmp(function, "divide") == 0;
+    double number;
+    if (!units || !(adds || subtracts || scales)) return;
+    if (!get_number(number_first ? first : second, &number)) return;
+    if (scales ? fabs(number) == 1 : number == 0) return;
+    /* What is added to the array; a difference from a number has its sign changed. */
+    const double offset = scales || (subtracts && number_first) ? 0 : subtracts ? -number : number;
+    if (offset == -273.15 && is_among(kelvin, units))
+        expr_json_put_text(b, attrs, "units", "degC");
+    else if (offset == 273.15 && is_among(celsius, units))
+        expr_json_put_text(b, attrs, "units", "K");
+    else
+        drop_attribute(attrs, "units");
+}

@@ -1,0 +1,22 @@
+/* Attributes that an expression states, and units of values that are combined with a number. */
+#ifndef CUBED_LANG_EXPR_ATTRIBUTES_H
+#define CUBED_LANG_EXPR_ATTRIBUTES_H
+
+#include "lang/expr_json.h"
+
+/* set_attrs(x, units="degC", comment=None): the same elements with other attributes. */
+#define EXPR_SET_ATTRS "set_attrs"
+
+/* Puts the attributes that a call of set_attrs states into *attrs, a new object if it is NULL. None removes one. */
+void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
+
+/* Changes `units` after an array and a number were added, subtracted, multiplied or divided. 273.15 turns K into degC and back.
+ * Another number may be a conversion of units, so they are removed unless it changes no value but its sign.
+ *
+ * function  "add", "subtract", "multiply", "divide"; others change nothing
+ * first, second  the operands, of which the first is the number if number_first
+ * attrs     may be NULL */
+void expr_units_with_number(expr_builder *b, const char *function, const expr *first,
+                            const expr *second, bool number_first, json_t *attrs);
+
+#endif
