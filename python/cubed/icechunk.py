@@ -8,8 +8,9 @@ from typing import Any
 from cubed.array._array import Array
 from cubed.io._store import store
 from cubed.planning._options import RunOptions
+from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent
 
-__all__ = ["store_icechunk"]
+__all__ = ["IcechunkStoreCallback", "store_icechunk"]
 
 
 def store_icechunk(
@@ -37,7 +38,7 @@ def store_icechunk(
     executor : Executor, str or None
         As for :func:`cubed.store`. One that runs in this process, which has the session.
     **kwargs : object
-        See `executor`.
+        Other options of :func:`cubed.store`, such as `callbacks` and options of the executor.
 
     Returns
     -------
@@ -51,7 +52,8 @@ def store_icechunk(
         A target is not an array in an Icechunk session.
     ValueError
         Targets are of several sessions, or theirs is read-only.
-    NotImplementedError The executor runs tasks in other processes, so this session would not have
+    NotImplementedError
+        The executor runs tasks in other processes, so this session would not have
         their changes.
 
     Examples
@@ -66,28 +68,89 @@ def store_icechunk(
     >>> done.commit("Ones") != ""
     True
     """
-    arrays = [targets] if isinstance(sources, Array) else list(targets)
-    sessions = [_session_of(t) for t in arrays]
-    if not sessions:
-        raise ValueError("sources is empty, expected an array, or several")
-    if sessions[0].read_only:
-        raise ValueError("the session of targets is read-only: open one by writable_session")
+    callback = IcechunkStoreCallback([targets] if isinstance(sources, Array) else targets)
     first = sources if isinstance(sources, Array) else next(iter(sources))
-    chosen = RunOptions(executor, more=kwargs).executor_for(first.spec)
+    options = RunOptions.of({**kwargs, "executor": executor})
+    chosen = options.executor_for(first.spec)
     if not chosen.capabilities["shares_memory"]:
         raise NotImplementedError(
             f"executor {chosen.name!r} runs tasks in other processes, expected 'threads' or"
             " 'single-threaded': the session's changes are in this process"
         )
-    store(sources, targets, regions, executor=chosen)
-    # Several objects can refer to one session, so sessions are compared by their changes.
-    changes = sessions[0]._session.as_bytes() if len(sessions) > 1 else b""
-    if any(s._session.as_bytes() != changes for s in sessions[1:]):
-        raise ValueError(
-            "targets are of several sessions, expected one: nothing is committed, and changes are"
-            " in each of them"
-        )
-    return sessions[0]
+    own = {k: v for k, v in kwargs.items() if k not in (options.more or {})}
+    own["callbacks"] = [callback, *(options.callbacks or ())]
+    store(sources, targets, regions, executor=chosen, **own)
+    return callback.merged_sessions
+
+
+class IcechunkStoreCallback(Callback):
+    """Has the session of targets after a run that wrote into them.
+
+    Parameters
+    ----------
+    targets : sequence
+        Zarr arrays of zarr-python in the store of a session of Icechunk, targets of
+        :func:`cubed.store`.
+
+    Raises
+    ------
+    TypeError
+        A target is not an array in a session of Icechunk.
+    ValueError
+        There is no target, or the session is read-only.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import icechunk, zarr
+    >>> from cubed.icechunk import IcechunkStoreCallback
+    >>> repository = icechunk.Repository.create(icechunk.in_memory_storage())
+    >>> session = repository.writable_session("main")
+    >>> target = zarr.create_array(session.store, name="x", shape=(4,), chunks=(2,), dtype="f8")
+    >>> stored = IcechunkStoreCallback([target])
+    >>> cubed.store(cubed.ones(4, chunks=2), target, executor="threads", callbacks=[stored])
+    >>> stored.merged_sessions.has_uncommitted_changes
+    True
+    """
+
+    def __init__(self, targets: Sequence[Any]) -> None:
+        #: The session of each target.
+        self.sessions: list[Any] = [_session_of(t) for t in targets]
+        if not self.sessions:
+            raise ValueError("sources is empty, expected an array, or several")
+        if self.sessions[0].read_only:
+            raise ValueError("the session of targets is read-only: open one by writable_session")
+        self._done = False
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Forgets the run before."""
+        self._done = False
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """Notes whether everything was written."""
+        self._done = event.error is None
+
+    @property
+    def merged_sessions(self) -> Any:
+        """The session with all changes, to be committed. None before the end of a run, and after
+        one that failed.
+
+        Raises
+        ------
+        ValueError
+            Targets are of several sessions.
+        """
+        if not self._done:
+            return None
+        # Several objects can refer to one session, so sessions are compared by their changes.
+        first, *others = self.sessions
+        changes = first._session.as_bytes() if others else b""
+        if any(s._session.as_bytes() != changes for s in others):
+            raise ValueError(
+                "targets are of several sessions, expected one: nothing is committed, and changes"
+                " are in each of them"
+            )
+        return first
 
 
 def _session_of(target: Any) -> Any:

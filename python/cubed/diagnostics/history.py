@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,52 @@ class HistoryCallback(LoggingCallback):
     def stats_df(self) -> Any:
         """Statistics as a pandas DataFrame."""
         return _frame(self.stats)
+
+
+def analyze(plan_df: Any, events_df: Any) -> Any:
+    """Computes the statistics of operations from tables of a plan and of events.
+
+    Parameters
+    ----------
+    plan_df, events_df : pandas.DataFrame
+        The tables ``plan`` and ``events`` of :class:`HistoryCallback`, such as its `plan_df` and
+        `events_df`, or read from its files. They stay unchanged.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``stats``: a row for each operation that ran, sorted by name.
+
+    Raises
+    ------
+    ValueError
+        If events are of operations that the plan does not have.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.diagnostics.history import HistoryCallback, analyze
+    >>> history = HistoryCallback("runs")
+    >>> total = cubed.ones((4, 4), chunks=2).sum().compute(callbacks=[history])
+    >>> bool((analyze(history.plan_df, history.events_df).num_tasks > 0).all())
+    True
+    """
+    planned = {row["name"]: row for row in plan_df.to_dict("records")}
+    for row in planned.values():
+        row["projected_mem_mb"] = row["projected_mem"] / _MB
+        row["reserved_mem_mb"] = row["reserved_mem"] / _MB
+    tasks: dict[str, list[TaskEndEvent]] = {}
+    known = {f.name for f in fields(TaskEndEvent)}
+    for row in events_df.to_dict("records"):
+        event = {k: v for k, v in row.items() if k in known and v == v}  # files have NaN for None
+        tasks.setdefault(row["name"], []).append(TaskEndEvent(**event))
+    other = sorted(set(tasks) - set(planned))
+    if other:
+        raise ValueError(
+            f"analyze: events_df has operations {other}, expected those of plan_df: pass tables of"
+            " one computation"
+        )
+    return _frame([_statistics(planned[name], tasks[name]) for name in sorted(tasks)])
 
 
 def _statistics(planned: dict[str, Any], tasks: Sequence[TaskEndEvent]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 from cubed.base._words import counted
 from cubed.exceptions import say_task
+from cubed.planning._choice import fuses
 from cubed.planning._log import explain_plan, log_plan
 from cubed.planning._options import RunOptions
 from cubed.planning._results import StoredResults
@@ -70,7 +71,7 @@ class _Maker:
     def __init__(self, spec: Spec | None, executor: Executor, options: RunOptions) -> None:
         self.spec: Spec = spec or DEFAULT
         self.executor: Executor = executor
-        self.optimize = options.optimizes()
+        self.optimize = options.optimize_graph
         f = options.compile_function
         self._compiler = None if f is None else _compiler_of(f)
         self.can = executor.capabilities
@@ -145,6 +146,9 @@ class Plan(PlanTotals):
         spec: Spec | None,
         options: RunOptions,
     ) -> None:
+        custom = options.custom()
+        if custom is not None:
+            options = _chosen(custom, targets, spec, options)
         self._maker = maker = _Maker(spec, options.executor_for(spec), options)
         self.spec: Spec = maker.spec
         self.executor: Executor = maker.executor
@@ -595,6 +599,24 @@ def check_each(*parts: Sequence[Array]) -> None:
     maker.check(counts, targets)
 
 
+def _chosen(
+    function: Callable[..., Any],
+    targets: Sequence[_Given],
+    spec: Spec | None,
+    options: RunOptions,
+) -> RunOptions:
+    """The options after a user-defined function has chosen whether operations are fused."""
+    names = [str((target or {}).get("name", "")) for _, target in targets]
+
+    def graph_of(optimize: bool) -> Any:
+        p = Plan(targets, spec, options._replace(optimize_graph=optimize, optimize_function=None))
+        p._names = names
+        return p.dag
+
+    fused = fuses(function, graph_of, names)
+    return options._replace(optimize_graph=fused, optimize_function=None)
+
+
 def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:
     names = [a.name for a in arrays]
     targets: list[_Given] = [(a._x, {"name": name}) for a, name in zip(arrays, names, strict=True)]
@@ -672,7 +694,10 @@ def compute(
     optimize_graph : bool, default True
         False: every operation is a separate stage.
     optimize_function : callable or None
-        One of :mod:`cubed.core.optimization`, for compatibility: there is one planner.
+        A function ``f(dag, array_names=)`` that chooses whether operations are fused. It gets the
+        graph of the plan in which they are not (:attr:`Plan.dag`), and returns the graph, or the
+        result of a function of :mod:`cubed.core.optimization` for the graph. Also one of these
+        functions, which all stand for the one planner. Needs networkx.
     resume : bool or None
         True: continue an earlier run of the same computation that failed or was interrupted,
         without computing its chunks again. False or None: start again. A failed run always leaves

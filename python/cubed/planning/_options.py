@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from cubed.planning._choice import FUSED
 from cubed.runtime.create import create_executor
 from cubed.runtime.executors.base import Executor
 from cubed.spec import Spec, setting
@@ -15,15 +16,29 @@ class OptimizeFunction:
     """A strategy of Cubed for Python for fusing operations.
 
     All of them stand for the only planner of this package, which fuses as much as fits into memory.
-    They are passed as arguments, not called. They may be wrapped in :class:`functools.partial` with
-    options, which have no effect.
+    They are passed as arguments, or called by a user-defined `optimize_function` with the graph
+    that it gets. They may be wrapped in :class:`functools.partial` with options, which have no
+    effect.
     """
 
     def __init__(self, name: str) -> None:
         self.name: str = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{self.name} cannot be called, expected it as optimize_function=")
+    def __call__(self, dag: Any, *args: Any, **kwargs: Any) -> Any:
+        """Returns the graph of the plan with fused operations; options have no effect.
+
+        Raises
+        ------
+        TypeError
+            If the graph is not the one that an `optimize_function` gets.
+        """
+        fused = getattr(dag, "graph", {}).get(FUSED)
+        if fused is None:
+            raise TypeError(
+                f"{self.name} cannot be called with {dag!r}, expected the graph that a function"
+                " passed as optimize_function= gets"
+            )
+        return fused()
 
     def __repr__(self) -> str:
         return f"<cubed.core.optimization.{self.name}>"
@@ -69,21 +84,22 @@ class RunOptions(NamedTuple):
             raise TypeError(f"executor {executor!r} is neither a name nor an executor of cubed")
         return executor.with_options(options) if options else executor
 
-    def optimizes(self) -> bool:
-        """Returns True if the plan is optimised.
+    def custom(self) -> Callable[..., Any] | None:
+        """Returns the user-defined function that chooses whether operations are fused, or None.
 
         Raises
         ------
         TypeError
-            If the function is not from :mod:`cubed.core.optimization`: there is no graph to pass to
-            it.
+            If `optimize_function` is not a function.
         """
         f = self.optimize_function
         while isinstance(f, partial):
             f = f.func
-        if f is not None and not isinstance(f, OptimizeFunction):
+        if f is None or isinstance(f, OptimizeFunction):
+            return None
+        if not callable(f):
             raise TypeError(
-                f"optimize_function is {f!r}, expected None or one of cubed.core.optimization:"
-                " other functions have no graph to change here"
+                f"optimize_function is {f!r}, expected None, one of cubed.core.optimization, or a"
+                " function of a graph"
             )
-        return self.optimize_graph
+        return self.optimize_function if self.optimize_graph else None

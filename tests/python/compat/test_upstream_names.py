@@ -34,12 +34,38 @@ def test_optimize_functions(lazy, choice, tmp_path):
     np.testing.assert_array_equal(cubed.from_zarr(str(tmp_path / "x.zarr")).compute(), 1)
 
 
-def test_functions_that_are_none_of_them(lazy):
-    for f in (lambda dag: dag, "simple_optimize_dag", partial(sorted, reverse=True)):
-        with pytest.raises(TypeError, match=r"expected None or one of cubed\.core\.optimization"):
+def test_functions_that_choose(lazy, tmp_path):
+    """A user's function gets the graph without fusion, and returns it or the optimised one."""
+    fused, unfused = (lazy.plan(optimize_graph=on).num_stages for on in (True, False))
+    seen = []
+
+    def choose(dag, array_names=None):
+        operations = [n for n, d in dag.nodes(data=True) if d["type"] == "op"]
+        seen.append((len(operations), array_names))
+        return optimization.multiple_inputs_optimize_dag(dag, array_names=array_names)
+
+    assert lazy.plan(optimize_function=choose).num_stages == fused < unfused
+    assert seen == [(unfused, (lazy.name,))]
+    for f in (lambda dag: dag, lambda dag, **options: dag, partial(lambda limit, dag: dag, 3)):
+        assert lazy.plan(optimize_function=f).num_stages == unfused
+    np.testing.assert_array_equal(lazy.compute(optimize_function=choose), np.ones((60, 40)))
+    assert lazy.visualize(tmp_path / "p.svg", optimize_function=choose).path.exists()
+    cubed.to_zarr(lazy, tmp_path / "x.zarr", optimize_function=choose)
+    assert lazy.plan(optimize_function=choose, optimize_graph=False).num_stages == unfused
+    assert len(seen) == 4  # not called where nothing is optimised
+
+
+def test_functions_that_cannot_choose(lazy):
+    with pytest.raises(TypeError, match=r"optimize_function is 'simple_optimize_dag', expected"):
+        lazy.compute(optimize_function="simple_optimize_dag")
+    other = lazy.plan().dag
+    for f in (lambda dag: dag.copy(), partial(sorted, reverse=True), lambda dag: other):
+        with pytest.raises(TypeError, match="expected the graph that it got, or the result of a"):
             lazy.compute(optimize_function=f)
-    with pytest.raises(TypeError, match="fuse_all_optimize_dag cannot be called"):
+    with pytest.raises(TypeError, match="fuse_all_optimize_dag cannot be called with {}, expected"):
         optimization.fuse_all_optimize_dag({})
+    with pytest.raises(TypeError, match="simple_optimize_dag cannot be called with"):
+        optimization.simple_optimize_dag(other)
 
 
 def test_memory_of_plans(lazy):

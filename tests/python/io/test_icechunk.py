@@ -10,7 +10,7 @@ import icechunk
 import numpy as np
 import pytest
 from conftest import cases, check, run
-from cubed.icechunk import store_icechunk
+from cubed.icechunk import IcechunkStoreCallback, store_icechunk
 from s3_server import Object, Server
 
 import zarr
@@ -299,6 +299,45 @@ def test_results_are_committed_once(tmp_path):
     want = x + 1
     want[region] = x[:3, :8]
     np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "w", "p").compute(), want)
+
+
+def test_callbacks_of_sessions(tmp_path):
+    """Options of the run reach it, and the callback has the session after a run that succeeded."""
+
+    class Ends(cubed.Callback):
+        found = 0
+
+        def on_compute_end(self, event):
+            self.found += 1
+
+    repo, ends = writable(tmp_path), Ends()
+    x = cubed.from_array(np.arange(60.0).reshape(6, 10), chunks=(3, 5))
+    session = repo.writable_session("main")
+    p = zarr.open_array(session.store, path="p")
+    stored = IcechunkStoreCallback([p])
+    assert stored.merged_sessions is None
+    cubed.store(x, p, executor="threads", callbacks=[stored])
+    assert stored.merged_sessions is stored.sessions[0]
+    stored.merged_sessions.commit("by the callback")
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "w", "p").compute(), x.compute())
+    session = repo.writable_session("main")
+    p = zarr.open_array(session.store, path="p")
+    options = {"executor": "threads", "callbacks": [ends], "max_workers": 1}
+    done = store_icechunk(sources=x + 1, targets=p, optimize_graph=False, **options)
+    assert ends.found == 1
+    done.commit("with options")
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "w", "p").compute(), x.compute() + 1)
+
+    def fails(block):
+        raise KeyError("lost")
+
+    stored = IcechunkStoreCallback([zarr.open_array(repo.writable_session("main").store, path="p")])
+    broken = cubed.map_blocks(fails, x, dtype=float)
+    with pytest.raises(KeyError):
+        cubed.store(broken, p, executor="threads", callbacks=[stored])
+    assert stored.merged_sessions is None
+    with pytest.raises(TypeError, match="session of Icechunk"):
+        IcechunkStoreCallback([np.ones(3)])
 
 
 def test_what_cannot_be_committed_is_refused(tmp_path):

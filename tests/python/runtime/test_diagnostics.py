@@ -25,6 +25,7 @@ from cubed.diagnostics import (
     TextProgressBar,
     TimelineVisualizationCallback,
 )
+from cubed.diagnostics.history import analyze
 from cubed.runtime.types import Callback, TaskEndEvent
 
 import zarr
@@ -111,6 +112,22 @@ def test_history(tmp_path, lazy):
         most = max(e.peak_measured_mem_end for e in own)
         assert float(row["projected_mem_utilization"]) == most / own[0].projected_mem
         assert 0 < float(row["projected_mem_utilization"]) <= 1
+
+
+def test_tables_are_analyzed(tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    history = HistoryCallback(tmp_path)
+    x = cubed.ones((60, 40), chunks=10)
+    (x - x.mean()).sum().compute(callbacks=[history])
+    read = [pd.read_csv(path) for path in (history.plan_df_path, history.events_df_path)]
+    minimal = history.plan_df.drop(columns=["projected_mem_mb", "reserved_mem_mb"])
+    for plan, events in ((history.plan_df, history.events_df), read, (minimal, read[1])):
+        before = plan.copy()
+        pd.testing.assert_frame_equal(analyze(plan, events), history.stats_df)
+        pd.testing.assert_frame_equal(plan, before)
+    assert len(history.stats_df) == len(read[0]) > 1
+    with pytest.raises(ValueError, match="events_df has operations .*pass tables of one comput"):
+        analyze(history.plan_df[:0], history.events_df)
 
 
 def test_history_as_parquet(tmp_path, lazy):
