@@ -1,5 +1,7 @@
 /* Arrays from nothing. */
+#include "base/alloc.h"
 #include "base/error.h"
+#include "context/context.h"
 #include "cubed/array_api.h"
 #include "literal.h"
 #include "ops/steps.h"
@@ -41,6 +43,17 @@ static const cubed_param full_params[] = {
     CHUNKS,
 };
 
+/* Refuses a number that a type does not have; the type is at position `at`, a value in front of it. */
+static cubed_status refuse_value(const cb_call *c, const cubed_value *number, cubed_dtype dtype,
+                                 int at)
+{
+    char shown[64];
+    cubed_value_format(number, shown, sizeof shown);
+    return cb_call_blame(c, at > 1 ? at - 1 : at,
+                         cb_fail(c->err, CUBED_E_ARG, "%s: %s does not have the value %s",
+                                 c->function->name, cubed_dtype_name(dtype), shown));
+}
+
 /* An array of a number. Its type is at position `at`, and chunks two behind; errors are about the value before or the type. */
 static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtype missing, int at)
 {
@@ -49,13 +62,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     const cubed_dtype dtype = dtype_or(c, at, missing);
     cubed_scalar value;
     CB_TRY(cb_call_chunks(c, at + 2, ndim, &chunks));
-    if (!cubed_number_scalar(number, dtype, &value)) {
-        char shown[64];
-        cubed_value_format(number, shown, sizeof shown);
-        return cb_call_blame(c, at > 1 ? at - 1 : at,
-                             cb_fail(c->err, CUBED_E_ARG, "%s: %s does not have the value %s",
-                                     c->function->name, cubed_dtype_name(dtype), shown));
-    }
+    if (!cubed_number_scalar(number, dtype, &value)) return refuse_value(c, number, dtype, at);
     return cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, c->out, c->err);
 }
 
@@ -70,6 +77,80 @@ static cubed_status call_full(const cb_call *c)
 {
     return fill(c, &c->values[1], cubed_number_dtype(&c->values[1], CUBED_BOOL, false), 2);
 }
+
+/* --- One value in the shape of an array ---------------------------------------------------------------- */
+
+#define LIKE       PARAM_ARRAY("x", "The array whose shape, chunks and type the result has.")
+#define LIKE_DTYPE DTYPE(0, "Type of the elements. None: that of `x`.")
+#define LIKE_CHUNKS                                                                                \
+    {                                                                                              \
+        PARAM("chunks", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,                       \
+              "Lengths of chunks, one for each axis. None: those of `x`.")                         \
+    }
+#define LIKE_SHAPE                                                                                 \
+    {                                                                                              \
+        PARAM("shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,                        \
+              "Shape of the result. None: that of `x`.")                                           \
+    }
+
+static const cubed_param like_params[] = {LIKE, LIKE_DTYPE, PARAM_DEVICE, LIKE_CHUNKS, LIKE_SHAPE};
+static const cubed_param full_like_params[] = {
+    LIKE,        {PARAM("fill_value", NUMBERS, CUBED_PARAM_REQUIRED, "The value.")},
+    LIKE_DTYPE,  PARAM_DEVICE,
+    LIKE_CHUNKS, LIKE_SHAPE,
+};
+
+/* Strings without a character. */
+static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, const int64_t *shape,
+                               const int64_t *chunks, cubed_array **out)
+{
+    const size_t size = cubed_dtype_size(dtype);
+    void *element = cb_alloc_zero(&c->ctx->alloc, size);
+    if (!element) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: a string");
+    const cubed_status st =
+        cubed_array_full_text(c->ctx, dtype, ndim, shape, chunks, element, out, c->err);
+    cb_free(&c->ctx->alloc, element, size);
+    return st;
+}
+
+/* An array of a number, in the shape of the array at position 0. The type is at position `at`, chunks and shape are two and
+ * three behind it. */
+static cubed_status fill_like(const cb_call *c, const cubed_value *number, int at)
+{
+    const cubed_array *x = cb_call_array(c, 0);
+    const cubed_dtype dtype = dtype_or(c, at, cubed_array_dtype(x));
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    int ndim = cubed_array_ndim(x);
+    const int64_t *shape = cubed_array_shape(x), *chunks = cubed_array_chunks(x);
+    cubed_array *made;
+    cubed_scalar value;
+    if (cb_call_has(c, at + 3)) {
+        shape = cb_call_ints(c, at + 3, &ndim);
+        chunks = NULL;
+    }
+    if (cb_call_has(c, at + 2)) CB_TRY(cb_call_chunks(c, at + 2, ndim, &chunks));
+    const bool is_empty = cubed_dtype_kind(dtype) == CUBED_KIND_TEXT &&
+                          number->kind == CUBED_VALUE_INT && number->as.integer == 0;
+    if (is_empty)
+        CB_TRY(fill_empty(c, dtype, ndim, shape, chunks, &made));
+    else if (cubed_number_scalar(number, dtype, &value))
+        CB_TRY(cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, &made, c->err));
+    else
+        return refuse_value(c, number, dtype, at);
+    for (int d = 0; d < ndim && !cb_call_has(c, at + 3); d++) names[d] = cubed_array_dim_name(x, d);
+    const cubed_status st = cubed_array_with_dim_names(made, names, c->out, c->err);
+    cubed_array_unref(made);
+    return st;
+}
+
+/* `which` is the value. */
+static cubed_status call_same_like(const cb_call *c)
+{
+    const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
+    return fill_like(c, &number, 1);
+}
+
+static cubed_status call_full_like(const cb_call *c) { return fill_like(c, &c->values[1], 2); }
 
 /* --- Equal steps -------------------------------------------------------------------------------------- */
 
@@ -369,6 +450,14 @@ static const cb_row rows[] = {
     {{"arange", CATEGORY, .summary = "Numbers in equal steps, up to but not including an end.",
       .returns = "One axis: int64 of integers, else float64.", PARAMS(arange_params)},
      .call = call_arange},
+    {{"empty", CATEGORY, .summary = "Zeros: memory is never left as it was.",
+      .returns = "Of `shape` and `dtype`.", PARAMS(same_params)},
+     .call = call_same,
+     .which = 0},
+    {{"empty_like", CATEGORY, .summary = "Zeros in the shape of an array.",
+      .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
+     .call = call_same_like,
+     .which = 0},
     {{"eye", CATEGORY,
       .summary = "Ones on the diagonal that is `k` right of the main one, and zeros.",
       .returns = "``(n_rows, n_cols)``.", PARAMS(eye_params)},
@@ -376,6 +465,9 @@ static const cb_row rows[] = {
     {{"full", CATEGORY, .summary = "One value everywhere.", .returns = "Of `shape` and `dtype`.",
       PARAMS(full_params)},
      .call = call_full},
+    {{"full_like", CATEGORY, .summary = "One value everywhere, in the shape of an array.",
+      .returns = "The shape of `x`, or `shape`.", PARAMS(full_like_params)},
+     .call = call_full_like},
     {{"geomspace", CATEGORY,
       .summary = "Numbers from one to another, each of them the one before it times one factor.",
       .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(geomspace_params)},
@@ -390,9 +482,17 @@ static const cb_row rows[] = {
       PARAMS(same_params)},
      .call = call_same,
      .which = 1},
+    {{"ones_like", CATEGORY, .summary = "Ones in the shape of an array.",
+      .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
+     .call = call_same_like,
+     .which = 1},
     {{"zeros", CATEGORY, .summary = "Zeros.", .returns = "Of `shape` and `dtype`.",
       PARAMS(same_params)},
      .call = call_same,
+     .which = 0},
+    {{"zeros_like", CATEGORY, .summary = "Zeros in the shape of an array.",
+      .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
+     .call = call_same_like,
      .which = 0},
 };
 

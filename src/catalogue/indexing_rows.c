@@ -1,6 +1,7 @@
 /* Elements at positions. */
 #include "base/error.h"
 #include "cubed/array_api.h"
+#include "ops/steps.h"
 #include "rows.h"
 
 #define CATEGORY .category = "indexing"
@@ -140,11 +141,58 @@ static cubed_status call_require(const cb_call *c)
                          c->err);
 }
 
-static const cubed_param forward_fill_params[] = {INPUT, PARAM_AXIS("axis", 0, -1, "The axis.")};
+static const cubed_param forward_fill_params[] = {
+    INPUT,
+    PARAM_AXIS("axis", 0, -1, "The axis."),
+    {PARAM_IN("limit", ACCEPTS(INT) | ACCEPTS(NONE), 0, 0, INFINITY,
+              "Most elements to fill one after another. None: all.")},
+};
+
+static cubed_array *filled(cb_steps *s, cubed_array *x, int axis)
+{
+    cubed_array *out = NULL;
+    return x ? cb_step(s, cubed_forward_fill(x, axis, &out, s->err), &out) : NULL;
+}
+
+/* Positions along an axis, in the chunks of x along it. */
+static cubed_array *positions_along(cb_steps *s, const cubed_array *x, int axis)
+{
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    cubed_array *at = NULL;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        shape[d] = d == axis ? cubed_array_shape(x)[d] : 1;
+        chunks[d] = d == axis ? cubed_array_chunks(x)[d] : 1;
+    }
+    at = cb_step(s, cubed_array_index(s->ctx, cubed_array_ndim(x), shape, chunks, 0, &at, s->err),
+                 &at);
+    return at ? cb_step_cast(s, at, CUBED_FLOAT64) : NULL;
+}
 
 static cubed_status call_forward_fill(const cb_call *c)
 {
-    return cubed_forward_fill(cb_call_array(c, 0), cb_call_axis(c, 1), c->out, c->err);
+    cubed_array *x = cb_call_array(c, 0);
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    cb_steps s = {.ctx = c->ctx, .err = c->err};
+    int axis;
+    CB_TRY(cb_call_check_axis(c, 1, cubed_array_ndim(x), cb_call_int(c, 1), &axis));
+    cubed_array *out = filled(&s, x, axis);
+    const bool has_missing =
+        kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TIME;
+    if (out && has_missing && cb_call_has(c, 2) && cb_call_int(c, 2) < cubed_array_shape(x)[axis]) {
+        /* Filling positions that are NaN at missing elements gives the last known element of each. */
+        cubed_array *at = positions_along(&s, x, axis);
+        cubed_array *missing = cb_step_op(&s, CUBED_OP_NOT_EQUAL, x, x, NULL);
+        cubed_array *known =
+            cb_step_op(&s, CUBED_OP_WHERE, missing, cb_step_float(&s, (double)NAN), at);
+        cubed_array *distance =
+            cb_step_op(&s, CUBED_OP_SUBTRACT, at, filled(&s, known, axis), NULL);
+        cubed_array *near = cb_step_op(&s, CUBED_OP_LESS_EQUAL, distance,
+                                       cb_step_float(&s, (double)cb_call_int(c, 2)), NULL);
+        out = cb_step_op(&s, CUBED_OP_WHERE, near, out, x);
+        out = out ? cb_step_cast(&s, out, dtype) : NULL;
+    }
+    return cb_steps_end(&s, out, c->out);
 }
 
 /* --- Rows --------------------------------------------------------------------------------------------- */

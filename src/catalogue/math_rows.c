@@ -53,6 +53,37 @@ static cubed_status call_extreme(const cb_call *c)
     return st;
 }
 
+/* NaN and NaT are missing; integers, bools and strings never are. */
+static cubed_status find_missing(const cb_call *c, cubed_array **out)
+{
+    const cubed_scalar no = {.b = false};
+    cubed_array *x = cb_call_array(c, 0), *twice[2] = {x, x};
+    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(x));
+    if (kind == CUBED_KIND_TIME)
+        return cubed_elementwise(CUBED_OP_NOT_EQUAL, twice, 2, out, c->err);
+    if (kind == CUBED_KIND_TEXT)
+        return cubed_array_full(c->ctx, CUBED_BOOL, cubed_array_ndim(x), cubed_array_shape(x),
+                                cubed_array_chunks(x), &no, out, c->err);
+    return cubed_elementwise(CUBED_OP_ISNAN, &x, 1, out, c->err);
+}
+
+/* `which`: whether it is notnull. */
+static cubed_status call_missing(const cb_call *c)
+{
+    cubed_array *missing;
+    if (!c->which) return find_missing(c, c->out);
+    CB_TRY(find_missing(c, &missing));
+    const cubed_status st = cubed_elementwise(CUBED_OP_LOGICAL_NOT, &missing, 1, c->out, c->err);
+    cubed_array_unref(missing);
+    return st;
+}
+
+static cubed_status call_fix(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0);
+    return cubed_elementwise(CUBED_OP_TRUNC, &x, 1, c->out, c->err);
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define REALS                                                                                      \
@@ -77,6 +108,9 @@ static const cb_row rows[] = {
       PARAMS(one_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_one,
      .which = FABS},
+    {{"fix", CATEGORY, .summary = "Elements rounded towards zero.",
+      .returns = "The shape and type of `x`.", PARAMS(one_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_fix},
     {{"fmax", CATEGORY, .summary = "The larger of two elements; if one is NaN, the other one.",
       .returns = EXTREME, PARAMS(two_params), .attrs = CUBED_ATTRS_SHARED},
      .call = call_extreme,
@@ -97,6 +131,11 @@ static const cb_row rows[] = {
       PARAMS(one_params)},
      .call = call_one,
      .which = ISNEGINF},
+    {{"isnull", CATEGORY,
+      .summary = "Whether elements are NaN or NaT; integers, bools and strings never are.",
+      .returns = BOOLS, PARAMS(one_params)},
+     .call = call_missing,
+     .which = false},
     {{"isposinf", CATEGORY, .summary = "Whether elements are plus infinity.", .returns = BOOLS,
       PARAMS(one_params)},
      .call = call_one,
@@ -105,6 +144,11 @@ static const cb_row rows[] = {
       PARAMS(one_params)},
      .call = call_one,
      .which = ISREAL},
+    {{"notnull", CATEGORY,
+      .summary = "Whether elements are neither NaN nor NaT, as all integers, bools and strings.",
+      .returns = BOOLS, PARAMS(one_params)},
+     .call = call_missing,
+     .which = true},
     {{"rad2deg", CATEGORY, .summary = "Radians as degrees.", .returns = FLOATS, PARAMS(one_params)},
      .call = call_one,
      .which = RAD2DEG},

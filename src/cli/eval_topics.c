@@ -21,9 +21,10 @@ const cli_topic eval_topics[] = {
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
      "keepdims=True, method=\"nearest\")"},
-    {"numbers", "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
-                "nan_to_num(x, 0, posinf=, neginf=) fmax fmin (a, b) isposinf isneginf isreal "
-                "iscomplex isnat fabs rint exp2 sinc deg2rad rad2deg angle(x, deg=True)"},
+    {"numbers",
+     "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
+     "nan_to_num(x, 0, posinf=, neginf=) fmax fmin (a, b) isposinf isneginf isreal "
+     "iscomplex isnat isnull notnull fix fabs rint exp2 sinc deg2rad rad2deg angle(x, deg=True)"},
     {"differences",
      "gradient(x, 0.5 or coordinates, dim=\"time\", edge_order=2) trapezoid(y, x, dx=, axis=) "
      "ediff1d(x, to_begin=, to_end=) unwrap(p, period=360, discont=, axis=) "
@@ -93,7 +94,8 @@ const cli_topic eval_topics[] = {
      "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
      "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
     {"new arrays",
-     "arange linspace geomspace logspace eye full zeros ones (dtype=\"int32\"); i, j = "
+     "arange linspace geomspace logspace eye full zeros ones empty (dtype=\"int32\"), zeros_like "
+     "ones_like full_like empty_like (x); i, j = "
      "indices((2, 3)), meshgrid(x, y, indexing=\"ij\"), tril_indices(4) or triu_indices(4), "
      "unravel_index(x, (2, 3)); ravel_multi_index((i, j), (2, 3), mode=\"wrap\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},

@@ -9,7 +9,6 @@ from cubed.array._array import Array
 from cubed.array._operands import (
     common_spec,
 )
-from cubed.array_api.elementwise_functions import trunc
 from cubed.array_api.manipulation_functions import (
     reshape,
 )
@@ -21,6 +20,7 @@ from cubed.functions.math import (
     deg2rad,
     exp2,
     fabs,
+    fix,
     fmax,
     fmin,
     iscomplex,
@@ -63,33 +63,6 @@ def flat(x: Any) -> Array:
 
 
 # --- Elementwise ----------------------------------------------------------------------------------
-
-
-def fix(x: Any, /) -> Array:
-    """x rounded towards zero.
-
-    Parameters
-    ----------
-    x : array_like
-        Input array.
-
-    Returns
-    -------
-    Array
-        Same shape and type as `x`. Lazy.
-
-    Raises
-    ------
-    TypeError
-        For complex numbers.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.fix(cubed.asarray([-1.5, 0.2, 2.5])).compute()
-    array([-1.,  0.,  2.])
-    """
-    return trunc(as_lazy(x))
 
 
 def nan_to_num(

@@ -5,59 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from cubed.array._array import Array
-from cubed.array_api._fill import forward_fill
-from cubed.array_api.creation_functions import full_like
-from cubed.array_api.elementwise_functions import isnan, logical_not, not_equal
+from cubed.functions.indexing import forward_fill
+from cubed.functions.math import isnull, notnull
 from cubed.io._create import as_lazy
 
 __all__ = ["isnull", "notnull", "push"]
-
-
-def isnull(values: Any, /) -> Array:
-    """Whether each element is NaN or NaT. Integers, bool and strings are never missing.
-
-    Parameters
-    ----------
-    values : array_like
-        Input array.
-
-    Returns
-    -------
-    Array
-        bool, of the values' shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.isnull(cubed.asarray([1.0, float("nan")])).compute()
-    array([False,  True])
-    """
-    x = as_lazy(values)
-    if x.dtype.kind in "mM":
-        return not_equal(x, x)
-    return full_like(x, False, dtype=bool) if x.dtype.kind in "SU" else isnan(x)
-
-
-def notnull(values: Any, /) -> Array:
-    """Whether each element is neither NaN nor NaT.
-
-    Parameters
-    ----------
-    values : array_like
-        Input array.
-
-    Returns
-    -------
-    Array
-        bool, of the values' shape. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.notnull(cubed.asarray([1.0, float("nan")])).compute()
-    array([ True, False])
-    """
-    return logical_not(isnull(values))
 
 
 def push(array: Any, /, n: int | None = None, axis: int = -1) -> Array:

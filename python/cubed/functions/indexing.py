@@ -6,13 +6,42 @@ from typing import Any
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, core_of
+from cubed.array._operands import common_spec, core_of, lazy
 from cubed.functions._calls import operand
 
 __all__ = [
+    "forward_fill",
     "take",
     "take_along_axis",
 ]
+
+
+def forward_fill(x: Array, /, axis: int = -1, limit: int | None = None) -> Array:
+    """Missing elements become the last element before them that is not missing.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    axis : int, default -1
+        The axis.
+    limit : int or None
+        Most elements to fill one after another. None: all.
+
+    Returns
+    -------
+    Array
+        The shape and type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1.0, float("nan"), float("nan")])
+    >>> cubed.functions.indexing.forward_fill(x, limit=1).compute()
+    array([ 1.,  1., nan])
+    """
+    x = lazy(x)
+    return x._like(_core.call("forward_fill", x._x, axis, limit))
 
 
 def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:

@@ -14,13 +14,16 @@ __all__ = [
     "deg2rad",
     "exp2",
     "fabs",
+    "fix",
     "fmax",
     "fmin",
     "iscomplex",
     "isnat",
     "isneginf",
+    "isnull",
     "isposinf",
     "isreal",
+    "notnull",
     "rad2deg",
     "rint",
     "sinc",
@@ -130,6 +133,29 @@ def fabs(x: Any, /) -> Array:
     """
     x = as_lazy(x)
     return x._like(_core.call("fabs", x._x))
+
+
+def fix(x: Any, /) -> Array:
+    """Elements rounded towards zero.
+
+    Parameters
+    ----------
+    x : array_like
+        Input array.
+
+    Returns
+    -------
+    Array
+        The shape and type of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.fix(cubed.asarray([-1.5, 2.5])).compute()
+    array([-1.,  2.])
+    """
+    x = as_lazy(x)
+    return x._like(_core.call("fix", x._x))
 
 
 def fmax(x1: Any, x2: Any, /) -> Array:
@@ -261,6 +287,29 @@ def isneginf(x: Any, /) -> Array:
     return x._like(_core.call("isneginf", x._x))
 
 
+def isnull(x: Any, /) -> Array:
+    """Whether elements are NaN or NaT; integers, bools and strings never are.
+
+    Parameters
+    ----------
+    x : array_like
+        Input array.
+
+    Returns
+    -------
+    Array
+        bool, of the shape of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.isnull(cubed.asarray([1.0, float("nan")])).compute()
+    array([False,  True])
+    """
+    x = as_lazy(x)
+    return x._like(_core.call("isnull", x._x))
+
+
 def isposinf(x: Any, /) -> Array:
     """Whether elements are plus infinity.
 
@@ -310,6 +359,29 @@ def isreal(x: Any, /) -> Array:
     """
     x = as_lazy(x)
     return x._like(_core.call("isreal", x._x))
+
+
+def notnull(x: Any, /) -> Array:
+    """Whether elements are neither NaN nor NaT, as all integers, bools and strings.
+
+    Parameters
+    ----------
+    x : array_like
+        Input array.
+
+    Returns
+    -------
+    Array
+        bool, of the shape of `x`. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.notnull(cubed.asarray([1.0, float("nan")])).compute()
+    array([ True, False])
+    """
+    x = as_lazy(x)
+    return x._like(_core.call("notnull", x._x))
 
 
 def rad2deg(x: Any, /) -> Array:

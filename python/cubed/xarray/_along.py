@@ -12,9 +12,9 @@ import numpy as np
 import cubed
 from cubed.array._array import Array
 from cubed.array._cores import core_from_numpy, engine_chunks
-from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
+from cubed.functions.indexing import forward_fill
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._lines import MEM, in_lines
 

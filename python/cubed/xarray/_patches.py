@@ -21,9 +21,9 @@ from cubed.array._array import Array
 from cubed.array._neighbours import held, is_foreign, refusal
 from cubed.array._operands import common_spec
 from cubed.array_api._edges import without_infinities
-from cubed.array_api._fill import forward_fill
 from cubed.base._types import NDArray
 from cubed.blocks._gufunc import apply_to_cores
+from cubed.functions.indexing import forward_fill
 from cubed.xarray import _accessor, _along, _chunking, _hooks, _rolling, _strings, _writing
 from cubed.xarray._hooks import Arguments, Hook
 
