@@ -3,7 +3,8 @@
 A row does not hold notes and an example. They are in src/catalogue/notes/CATEGORY/NAME.txt:
 paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
-NOTES" adds a parameter that Python takes, and that has no effect. "Through NAME": a function of
+NOTES" adds a parameter that Python takes, and that has no effect. If TYPE is {"A", "B"} or None,
+other values are errors. "Takes NAME by position: ..." lets the parameter be given without its name. "Through NAME": a function of
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
 hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
 the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of
@@ -47,7 +48,7 @@ from cubed.io._create import as_lazy
 '''
 
 #: Names of cubed/functions/_calls.py that bodies use.
-CALLS = "alike, arrays_of, lazy_list, operand, rechunked, task_mem, type_for"
+CALLS = "alike, arrays_of, check_choice, lazy_list, operand, rechunked, task_mem, type_for"
 
 #: Titles of modules.
 TITLES = {
@@ -113,6 +114,7 @@ class Notes(NamedTuple):
     example: str
     result: str | None
     takes: list[tuple[str, str, str]]  #: names, types and notes
+    by_position: bool  #: whether `takes` may be given without their names
     through: str | None  #: a function of cubed/functions/_prepare.py that makes the call
     by_hand: bool
     chunks: str | None  #: the default of the parameter; None: there is none
@@ -129,14 +131,15 @@ def notes_of(folder: Path, f: Function) -> Notes:
     raises: list[tuple[str, str]] = []
     takes: list[tuple[str, str, str]] = []
     result = through = chunks = gives = None
-    by_hand = is_mixed = spread = False
+    by_hand = by_position = is_mixed = spread = False
     for part in filter(None, (p.strip() for p in before.split("\n\n"))):
         if found := re.fullmatch(r"Raises (\w+): (.*)", part, re.DOTALL):
             raises.append((found[1], found[2]))
         elif found := re.fullmatch(r"Result: (\w+)", part):
             result = found[1]
-        elif found := re.fullmatch(r"Takes (\w+): ([^:]*) : (.*)", part, re.DOTALL):
-            takes.append((found[1], found[2], found[3]))
+        elif found := re.fullmatch(r"Takes (\w+)( by position)?: ([^:]*) : (.*)", part, re.DOTALL):
+            takes.append((found[1], found[3], found[4]))
+            by_position = bool(found[2])
         elif found := re.fullmatch(r"Through (\w+)", part):
             through = found[1]
         elif part == "Written by hand.":
@@ -158,6 +161,7 @@ def notes_of(folder: Path, f: Function) -> Notes:
         example,
         result,
         takes,
+        by_position,
         through,
         by_hand,
         chunks,
@@ -257,7 +261,8 @@ def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> st
         parts.append(f"*{p.name}: Any" if several else f"{p.name}: {type_of(p)[0]}{default}")
     if "POSITION_ONLY" in shown[-1].flags:
         parts.append("/")
-    if (notes.takes or notes.chunks) and "KEYWORD_ONLY" not in shown[-1].flags:
+    by_name = (notes.takes and not notes.by_position) or notes.chunks
+    if by_name and "KEYWORD_ONLY" not in shown[-1].flags:
         parts.append("*")
     parts += [f"{name}: Any = None" for name, _, _ in notes.takes]
     if notes.chunks:
@@ -287,7 +292,21 @@ def value(
     return p.name
 
 
+def checks(f: Function, notes: Notes) -> list[str]:
+    """Calls that refuse values of parameters without effect, if their choices are listed."""
+    lines = []
+    for name, said, _ in notes.takes:
+        if choices := re.findall(r'"(\w+)"', said):
+            quoted = ", ".join(name_in_quotes(c) for c in choices)
+            lines.append(f'check_choice("{f.name}", "{name}", {name}, ({quoted}))')
+    return lines
+
+
 def body(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
+    return [*checks(f, notes), *call_of_engine(f, notes, shown)]
+
+
+def call_of_engine(f: Function, notes: Notes, shown: list[Param]) -> list[str]:
     if notes.through:
         named = ", ".join([name_in_quotes(f.name), *(p.name for p in shown)])
         return [f"return {notes.through}({named})"]

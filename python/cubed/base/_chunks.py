@@ -76,7 +76,7 @@ def normalize_chunks(
     most
         Bytes of an automatic chunk if `chunks` has no size.
     """
-    entries, limit = _entries(chunks, len(shape))
+    entries, limit = _entries(_without_elements(chunks, shape), len(shape))
     cuts = [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)]
     known = [max(c) if isinstance(c, tuple) else c for c in cuts]
     filled = _fill_auto(known, shape, itemsize, limit or most or AUTO_CHUNK_BYTES)
@@ -98,7 +98,7 @@ def explicit_chunks(
     """
     if shape is None:
         shape = tuple(int(sum(c)) for c in chunks)
-    entries, own_limit = _entries(chunks, len(shape))
+    entries, own_limit = _entries(_without_elements(chunks, shape), len(shape))
     before = [p[0] if isinstance(p, Sequence) and p else p for p in previous or ()]
     sizes: list[int | None] = []
     for d, e in enumerate(entries):
@@ -130,6 +130,12 @@ def explicit_chunks(
 def _aligned(size: int, base: int) -> int:
     """Returns the largest multiple of base up to size, otherwise an equal part of base."""
     return size // base * base if size >= base else -(-base // -(-base // size))
+
+
+def _without_elements(chunks: Any, shape: Sequence[int]) -> Any:
+    """Replaces chunks (), which Dask accepts if all axes are empty, by None."""
+    is_empty = isinstance(chunks, (tuple, list)) and not chunks
+    return None if is_empty and not any(shape) else chunks
 
 
 def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:

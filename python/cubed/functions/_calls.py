@@ -72,3 +72,10 @@ def alike(values: Sequence[Any]) -> list[Array]:
 def rechunked(x: Array, chunks: ChunksLike) -> Array:
     """An array in other chunks; None: in its own."""
     return x if chunks is None else rechunk(x, chunks)
+
+
+def check_choice(function: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raises ValueError for a value of a parameter without effect that is none of its choices."""
+    if value is not None and value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{function}: {name} is {value!r}, expected one of {listed}, or None")

@@ -176,7 +176,7 @@ def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bo
     return x._like(_core.call("argsort", x._x, axis, descending, stable, x.spec.task_mem))
 
 
-def argtopk(a: Any, k: int, axis: int = -1, *, split_every: Any = None) -> Array:
+def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The positions of the elements of `topk`.
 
     Parameters
@@ -557,7 +557,7 @@ def sort_complex(a: Any) -> Array:
     return a._like(_core.call("sort_complex", a._x, a.spec.task_mem))
 
 
-def topk(a: Any, k: int, axis: int = -1, *, split_every: Any = None) -> Array:
+def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The largest elements along an axis, the largest first.
 
     For negative `k` the smallest elements, the smallest first. NaN counts as the largest. Chunks

@@ -8,7 +8,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, DTypeLike
-from cubed.functions._calls import operand, type_for
+from cubed.functions._calls import check_choice, operand, type_for
 from cubed.functions._prepare import quantile_of
 
 __all__ = [
@@ -171,6 +171,7 @@ def cumprod(
     array([[ 1.,  2.],
            [ 3., 12.]])
     """
+    check_choice("cumprod", "method", method, ("sequential", "blelloch"))
     x = lazy(x)
     return x._like(_core.call("cumprod", x._x, axis, type_for(dtype, x), include_initial))
 
@@ -214,6 +215,7 @@ def cumsum(
     array([[1., 3.],
            [3., 7.]])
     """
+    check_choice("cumsum", "method", method, ("sequential", "blelloch"))
     x = lazy(x)
     return x._like(_core.call("cumsum", x._x, axis, type_for(dtype, x), include_initial))
 
@@ -390,7 +392,13 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
 
 def nancumprod(
-    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+    x: Array,
+    /,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    *,
+    include_initial: bool = False,
+    method: Any = None,
 ) -> Array:
     """Running products in which NaN counts as 1.
 
@@ -406,6 +414,8 @@ def nancumprod(
         Data type of the totals.
     include_initial : bool, default False
         Whether the neutral element comes in front.
+    method : {"sequential", "blelloch"} or None
+        Accepted, and not needed: the planner chooses the algorithm.
 
     Returns
     -------
@@ -419,12 +429,19 @@ def nancumprod(
     >>> cubed.nancumprod(x).compute()
     array([1., 1., 3.])
     """
+    check_choice("nancumprod", "method", method, ("sequential", "blelloch"))
     x = lazy(x)
     return x._like(_core.call("nancumprod", x._x, axis, type_for(dtype, x), include_initial))
 
 
 def nancumsum(
-    x: Array, /, axis: int | None = None, dtype: DTypeLike = None, *, include_initial: bool = False
+    x: Array,
+    /,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    *,
+    include_initial: bool = False,
+    method: Any = None,
 ) -> Array:
     """Running sums in which NaN counts as 0.
 
@@ -440,6 +457,8 @@ def nancumsum(
         Data type of the totals.
     include_initial : bool, default False
         Whether the neutral element comes in front.
+    method : {"sequential", "blelloch"} or None
+        Accepted, and not needed: the planner chooses the algorithm.
 
     Returns
     -------
@@ -453,6 +472,7 @@ def nancumsum(
     >>> cubed.nancumsum(x).compute()
     array([1., 1., 4.])
     """
+    check_choice("nancumsum", "method", method, ("sequential", "blelloch"))
     x = lazy(x)
     return x._like(_core.call("nancumsum", x._x, axis, type_for(dtype, x), include_initial))
 
@@ -595,6 +615,7 @@ def percentile(
     method: str = "linear",
     keepdims: bool = False,
     weights: Any = None,
+    internal_method: Any = None,
 ) -> Array:
     """Quantiles, with `q` from 0 to 100; NaN if there is one.
 
@@ -621,6 +642,8 @@ def percentile(
         Keep the axes, with one element.
     weights : array_like or None
         Weight of each element. None: 1.
+    internal_method : {"default", "dask", "tdigest"} or None
+        Accepted, and not needed: the result is exact.
 
     Returns
     -------
@@ -643,6 +666,7 @@ def percentile(
     >>> cubed.percentile(x, 25).compute()
     array(1.)
     """
+    check_choice("percentile", "internal_method", internal_method, ("default", "dask", "tdigest"))
     return quantile_of("percentile", x, q, axis, method, keepdims, weights)
 
 
