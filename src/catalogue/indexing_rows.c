@@ -54,7 +54,7 @@ static cubed_status call_take(const cb_call *c)
 static const cubed_param along_params[] = {
     INPUT,
     POSITIONS(0),
-    PARAM_AXIS("axis", NAMED, -1, "The axis."),
+    PARAM_AXIS("axis", 0, -1, "The axis."),
 };
 
 static cubed_status call_take_along_axis(const cb_call *c)

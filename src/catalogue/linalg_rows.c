@@ -161,7 +161,7 @@ static cubed_status call_eig(const cb_call *c)
 static const cubed_choice qr_modes[] = {{"reduced", false}, {"complete", true}, {NULL, 0}};
 static const cubed_param qr_params[] = {
     PARAM_ARRAY("x", "Matrices, in the last two axes."),
-    PARAM_CHOICE("mode", NAMED, false, qr_modes,
+    PARAM_CHOICE("mode", 0, false, qr_modes,
                  "Whether `Q` has as many columns as are needed, or is square."),
     PARAM_TASK_MEM,
 };
@@ -174,7 +174,7 @@ static cubed_status call_qr(const cb_call *c)
 
 static const cubed_param svd_params[] = {
     PARAM_ARRAY("x", "Matrices, in the last two axes."),
-    PARAM_BOOL("full_matrices", NAMED, true, "Whether `U` and `Vh` are square."),
+    PARAM_BOOL("full_matrices", 0, true, "Whether `U` and `Vh` are square."),
     PARAM_TASK_MEM,
 };
 

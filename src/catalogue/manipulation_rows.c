@@ -72,8 +72,8 @@ static cubed_status call_permute_dims(const cb_call *c)
 
 static const cubed_param moveaxis_params[] = {
     INPUT,
-    INTEGERS("source", CUBED_PARAM_AXIS | CUBED_PARAM_POSITION_ONLY, "Where the axes are."),
-    INTEGERS("destination", CUBED_PARAM_AXIS | CUBED_PARAM_POSITION_ONLY, "Where they go."),
+    INTEGERS("source", CUBED_PARAM_AXIS, "Where the axes are."),
+    INTEGERS("destination", CUBED_PARAM_AXIS, "Where they go."),
 };
 
 static cubed_status call_moveaxis(const cb_call *c)
@@ -89,8 +89,8 @@ static cubed_status call_moveaxis(const cb_call *c)
 
 static const cubed_param swapaxes_params[] = {
     INPUT,
-    ONE_AXIS("axis1", CUBED_PARAM_POSITION_ONLY, "The first of two axes."),
-    ONE_AXIS("axis2", CUBED_PARAM_POSITION_ONLY, "The second of two axes."),
+    ONE_AXIS("axis1", 0, "The first of two axes."),
+    ONE_AXIS("axis2", 0, "The second of two axes."),
 };
 
 static cubed_status swap(cubed_array *x, int a, int b, cubed_array **out, cubed_error *err)

@@ -194,7 +194,7 @@ def sfqr(data: Array, /) -> QRResult:
 
 
 def svd(  # type: ignore[no-redef]
-    x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True
+    x: Array, /, full_matrices: bool = True, compute_uv: bool = True
 ) -> Any:
     """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 

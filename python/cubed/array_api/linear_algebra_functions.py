@@ -46,8 +46,8 @@ def tensordot(
     x1: Array,
     x2: Array,
     /,
-    *,
     axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2,
+    *,
     split_every: Any = None,
 ) -> Array:
     """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given.

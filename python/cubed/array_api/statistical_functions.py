@@ -104,9 +104,9 @@ def mean(
     x: Array,
     /,
     axis: Axis = None,
+    dtype: DTypeLike = None,
     *,
     keepdims: bool = False,
-    dtype: DTypeLike = None,
     split_every: Any = None,
     where: Any = True,
 ) -> Array:
@@ -118,10 +118,10 @@ def mean(
         Input array.
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
-    keepdims : bool, default False
-        Whether to keep reduced axes, with extent 1.
     dtype : dtype or None
         Data type of the result's elements.
+    keepdims : bool, default False
+        Whether to keep reduced axes, with extent 1.
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
@@ -194,8 +194,8 @@ def prod(
     x: Array,
     /,
     axis: Axis = None,
-    *,
     dtype: DTypeLike = None,
+    *,
     keepdims: bool = False,
     split_every: Any = None,
     device: str | None = None,
@@ -247,11 +247,11 @@ def std(
     x: Array,
     /,
     axis: Axis = None,
+    dtype: DTypeLike = None,
     *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
-    dtype: DTypeLike = None,
     split_every: Any = None,
     where: Any = True,
 ) -> Array:
@@ -265,14 +265,14 @@ def std(
         Input array.
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
     correction : float, default 0.0
         Degrees of freedom, subtracted from the number of elements in the divisor.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
         NumPy's name of `correction`.
-    dtype : dtype or None
-        Data type of the result's elements.
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
@@ -300,8 +300,8 @@ def sum(
     x: Array,
     /,
     axis: Axis = None,
-    *,
     dtype: DTypeLike = None,
+    *,
     keepdims: bool = False,
     split_every: Any = None,
     device: str | None = None,
@@ -352,11 +352,11 @@ def var(
     x: Array,
     /,
     axis: Axis = None,
+    dtype: DTypeLike = None,
     *,
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
-    dtype: DTypeLike = None,
     split_every: Any = None,
     where: Any = True,
 ) -> Array:
@@ -371,14 +371,14 @@ def var(
         Input array.
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
+    dtype : dtype or None
+        Data type of the result's elements.
     correction : float, default 0.0
         Degrees of freedom, subtracted from the number of elements in the divisor.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
         NumPy's name of `correction`.
-    dtype : dtype or None
-        Data type of the result's elements.
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True

@@ -74,7 +74,7 @@ def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
     return Array._new(_core.call("take", core_of(x), operand(indices), axis), spec)
 
 
-def take_along_axis(x: Array, indices: Any, /, *, axis: int = -1) -> Array:
+def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
     """The elements at positions of their own in each line along an axis.
 
     Computing raises IndexError for positions that `x` does not have.

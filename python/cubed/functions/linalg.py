@@ -671,7 +671,7 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     return Array._new(core, spec)
 
 
-def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Array, /, mode: str = "reduced") -> QRResult:
     """Orthonormal columns and upper triangular factors of matrices.
 
     A matrix that a task cannot hold is factored in blocks of rows, or in panels of columns.
@@ -788,7 +788,7 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
     return Array._new(core, spec)
 
 
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Array, /, full_matrices: bool = True) -> SVDResult:
     """Singular values, which descend, and singular vectors.
 
     Parameters

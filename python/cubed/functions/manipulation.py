@@ -294,7 +294,7 @@ def hstack(arrays: Sequence[Any], /) -> Array:
     return Array._new(_core.call("hstack", [a._x for a in arrays]), spec)
 
 
-def moveaxis(x: Array, source: Shape, destination: Shape, /) -> Array:
+def moveaxis(x: Array, /, source: Shape, destination: Shape) -> Array:
     """The array with some axes moved to other places.
 
     Parameters
@@ -592,7 +592,7 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> Array:
     return Array._new(_core.call("stack", [a._x for a in arrays], axis), spec)
 
 
-def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
+def swapaxes(x: Array, /, axis1: int, axis2: int) -> Array:
     """The array with two axes in each other's place.
 
     Parameters
