@@ -43,7 +43,9 @@ typedef struct cubed_expr_host {
 
 /* One array that an expression makes. */
 typedef struct cubed_expr_result {
-    char *name;         /* assigned name; "result", "result2", ... of bare expressions */
+    /* The assigned name. A bare expression has the name of the only array that it reads, apart from coordinates and their
+     * bounds; if it reads none or several, or if that name is taken, it is "result", "result2", ... */
+    char *name;
     bool is_bare;       /* the statement assigns no name */
     cubed_array *array; /* decoded values, with their attributes */
     cubed_array *
@@ -78,7 +80,7 @@ void cubed_expr_free(cubed_expr *x);
 const char *cubed_expr_repeated(const cubed_expr *x);
 
 /* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are
- * fewer results. Valid until cubed_expr_free. */
+ * fewer results. A bare expression is "result", "result2", ... until it is built. Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
 /* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the

@@ -79,7 +79,9 @@ const cli_usage cmd_eval_usage = {
         "'era5-*.nc' is several files as one, in the order of their coordinate. Statements are "
         "separated by ';': "
         "each name that is assigned is a result, unless it starts with '_', and is assigned once. "
-        "Every input is used. Operands are "
+        "A result without a name has that of the only variable that it reads, not counting "
+        "coordinates. If it reads none or several, or two results would share a name, it is "
+        "\"result\". Every input is used. Operands are "
         "broadcast by position, as in NumPy; dimension names and attributes are kept where they "
         "still hold.",
     .topics = eval_topics,
@@ -502,7 +504,7 @@ static bool place_results(eval *e, cubed_error *err)
     (void)cubed_url_path(e->out, &path, &store);
     /* NetCDF variables have names, and coordinates next to them. */
     const bool named = (archive_is_netcdf(e->out) && path == 0) || e->common.picture;
-    bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
+    bool bare = !named && e->nitems == 1 && e->item[0].result->is_bare;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
     if (!e->region && !alone) add_coordinates(e);
     if (bare && (alone || (!inputs_have_group(&e->in) && stands_alone(e)))) {

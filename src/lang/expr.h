@@ -58,10 +58,18 @@ typedef struct expr_about {
 /* NULL: the input's. */
 cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim);
 
+/* The inputs that a statement reads, directly or through names; coordinates and bounds do not count. */
+typedef struct expr_source {
+    char *name; /* owned; the first one, NULL if there is none */
+    bool several;
+} expr_source;
+
 /* A name and its array: a public result, and what else is known of it. */
 typedef struct expr_var {
     cubed_expr_result of; /* owned; first, so that a pointer to it is one to the whole */
     bool is_result;
+    bool takes_source; /* a bare result that is named after its source */
+    expr_source source;
     expr_about about;
 } expr_var;
 
@@ -77,10 +85,8 @@ void expr_result_free(expr_result *r);
 /* Size of the name of a bare expression, terminating NUL included. */
 #define EXPR_BARE_CAP 32
 
-/* Writes the name of bare expression `number`, from 1: "result", "result2", ... */
-void expr_name_bare(int number, char name[EXPR_BARE_CAP]);
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
- * bare expressions (named "result", "result2", ...), each once. *out is freed with expr_result_free; it is empty
+ * bare expressions (named by expr_name_results), each once. *out is freed with expr_result_free; it is empty
  * after a failure. */
 CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
                                          expr *const *statements, int n,

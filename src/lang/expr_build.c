@@ -11,6 +11,7 @@
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
+#include "lang/result_names.h"
 
 typedef expr_value value;
 
@@ -240,11 +241,15 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
         if (strcmp(v->of.name, e->text) != 0) continue;
         out->array = cubed_array_ref(v->of.stored ? v->of.stored : v->of.array);
         b->built[e->number].packing = v->of.packing;
+        expr_source_add_all(b, &v->source);
         return CUBED_OK;
     }
     EXPR_TRY(
         expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
-    if (out->array) return note_packing(b, e, out->array);
+    if (out->array) {
+        expr_source_add(b, e->text, out->array);
+        return note_packing(b, e, out->array);
+    }
     lang_guess g;
     char guess[GUESS_TEXT];
     lang_guess_init(&g, e->text);
@@ -325,6 +330,7 @@ static void free_var(expr_var *v)
     cubed_array_unref(v->of.array);
     cubed_array_unref(v->of.stored);
     expr_about_free(&v->about);
+    expr_source_free(&v->source);
 }
 
 /* Takes over what `var` owns. */
@@ -334,6 +340,7 @@ static void add_var(expr_builder *b, expr_var var, const char *name)
     expr_var *longer = lang_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
     var.of.name = expr_text(b, "%s", name);
     var.is_result = name[0] != '_';
+    var.source = expr_source_copy(b);
     if (!longer) {
         b->no_memory = true;
         free_var(&var);
@@ -404,11 +411,6 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     return CUBED_OK;
 }
 
-void expr_name_bare(int number, char name[EXPR_BARE_CAP])
-{
-    snprintf(name, EXPR_BARE_CAP, number > 1 ? "result%d" : "result", number);
-}
-
 /* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
  * does not have it any more. */
 static void note_fill(expr_builder *b, expr_var *var)
@@ -468,8 +470,13 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     memset(out, 0, sizeof *out);
     for (int i = 0; i < n && st == CUBED_OK; i++) {
         st = build_statement(&b, statements[i], &bare);
+        expr_source_free(&b.source);
         if (b.no_memory)
             st = expr_fail(b.err, CUBED_E_NOMEM, text, statements[i]->at, EXPR_NO_MEMORY);
+    }
+    if (st == CUBED_OK) {
+        expr_name_results(&b);
+        if (b.no_memory) st = expr_fail(b.err, CUBED_E_NOMEM, text, 0, EXPR_NO_MEMORY);
     }
     if (st != CUBED_OK) expr_result_free(out);
     for (int i = 0; i < b.nbuilt; i++) forget_built(&b, i);

@@ -34,6 +34,7 @@ struct expr_builder {
     } * built;
     bool
         no_memory; /* the machine had none for a string or a note: the expression fails with CUBED_E_NOMEM */
+    expr_source source; /* inputs that the current statement has read so far */
     /* Coordinates that calls changed or made; `number` is the call's. */
     int nnoted;
     struct {

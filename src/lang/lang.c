@@ -5,6 +5,7 @@
 
 #include "lang/expr.h"
 #include "lang/lang_memory.h"
+#include "lang/result_names.h"
 
 /* The name of a result: of the tree, or `own` of a bare expression. */
 typedef struct result_name {

@@ -58,6 +58,11 @@ class Result:
         doc = json.loads(self.out)
         return {k: to_numpy(v) for k, v in doc.items() if k != "_run" and "data" in v}
 
+    def array(self) -> np.ndarray:
+        """The only array of `--json`, whatever its name."""
+        (x,) = self.arrays().values()
+        return x
+
     @property
     def run(self) -> dict:
         return json.loads(self.out)["_run"]

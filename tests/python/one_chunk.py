@@ -53,4 +53,4 @@ def read(path):
     """Its values, within the projected memory."""
     result = check(run("eval", "x", "--in", f"x={path}", "--json", "--progress", "none"))
     assert result.run["measured_mem"] <= result.run["projected_mem"]
-    return result.arrays()["result"]
+    return result.array()

@@ -202,17 +202,86 @@ static void test_names_of_results(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_expr_results *r;
-    assert_int_equal(build(*state, "_a = f; b = _a * 2; f; _a = b + 1; _a[0]", &r, &err), CUBED_OK);
+    assert_int_equal(build(*state, "_a = f; b = _a * 2; f; _a = b + h; _a[0]", &r, &err), CUBED_OK);
     static const struct {
         const char *name;
         bool is_bare;
-    } expected[] = {{"b", false}, {"result", true}, {"result2", true}};
+    } expected[] = {{"b", false}, {"f", true}, {"result", true}};
     assert_int_equal(cubed_expr_results_count(r), 3);
     for (int i = 0; i < 3; i++) {
         assert_string_equal(cubed_expr_results_at(r, i)->name, expected[i].name);
         assert_int_equal(cubed_expr_results_at(r, i)->is_bare, expected[i].is_bare);
     }
     cubed_expr_results_free(r);
+}
+
+/* The coordinate "y" and its bounds "y_bnds", in addition to the arrays of `lookup`. */
+static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
+                                    cubed_error *err)
+{
+    const arrays *a = ctx;
+    cubed_array *x;
+    *out = NULL;
+    if (strcmp(name, "y_bnds") == 0) *out = full(a->ctx, CUBED_FLOAT64, 2);
+    if (strcmp(name, "y") != 0) return CUBED_OK;
+    x = full(a->ctx, CUBED_FLOAT64, 1);
+    const cubed_status st = cubed_array_with_attrs(x, "{\"bounds\": \"y_bnds\"}", out, err);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status lookup_all(void *ctx, const char *name, cubed_array **out, const char **known,
+                               cubed_error *err)
+{
+    if (name[0] != 'y') return lookup(ctx, name, out, known, err);
+    *known = "y, y_bnds";
+    return find_coordinate(ctx, name, out, err);
+}
+
+static void test_bare_results_are_named_after_their_input(void **state)
+{
+    static const struct {
+        const char *text, *names[4];
+    } cases[] = {{"f", {"f"}},
+                 {"mean(f, dim=\"y\") - f", {"f"}},
+                 {"_a = f * 2; max(_a)", {"f"}},
+                 {"f + h", {"result"}},
+                 {"_a = f + h; _a * 2", {"result"}},
+                 {"_a = f + h; f + _a", {"result"}},
+                 {"ones((3,))", {"result"}},
+                 /* Names that two results would have. */
+                 {"min(f); max(f)", {"result", "result2"}},
+                 {"min(f); max(h)", {"f", "h"}},
+                 {"f = f * 2; max(f)", {"f", "result"}},
+                 {"f + h; max(h)", {"result", "h"}},
+                 {"min(f); f + h; max(f); h", {"result", "result2", "result3", "h"}},
+                 {"f; f + h", {"f", "result"}},
+                 /* Coordinates and bounds do not count. */
+                 {"f[:, 0] * y", {"f"}},
+                 {"y * 2", {"result"}},
+                 {"y_bnds[:, 1] - y_bnds[:, 0]", {"result"}},
+                 {"f * y_bnds", {"f"}},
+                 /* Other names for the same input. */
+                 {"a = f; a - f", {"a", "f"}},
+                 {"_f = h; _f", {"h"}}};
+    const arrays *a = *state;
+    const cubed_expr_host host = {
+        .lookup = lookup_all, .ctx = (void *)a, .coordinate = find_coordinate};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_expr *expr;
+        cubed_expr_results *r;
+        assert_int_equal(cubed_expr_parse(cases[k].text, &expr, &err), CUBED_OK);
+        if (cubed_expr_build(expr, a->ctx, &host, &r, &err) != CUBED_OK)
+            fail_msg("%s: %s", cases[k].text, err.message);
+        cubed_expr_free(expr);
+        for (int i = 0; i < cubed_expr_results_count(r); i++) {
+            if (strcmp(cubed_expr_results_at(r, i)->name, cases[k].names[i]) != 0)
+                fail_msg("%s: result %d is \"%s\", expected \"%s\"", cases[k].text, i,
+                         cubed_expr_results_at(r, i)->name, cases[k].names[i]);
+        }
+        cubed_expr_results_free(r);
+    }
 }
 
 static void test_names_that_come_twice(void **state)
@@ -355,9 +424,13 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types_of_results), cmocka_unit_test(test_errors_of_building),
-        cmocka_unit_test(test_names_of_results), cmocka_unit_test(test_names_that_come_twice),
-        cmocka_unit_test(test_cut_dimensions),   cmocka_unit_test(test_values),
+        cmocka_unit_test(test_types_of_results),
+        cmocka_unit_test(test_errors_of_building),
+        cmocka_unit_test(test_names_of_results),
+        cmocka_unit_test(test_bare_results_are_named_after_their_input),
+        cmocka_unit_test(test_names_that_come_twice),
+        cmocka_unit_test(test_cut_dimensions),
+        cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -276,7 +276,7 @@ def test_control_characters_of_names_are_spelled_out(tmp_path):
     wrong = run("rechunk", tmp_path / "g", tmp_path / "h", "--chunks", "\x1b[2J=2", *QUIET)
     assert wrong.code == 2 and "\\x1b[2J" in wrong.err
     out = check(run("eval", "x", "--in", f"x={tmp_path / 'g'}::x", *QUIET)).out
-    assert out.startswith("result: float64 (a\\x1b[2J")
+    assert out.startswith("x: float64 (a\\x1b[2J")
     for text in (r.out, bad.err, wrong.err, out):
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text.replace("\n", ""))
     # So is what people themselves wrote.

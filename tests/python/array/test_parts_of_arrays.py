@@ -49,7 +49,7 @@ def test_files_as_one(tmp_path):
     for args in ([pattern], ["--in", f"t2m={pattern}"], ["--in", f"t2m={pattern}::t2m"]):
         got = run("eval", "t2m+0", *args, "--decode", "--json")
         assert got.code == 0, got.err
-        np.testing.assert_array_equal(got.arrays()["result"], want)
+        np.testing.assert_array_equal(got.array(), want)
     out = tmp_path / "r.zarr"
     got = run("eval", "t=t2m+0; m=mean(t2m, dim='time')", pattern, "--decode", "--out", out)
     assert got.code == 0, got.err
@@ -106,10 +106,10 @@ def test_wrong_patterns(tmp_path):
     got = run(
         "eval", "fixed+0", f"{tmp_path}/*.nc", "--along", "lat", "--overlap", "first", "--json"
     )
-    assert got.arrays()["result"].shape == (3,)
+    assert got.array().shape == (3,)
     (tmp_path / "[x].nc").write_bytes((tmp_path / "a.nc").read_bytes())
     got = run("eval", "t2m+0", f"{tmp_path}/[x].nc", "--json")
-    assert got.arrays()["result"].shape == (4, 3)
+    assert got.array().shape == (4, 3)
     with pytest.raises(FileNotFoundError):
         cubed.from_zarr([tmp_path / "a.nc", tmp_path / "none.nc"], "t2m")
 
@@ -119,4 +119,4 @@ def test_parts_of_different_formats(tmp_path):
     b = make(tmp_path / "b.nc", 4, 3, form="NETCDF3_CLASSIC")
     got = run("eval", "t2m+0", f"{tmp_path}/*.nc", "--decode", "--json")
     assert got.code == 0, got.err
-    np.testing.assert_array_equal(got.arrays()["result"], np.concatenate([a, b]))
+    np.testing.assert_array_equal(got.array(), np.concatenate([a, b]))

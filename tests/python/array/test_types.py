@@ -209,7 +209,7 @@ def test_bfloat16_of_tensorstore(tmp_path):
         },
     }
     ts.open(spec, create=True).result()[...] = x
-    got = evaluate("x * 1", x=tmp_path / "x").arrays()["result"]
+    got = evaluate("x * 1", x=tmp_path / "x").array()
     np.testing.assert_array_equal(got, x.astype("f4"))
     check(run("copy", tmp_path / "x", tmp_path / "y", *QUIET))
     kvstore = {"driver": "file", "path": str(tmp_path / "y")}
@@ -274,7 +274,7 @@ def test_times_are_cast_from_and_to_integers(tmp_path):
 def test_elements_are_printed(tmp_path, dtype):
     x = values(dtype)
     src = store(tmp_path / "x", x, 3)
-    doc = json.loads(evaluate("x[:, :]", x=src).out)["result"]
+    doc = json.loads(evaluate("x[:, :]", x=src).out)["x"]
     assert np.dtype(doc["dtype"]) == x.dtype
     if x.dtype.kind == "m":
         expected = [["NaT" if np.isnat(v) else int(v.view("i8")) for v in row] for row in x]
@@ -288,7 +288,7 @@ def test_elements_are_printed(tmp_path, dtype):
 def test_dates_of_all_calendars_ends(tmp_path):
     days = np.array([-719528, -719529, -1, 0, 59, 11016, 2932896, 2932897, 10**7], "M8[D]")
     src = store(tmp_path / "x", days.reshape(3, 3), 2)
-    assert json.loads(evaluate("x[:, :]", x=src).out)["result"]["data"] == (
+    assert json.loads(evaluate("x[:, :]", x=src).out)["x"]["data"] == (
         days.reshape(3, 3).astype("U").tolist()
     )
 

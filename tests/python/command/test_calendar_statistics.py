@@ -71,11 +71,11 @@ def test_percentiles_by_cdo(tmp_path, period):
     (tmp_path / "o.nc").rename(tmp_path / "max.nc")
     for p in (0, 10, 37.5, 50, 100):
         text = f"{period}pctl(v, {p})"
-        got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).arrays()
+        got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).array()
         words = (f"{period}pctl,{p}", "a.nc", "min.nc", "max.nc")
         # CDO's histograms have no value where all elements are equal.
         want = np.where(least == most, least, by_cdo(tmp_path, *words))
-        np.testing.assert_allclose(got["result"], want, rtol=1e-6, err_msg=text)
+        np.testing.assert_allclose(got, want, rtol=1e-6, err_msg=text)
 
 
 @pytest.mark.parametrize("kind", ["nc", "zarr"])
@@ -99,7 +99,7 @@ def test_sums_of_nothing(tmp_path, kind):
     np.testing.assert_array_equal(got["same"], got["zero"])
     # Integers have no missing values.
     text = "monsum(astype(nan_to_num(v), 'int32'))"
-    got = check(run("eval", text, place, "--decode", "--json", *QUIET)).arrays()["result"]
+    got = check(run("eval", text, place, "--decode", "--json", *QUIET)).array()
     assert got.dtype == np.int64 and got[0, 1, 2] == 0
 
 
@@ -108,12 +108,12 @@ def test_percentiles_are_nearest_ranks(tmp_path):
     january = v[41:71]  # the file begins on the 20th of November
     for p in (0, 25, 33, 90):
         text = f"ymonpctl(v, {p})"
-        got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).arrays()
+        got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).array()
         want = np.nanpercentile(january, p, method="inverted_cdf")
-        assert got["result"][0, 0, 1] == pytest.approx(want, rel=1e-6)
+        assert got[0, 0, 1] == pytest.approx(want, rel=1e-6)
     text = 'ymonpctl(v, 25, method="linear")'
-    got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).arrays()
-    assert got["result"][0, 0, 1] == pytest.approx(np.nanpercentile(january, 25), rel=1e-6)
+    got = check(run("eval", text, tmp_path / "a.nc", "--decode", "--json", *QUIET)).array()
+    assert got[0, 0, 1] == pytest.approx(np.nanpercentile(january, 25), rel=1e-6)
 
 
 def test_seasons_in_time_order(tmp_path):

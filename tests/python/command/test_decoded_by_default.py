@@ -38,7 +38,7 @@ def source(request, tmp_path_factory):
 
 
 def evaluate(text, source, *args):
-    return check(run("eval", text, source, "--json", *args)).arrays()["result"]
+    return check(run("eval", text, source, "--json", *args)).array()
 
 
 def test_values_are_decoded(source):
@@ -96,8 +96,7 @@ def test_packing_survives_moves(source, tmp_path, text, move, suffix):
         pytest.skip("Xarray does not open Zarr arrays whose dimensions have no names")
     check(run("eval", text, source, "--out", out, *QUIET))
     with xr.open_dataset(out, decode_cf=False) as raw, xr.open_dataset(out) as got:
-        name = "result" if "result" in raw else next(iter(raw))
-        assert raw[name].dtype == "i2"
+        (name,) = (n for n in raw if raw[n].dtype == "i2")
         np.testing.assert_array_equal(raw[name], move(STORED))
         assert raw[name].attrs["scale_factor"] == 0.5 and raw[name].attrs["add_offset"] == 270
         np.testing.assert_array_equal(got[name], move(VALUES))
@@ -170,7 +169,7 @@ def test_plain_arrays_of_format_2_keep_their_zeros(tmp_path):
 
     z = zarr.create_array(tmp_path / "x", shape=(3,), dtype="i4", fill_value=0, zarr_format=2)
     z[...] = [0, 1, 2]
-    got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json")).arrays()["result"]
+    got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json")).array()
     assert got.dtype.kind == "i" and got.tolist() == [0, 1, 2]
 
 
@@ -198,7 +197,8 @@ def test_missing_values_spelled_in_several_ways(tmp_path, dtype, fill, text):
     want = evaluate(text, tmp_path / "in.zarr")
     assert np.isnan(want).any()
     check(run("eval", text, tmp_path / "in.zarr", "--out", tmp_path / "o.zarr", *QUIET))
-    np.testing.assert_array_equal(evaluate("result", tmp_path / "o.zarr"), want)
+    name = {"take(a, arange(2) + 1, axis=0)": "a"}.get(text, "result")
+    np.testing.assert_array_equal(evaluate(name, tmp_path / "o.zarr"), want)
 
 
 def test_characters_are_texts(tmp_path):
@@ -208,9 +208,9 @@ def test_characters_are_texts(tmp_path):
         d.createDimension("n", 3)
         d.createVariable("c", "S1", ("x", "n"))[:] = [[b"K", b"e", b"w"], [b"O", b"x", b""]]
     for source in (path, tmp_path / "c.zarr"):
-        got = json.loads(check(run("eval", "c", source, "--json")).out)["result"]
+        got = json.loads(check(run("eval", "c", source, "--json")).out)["c"]
         assert got["dtype"] == "S3" and got["data"] == ["Kew", "Ox"]
-        got = json.loads(check(run("eval", "c", source, "--json", "--raw")).out)["result"]
+        got = json.loads(check(run("eval", "c", source, "--json", "--raw")).out)["c"]
         assert got["dtype"] == "S1" and got["shape"] == [2, 3]
         if source == path:
             check(run("copy", path, tmp_path / "c.zarr", *QUIET))

@@ -81,11 +81,11 @@ def test_against_numpy(store, text):
     with np.errstate(all="ignore"):
         expected = np.asarray(CASES[text](**arrays))
     for extra in ((), ("--no-optimize",)):
-        got = check(run("eval", text, path, "--json", "--progress", "none", *extra)).arrays()
-        assert got["result"].dtype == expected.dtype
-        assert got["result"].shape == expected.shape
+        got = check(run("eval", text, path, "--json", "--progress", "none", *extra)).array()
+        assert got.dtype == expected.dtype
+        assert got.shape == expected.shape
         rtol = 1e-5 if expected.dtype.itemsize < 8 or "g" in text else 1e-13
-        np.testing.assert_allclose(got["result"], expected, rtol=rtol, atol=rtol)
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize("isa", ["x86-64-v2", "x86-64-v3"])
@@ -157,9 +157,9 @@ def test_an_existing_target_is_kept(store, tmp_path):
     result = run("eval", "f*2", path, "--out", out, "--progress", "none")
     assert result.code == 1
     assert "exists" in result.err
-    np.testing.assert_array_equal(zarr.open_array(out / "result")[...], arrays["f"])
+    np.testing.assert_array_equal(zarr.open_array(out / "f")[...], arrays["f"])
     check(run("eval", "f*2", path, "--out", out, "--overwrite", "--progress", "none"))
-    np.testing.assert_array_equal(zarr.open_array(out / "result")[...], arrays["f"] * 2)
+    np.testing.assert_array_equal(zarr.open_array(out / "f")[...], arrays["f"] * 2)
 
 
 def test_a_result_replaces_its_source_when_asked(store):

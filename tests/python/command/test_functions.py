@@ -106,7 +106,7 @@ def test_equals_numpy(source, text, expected):
     path, x = source
     got = check(run("eval", text, *inputs(text, {"x": path}), "--json", "--progress", "none"))
     want = expected(x)
-    result = got.arrays()["result"]
+    result = got.array()
     assert result.dtype == want.dtype
     # NumPy adds up arange and linspace in another order.
     np.testing.assert_allclose(result, want, rtol=1e-15)
@@ -122,8 +122,8 @@ def test_times_from_numbers(dtype, value):
         if value in ("nan", -(2**63)) and "zeros" in text:
             continue
         text = text.replace(str(-(2**63)), "-9223372036854775807 - 1")
-        got = check(run("eval", f"int64({text})", "--json", "--progress", "none")).arrays()
-        np.testing.assert_array_equal(got["result"], want.view("i8"))
+        got = check(run("eval", f"int64({text})", "--json", "--progress", "none")).array()
+        np.testing.assert_array_equal(got, want.view("i8"))
     got = cubed.full((2,), np.nan if value == "nan" else value, dtype=dtype).compute()
     np.testing.assert_array_equal(got, want)
 
@@ -267,9 +267,7 @@ def test_position_in_nothing_is_an_error():
         result = run("eval", text)
         assert result.code == 1
         assert "has no elements" in result.err
-    assert (
-        check(run("eval", "argmax(zeros((0, 2)), axis=1)", "--json")).arrays()["result"].size == 0
-    )
+    assert check(run("eval", "argmax(zeros((0, 2)), axis=1)", "--json")).array().size == 0
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_lists(tmp_path):
         check(run("eval", text, tmp_path / "a.zarr", "--out", out, *QUIET))
         with xr.open_zarr(out, consolidated=False) as got:
             want = ds.v.sel(lev=labels)
-            assert got.result.dims == want.dims
-            np.testing.assert_array_equal(got.result, want)
+            assert got.v.dims == want.dims
+            np.testing.assert_array_equal(got.v, want)
             np.testing.assert_array_equal(got.lev, want.lev)
             assert got.lev.attrs["units"] == "Pa"
             # Bounds come along, or nothing names them.
@@ -77,7 +77,7 @@ def test_lists(tmp_path):
     # What was selected is selected from again.
     text = "mean(sel(sel(v, lev=[20000, 85000, 92500]), lev=[85000, 20000]), dim='x')"
     got = check(run("eval", text.replace("'", '"'), tmp_path / "a.zarr", "--json", *QUIET))
-    np.testing.assert_array_equal(got.arrays()["result"], [2, 5])
+    np.testing.assert_array_equal(got.array(), [2, 5])
 
 
 def test_lists_of_dates_and_of_texts(tmp_path):
@@ -96,7 +96,7 @@ def test_lists_of_dates_and_of_texts(tmp_path):
     text = 'monsum(sel(v, time=["2000-03", "2000-01"]))'
     check(run("eval", text, tmp_path / "a.zarr", "--out", out, *QUIET))
     with xr.open_zarr(out, consolidated=False) as r:
-        np.testing.assert_array_equal(r.result, [sum(range(31)), sum(range(60, 91))])
+        np.testing.assert_array_equal(r.v, [sum(range(31)), sum(range(60, 91))])
     ds = xr.Dataset({"v": ("s", [0.0, 1, 2])}, coords={"s": np.array(["Kew", "Ely", "Bath"], "O")})
     ds.to_zarr(tmp_path / "t.zarr", consolidated=False)
     got = select(tmp_path / "t.zarr", ['s=["Bath", "Kew"]', 's=("Kew", "Ely")', 's=["Ely"]'])
@@ -154,7 +154,7 @@ def test_boxes_by_cdo(tmp_path, start):
         out = tmp_path / "o.nc"
         check(run("eval", text, tmp_path / "a.nc", "--out", out, "--overwrite", *QUIET))
         with xr.open_dataset(tmp_path / "c.nc") as want, xr.open_dataset(out) as got:
-            np.testing.assert_array_equal(got.result, want.v, text)
+            np.testing.assert_array_equal(got.v, want.v, text)
             np.testing.assert_array_equal(got.lon, want.lon, text)
 
 

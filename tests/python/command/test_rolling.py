@@ -22,7 +22,7 @@ def waves(tmp_path):
 def rolled(text, store, *args):
     done = check(run("eval", text, store, *args, "--json", "--progress", "none"))
     assert done.run["measured_mem"] <= done.run["projected_mem"]
-    return done.arrays()["result"]
+    return done.array()
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "min", "max"])

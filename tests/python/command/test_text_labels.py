@@ -63,7 +63,7 @@ def test_groups(tmp_path, zarr_format, codec):
 def test_values_and_coordinates(tmp_path):
     ds = make(tmp_path / "a.zarr", chunks=(3,))
     got = check(run("eval", "region; labels = group_labels(region)", tmp_path / "a.zarr", "--json"))
-    assert got.arrays()["result"].tolist() == TEXTS.tolist()
+    assert got.arrays()["region"].tolist() == TEXTS.tolist()
     assert got.arrays()["labels"].tolist() == sorted(set(TEXTS))
     shown = check(run("eval", "region[1:5]", tmp_path / "a.zarr", *QUIET)).out
     assert "日本語 🙂" in shown
@@ -71,7 +71,7 @@ def test_values_and_coordinates(tmp_path):
     check(run("eval", "t[:, 2:9:3] * 2", tmp_path / "a.zarr", "--decode", "--out",
               tmp_path / "r.zarr", *QUIET))  # fmt: skip
     r = opened(tmp_path / "r.zarr")
-    np.testing.assert_allclose(r.result, ds.t[:, 2:9:3] * 2)
+    np.testing.assert_allclose(r.t, ds.t[:, 2:9:3] * 2)
     assert r.region.values.tolist() == TEXTS[2:9:3].tolist()
 
 
@@ -170,7 +170,7 @@ def test_shards(tmp_path, dtype, location):
     z[...] = grid
     got = check(run("eval", "x; y = y", "--in", f"x={tmp_path / 'x'}", "--in",
                     f"y={tmp_path / 'y'}", "--json"))  # fmt: skip
-    assert got.arrays()["result"].tolist() == [*TEXTS[:6], *["gap"] * 5]
+    assert got.arrays()["x"].tolist() == [*TEXTS[:6], *["gap"] * 5]
     assert got.arrays()["y"].tolist() == grid.tolist()
 
 
@@ -181,7 +181,7 @@ def test_irregular_chunks(tmp_path, dtype, inner):
     x = np.array([[f"{i} é {k}" for k in range(7)] for i in range(9)], dtype)
     irregular(tmp_path / "x", x, [[4, 2, 6], [3, 1, 3]], inner)
     got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
-    assert got.arrays()["result"].tolist() == x.tolist()
+    assert got.array().tolist() == x.tolist()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -192,7 +192,7 @@ def test_order_of_axes(tmp_path, order):
                           order=order)  # fmt: skip
     z[...] = x
     got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
-    assert got.arrays()["result"].tolist() == x.tolist()
+    assert got.array().tolist() == x.tolist()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -211,7 +211,7 @@ def test_shards_within_shards(tmp_path, depth, location):
                           serializer=codec, compressors=None, fill_value="gap")  # fmt: skip
     z[:9, 1:] = x[:9, 1:]  # inner shards are not there, and chunks of those that are
     got = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
-    assert got.arrays()["result"].tolist() == z[...].tolist()
+    assert got.array().tolist() == z[...].tolist()
     assert (tmp_path / "x/zarr.json").read_text().count("sharding_indexed") == depth
 
 
@@ -304,7 +304,7 @@ def test_strings_of_netcdf(tmp_path, engine, encoding, unlimited):
     assert "HDF5's variable-length text" in told
     assert "copied as they are" not in told
     got = check(run("eval", "region; n = name", place, "--json")).arrays()
-    assert got["result"].tolist() == TEXTS.tolist()
+    assert got["region"].tolist() == TEXTS.tolist()
     assert got["n"].tolist() == TEXTS[:6].tolist()
     want = ds.t.groupby("region").mean()
     check(run("eval", "m = mean(t, groupby=region)", place, "--out", tmp_path / "m.zarr", *QUIET))
@@ -335,7 +335,7 @@ def test_texts_of_hdf5(tmp_path, libver):
         f.create_dataset("huge", data=["y" * 100_000, "z"], dtype=kind)
     text = "big; g = gap; s = some; o = one; n = none; h = huge"
     got = check(run("eval", text, tmp_path / "a.h5", "--json")).arrays()
-    assert got["result"].tolist() == big.tolist()
+    assert got["big"].tolist() == big.tolist()
     assert got["g"].tolist() == ["gap"] * 5
     assert got["s"].tolist() == ["a", "", *["not there"] * 3]
     assert got["o"] == "alone"

@@ -65,7 +65,7 @@ def test_a_saved_plan_is_run(tmp_path, group, executor):
     assert not (tmp_path / "m.zarr").exists()
     result = check(run("run", tmp_path / "p", "--executor", executor, "--json"))
     assert result.run["tasks"] > 0
-    got = zarr.open_array(tmp_path / "m.zarr/result", mode="r")[...]
+    got = zarr.open_array(tmp_path / "m.zarr/u", mode="r")[...]
     np.testing.assert_allclose(got, x - x.mean(axis=0, dtype="f8").astype("f4"), atol=1e-6)
     assert not list((tmp_path / "work").rglob("*/*"))
 
@@ -190,7 +190,7 @@ def test_limits_of_a_saved_plan_are_changed(tmp_path, group):
     options = ["--max-workers", 2, "--work-dir", tmp_path / "other", "--executor", "processes"]
     check(run("run", tmp_path / "p", *options, "--events", events))
     assert {json.loads(e).get("worker", 0) for e in events.read_text().splitlines()} <= {0, 1}
-    got = zarr.open_array(tmp_path / "m.zarr/result", mode="r")[...]
+    got = zarr.open_array(tmp_path / "m.zarr/u", mode="r")[...]
     np.testing.assert_allclose(got, x - x.mean(axis=0, dtype="f8").astype("f4"), atol=1e-6)
     assert (tmp_path / "other").exists() and not (tmp_path / "work").exists()
 

@@ -119,10 +119,10 @@ def test_operators_are_the_functions(tmp_path):
         zarr.create_array(tmp_path / name, shape=a.shape, chunks=(50,), dtype="i4")[...] = a
     args = ["--in", f"x={tmp_path / 'x'}", "--in", f"y={tmp_path / 'y'}", "--json"]
     for operator, name in OPERATORS.items():
-        result = check(run("eval", f"x {operator} y", *args, "--progress", "none")).arrays()
-        np.testing.assert_array_equal(result["result"], expected(name, x, y), err_msg=operator)
-    both = check(run("eval", "x & y | x ^ ~y << 2 >> 1", *args, "--progress", "none")).arrays()
-    np.testing.assert_array_equal(both["result"], x & y | x ^ ~y << 2 >> 1)
+        result = check(run("eval", f"x {operator} y", *args, "--progress", "none")).array()
+        np.testing.assert_array_equal(result, expected(name, x, y), err_msg=operator)
+    both = check(run("eval", "x & y | x ^ ~y << 2 >> 1", *args, "--progress", "none")).array()
+    np.testing.assert_array_equal(both, x & y | x ^ ~y << 2 >> 1)
 
 
 def test_types_without_a_function_are_refused(tmp_path):

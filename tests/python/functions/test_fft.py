@@ -199,7 +199,7 @@ def test_frequencies():
     for i, (n, d) in enumerate(cases):
         np.testing.assert_array_equal(got[f"a{i}"], np.fft.fftfreq(n, d), err_msg=f"{n} {d}")
         np.testing.assert_array_equal(got[f"b{i}"], np.fft.rfftfreq(n, d), err_msg=f"{n} {d}")
-    got = check(run("eval", 'fftfreq(6, dtype="float32")', "--json")).arrays()["result"]
+    got = check(run("eval", 'fftfreq(6, dtype="float32")', "--json")).array()
     assert got.dtype == np.float32
 
 

@@ -119,7 +119,7 @@ def save(path, chunks=None, **arrays):
 
 
 def evaluated(text, args):
-    return check(run("eval", text, *args, "--json", "--progress", "none")).arrays()["result"]
+    return check(run("eval", text, *args, "--json", "--progress", "none")).array()
 
 
 def test_command_groups_by_codes(tmp_path, numbers):

@@ -238,9 +238,9 @@ def test_counting_20_times_the_memory(tmp_path):
         stats = result.run
         assert a.nbytes > 20 * (stats["allowed_mem"] - stats["reserved_mem"])
         assert stats["measured_mem"] <= stats["projected_mem"] <= 200_000
-        assert result.arrays()["result"] == np.median(a)
+        assert result.array() == np.median(a)
     result = check(run("eval", "quantile(x, [0.01, 0.99])", *places, *limits, "--json"))
-    got = result.arrays()["result"]
+    got = result.array()
     np.testing.assert_allclose(got, np.quantile(a, [0.01, 0.99]), rtol=1e-14)
 
 

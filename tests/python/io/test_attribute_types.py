@@ -238,4 +238,4 @@ def test_integers_beyond_int64(tmp_path):
     out = tmp_path / "o.nc"
     check(run("eval", "v[1:]", tmp_path / "in.zarr", "--out", out, "--progress", "none"))
     with netCDF4.Dataset(out) as d:
-        assert d["result"].getncattr("small").dtype == "i4"
+        assert d["v"].getncattr("small").dtype == "i4"

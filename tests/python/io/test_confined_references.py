@@ -146,7 +146,7 @@ def test_a_document_in_a_bucket_names_its_own_bucket(tmp_path, monkeypatch):
         s.objects["refs/local.json"] = Object(document([str(tmp_path / "a.bin"), 0, 4]), {})
         where = f"s3://{s.bucket}/refs"
         got = check(run("eval", "x", f"{where}/ok.json", "--raw", "--json"))
-        np.testing.assert_array_equal(got.arrays()["result"], DATA)
+        np.testing.assert_array_equal(got.array(), DATA)
         for name in ("other", "local"):
             got = run("eval", "x", f"{where}/{name}.json", "--raw")
             assert got.code == 1
@@ -188,7 +188,7 @@ def test_allowed_prefixes_of_the_command(web, tmp_path):
     url = put(web, f"file://{secret}")
     for prefix in (secret, tmp_path, f"file://{tmp_path}", "/"):
         got = check(run("eval", "x", url, "--raw", "--json", "--allow-references", prefix))
-        np.testing.assert_array_equal(got.arrays()["result"], DATA)
+        np.testing.assert_array_equal(got.array(), DATA)
         check(run("info", url, "--allow-references", prefix))
     for prefix in (tmp_path / "sec", f"{secret}2", web.folder, "https://127.0.0.1", "s3://b"):
         assert run("eval", "x", url, "--raw", "--allow-references", prefix).code == 1
@@ -269,7 +269,7 @@ def test_plans_keep_what_was_allowed(web, tmp_path, executor):
     stages = json.loads(check(run("run", plan, "--plan", "--json")).out)
     assert stages["references"] == {url: [f"{tmp_path}/secret.bin"]}
     check(run("run", plan, "--executor", executor))
-    np.testing.assert_array_equal(cubed.from_zarr(out, "result").compute(), DATA)
+    np.testing.assert_array_equal(cubed.from_zarr(out, "x").compute(), DATA)
     check(run("eval", "x", url, "--raw", "--executor", executor, *allow))
 
 

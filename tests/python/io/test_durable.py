@@ -99,7 +99,7 @@ def test_a_saved_plan_is_durable(tmp_path, group):
     safe = check_synced(tmp_path, traced(tmp_path, "run", plan))
     assert all_below(tmp_path / "new.zarr") <= safe
     np.testing.assert_array_equal(
-        zarr.open_array(tmp_path / "new.zarr/result")[...], np.full((20, 3), 2.5)
+        zarr.open_array(tmp_path / "new.zarr/u")[...], np.full((20, 3), 2.5)
     )
 
 

@@ -126,7 +126,7 @@ class FilePlace(Place):
         path = self.folder / self.out
         if not path.exists():
             return set()
-        x = cubed.from_zarr(path, "result" if self.out.endswith(".nc") else None)
+        x = cubed.from_zarr(path, "x" if self.out.endswith(".nc") else None)
         return set(np.unique(x.compute()).tolist())
 
     def holds_deletes(self):

@@ -60,9 +60,7 @@ def made(folder):
 def test_in_s3(server, tmp_path):
     for name in made(tmp_path):
         server.objects[f"d/{name}"] = Object((tmp_path / name).read_bytes(), {})
-    want = check(run_local("eval", "mean(x*x, axis=0)", tmp_path / "a.h5", "--json")).arrays()[
-        "result"
-    ]
+    want = check(run_local("eval", "mean(x*x, axis=0)", tmp_path / "a.h5", "--json")).array()
     for name in ("a.h5", "a.nc", "a.zip", "refs.json"):
         url = f"s3://b/d/{name}"
         np.testing.assert_array_equal(cubed.from_zarr(url, "x").compute(), X, err_msg=name)
@@ -71,7 +69,7 @@ def test_in_s3(server, tmp_path):
         )
         got = run_with(server, "eval", "mean(x*x, axis=0)", url, "--json", "--progress", "none")
         if name != "a.nc":  # which has other chunks
-            np.testing.assert_array_equal(got.arrays()["result"], want)
+            np.testing.assert_array_equal(got.array(), want)
     np.testing.assert_array_equal(cubed.from_zarr("s3://b/d/a.h5", "plain").compute(), X)
     np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "refs.json", "x").compute(), X)
 

@@ -61,18 +61,18 @@ def test_format_2_fill_values_are_missing_to_decode(tmp_path):
     x = np.array([1, 2, -999, 4], "i2")
     src = make(tmp_path / "x", x, -999, attrs={"scale_factor": 0.5})
     got = check(run("eval", "x", "--in", f"x={src}", "--decode", "--json", "--progress", "none"))
-    np.testing.assert_array_equal(got.arrays()["result"], [0.5, 1, np.nan, 2])
+    np.testing.assert_array_equal(got.array(), [0.5, 1, np.nan, 2])
     # In format 3 the attribute says it.
     src = make(tmp_path / "z", x, -999, zarr_format=3, attrs={"scale_factor": 0.5})
     got = check(run("eval", "x", "--in", f"x={src}", "--decode", "--json", "--progress", "none"))
-    np.testing.assert_array_equal(got.arrays()["result"], x * 0.5)
+    np.testing.assert_array_equal(got.array(), x * 0.5)
 
 
 def test_large_integers_in_attributes_do_not_stop_decoding(tmp_path):
     attrs = {"scale_factor": 2.0, "id": 2**70}
     src = make(tmp_path / "x", np.arange(4, dtype="i2"), None, attrs=attrs)
     got = check(run("eval", "x", "--in", f"x={src}", "--decode", "--json", "--progress", "none"))
-    np.testing.assert_array_equal(got.arrays()["result"], [0.0, 2, 4, 6])
+    np.testing.assert_array_equal(got.array(), [0.0, 2, 4, 6])
 
 
 @pytest.mark.parametrize(("dtype", "fill"), [("f4", 1e20), ("f8", -9999.5), ("i2", -999)])
@@ -90,4 +90,4 @@ def test_missing_values_are_missing_to_xarray_in_both_formats(tmp_path, dtype, f
         check(run("copy", tmp_path / "g", path, *args))
         np.testing.assert_array_equal(xr.open_dataset(path, engine="zarr")["x"], expected)
         got = check(run("eval", "x * 1", "--in", f"x={path}::x", "--decode", "--json"))
-        np.testing.assert_array_equal(got.arrays()["result"], expected)
+        np.testing.assert_array_equal(got.array(), expected)

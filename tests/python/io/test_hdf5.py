@@ -249,7 +249,7 @@ def test_workers_open_files_again(tmp_path):
     one = run("eval", "nanmean(t2m, axis=0)", path, "--json")
     other = run("eval", "nanmean(t2m, axis=0)", path, "--json", "--executor", "processes")
     assert one.code == other.code == 0, other.err
-    assert one.arrays()["result"].tolist() == other.arrays()["result"].tolist()
+    assert one.array().tolist() == other.array().tolist()
 
 
 def test_a_file_that_changed_since_planning_is_an_error(tmp_path):

@@ -225,7 +225,7 @@ def test_a_branch_that_moves_is_noticed(tmp_path):
     got = run("run", plan)
     assert got.code == 0 or "changed" in got.err
     if got.code == 0:
-        assert (zarr.open_array(out / "result")[:5] == 1).all()
+        assert (zarr.open_array(out / "x")[:5] == 1).all()
 
 
 def test_a_branch_that_was_opened_twice_is_two_arrays_when_it_moved(tmp_path):

@@ -53,7 +53,7 @@ def command(text, folder, url, *options):
 def values_of(url, env):
     result = run("eval", "x", "--in", f"x={url}", "--json", *QUIET, env=env)
     assert result.code == 0, result.err
-    return result.arrays()["result"]
+    return result.array()
 
 
 class Stop:

@@ -108,7 +108,7 @@ def test_large_arrays_are_cut_into_chunks(tmp_path):
         np.testing.assert_array_equal(a[1:, ::7].compute(), x[1:, ::7])
         got = run("eval", f"sum(float64({name}))", path, "--json", "--allowed-mem", "60MB")
         assert got.code == 0, got.err
-        assert got.arrays()["result"] == x.sum(dtype="f8")
+        assert got.array() == x.sum(dtype="f8")
 
 
 def test_packed_values_and_times(tmp_path):
@@ -126,7 +126,7 @@ def test_packed_values_and_times(tmp_path):
     got = xr.open_dataset(path, engine="cubed")
     xr.testing.assert_identical(got.compute(), want)
     decoded = run("eval", "t+0", path, "--decode", "--json")
-    np.testing.assert_array_equal(decoded.arrays()["result"], want.t.values)
+    np.testing.assert_array_equal(decoded.array(), want.t.values)
 
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA"])

@@ -75,8 +75,8 @@ def test_results_of_the_command(tmp_path):
         text = subprocess.run(["ncdump", "-h", out], capture_output=True, text=True, check=True)
         assert "time = UNLIMITED ; // (13 currently)" in text.stdout
     # It is read as it was written.
-    again = run("eval", "mean(u, axis=0)", out, "--json").arrays()["result"]
-    first = run("eval", "mean(u*2, axis=0)", tmp_path / "a.zarr", "--json").arrays()["result"]
+    again = run("eval", "mean(u, axis=0)", out, "--json").array()
+    first = run("eval", "mean(u*2, axis=0)", tmp_path / "a.zarr", "--json").array()
     assert again.tobytes() == first.tobytes()
 
 
@@ -239,24 +239,24 @@ def test_seasons(tmp_path):
     ds = xr.decode_cf(ds)
     out = tmp_path / "r.nc"
     check(run("eval", "yseasmean(t2m)", tmp_path / "a.nc", "--out", out))
-    check(run("eval", "result * 2", out, "--out", tmp_path / "again.nc"))
-    check(run("eval", "result * 2", out, "--out", tmp_path / "again.zarr"))
+    check(run("eval", "t2m * 2", out, "--out", tmp_path / "again.nc"))
+    check(run("eval", "t2m * 2", out, "--out", tmp_path / "again.zarr"))
     want = ds.t2m.groupby("time.season").mean()
     for engine in ("netcdf4", "h5netcdf", "cubed"):
         with xr.open_dataset(out, engine=engine) as d:
-            np.testing.assert_allclose(d.result.sel(season=want.season), want)
+            np.testing.assert_allclose(d.t2m.sel(season=want.season), want)
             assert d.season.values.tolist() == ["DJF", "MAM", "JJA", "SON"]
     with xr.open_dataset(tmp_path / "again.nc") as d:
-        np.testing.assert_allclose(d.result.sel(season=want.season), want * 2)
+        np.testing.assert_allclose(d.t2m.sel(season=want.season), want * 2)
     with xr.open_zarr(tmp_path / "again.zarr") as d:
-        np.testing.assert_allclose(d.result.sel(season=want.season), want * 2)
+        np.testing.assert_allclose(d.t2m.sel(season=want.season), want * 2)
     if shutil.which("ncdump"):
         text = subprocess.run(["ncdump", out], capture_output=True, text=True, check=True).stdout
         assert "char season(season, string3)" in text
         assert '"DJF",\n  "MAM",\n  "JJA",\n  "SON" ;' in text
     if shutil.which("cdo"):
         told = subprocess.run(
-            ["cdo", "-s", "outputf,%.10g", "-fldmean", "-selname,result", out],
+            ["cdo", "-s", "outputf,%.10g", "-fldmean", "-selname,t2m", out],
             capture_output=True,
             text=True,
             check=True,

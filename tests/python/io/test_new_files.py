@@ -64,7 +64,7 @@ def test_a_killed_process_is_resumed(tmp_path, source):
     result = run(*command(tmp_path, "r.nc", "x + 1", "--resume", "--json")[1:])
     check(result)
     assert 0 < result.run["resumed"] < CHUNKS
-    x = cubed.from_zarr(tmp_path / "r.nc", "result").compute()
+    x = cubed.from_zarr(tmp_path / "r.nc", "x").compute()
     np.testing.assert_array_equal(x, source + 1)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.nc", "x"]
 
@@ -77,7 +77,7 @@ def test_results_of_a_silent_process_are_not_kept(tmp_path, source):
     result = run(*command(tmp_path, "r.nc", "x + 1", "--resume", "--json")[1:])
     check(result)
     assert result.run["resumed"] == 0
-    x = cubed.from_zarr(tmp_path / "r.nc", "result").compute()
+    x = cubed.from_zarr(tmp_path / "r.nc", "x").compute()
     np.testing.assert_array_equal(x, source + 1)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.nc", "x"]
 

@@ -128,9 +128,9 @@ def test_what_is_in_the_way_of_chunks(tmp_path):
     (tmp_path / "x/c").unlink()
     # A link to chunks is as good as they; without any, there are none.
     (tmp_path / "x/c").symlink_to("../chunks")
-    assert check(run("eval", "sum(x)", *args)).arrays()["result"] == X.sum()
+    assert check(run("eval", "sum(x)", *args)).array() == X.sum()
     (tmp_path / "x/c").unlink()
-    assert check(run("eval", "sum(x)", *args)).arrays()["result"] == 0
+    assert check(run("eval", "sum(x)", *args)).array() == 0
 
 
 def test_overwriting_removes_them(tmp_path):

@@ -95,7 +95,7 @@ def test_variables_of_files_are_read_in_parts(tmp_path, format):
     limits = ("--allowed-mem", LIMITS["allowed_mem"], "--reserved-mem", 0)
     r = run("eval", "v[300:303, 7:9]", path, "--out", tmp_path / "p.zarr", *limits)
     assert r.code == 0, r.err
-    assert np.array_equal(zarr.open_group(tmp_path / "p.zarr")["result"][...], VALUES[300:303, 7:9])
+    assert np.array_equal(zarr.open_group(tmp_path / "p.zarr")["v"][...], VALUES[300:303, 7:9])
 
 
 class _Ranges(SimpleHTTPRequestHandler):
@@ -232,7 +232,7 @@ def test_parts_of_chunks_of_hdf5(tmp_path):
     limits = ("--allowed-mem", 13_000_000, "--reserved-mem", 0)
     out = tmp_path / "p.zarr"
     check(run("eval", "v[1300:1303, 7:9]", path, "--out", out, *limits))
-    assert np.array_equal(zarr.open_group(out)["result"][...], LONG_VALUES[1300:1303, 7:9])
+    assert np.array_equal(zarr.open_group(out)["v"][...], LONG_VALUES[1300:1303, 7:9])
 
 
 @pytest.mark.parametrize("name", ["checksum", "zstd with checksums", "gzip", "lz4"])

@@ -75,7 +75,7 @@ def test_an_array_that_is_opened_twice_is_read_once(place, spelling):
     a, b = (json.loads(check(run(*args, "--plan")).out)["bytes_read"] for args in (once, twice))
     assert a == b
     done = check(run(*twice, *QUIET))
-    np.testing.assert_array_equal(done.arrays()["result"], 3 * x)
+    np.testing.assert_array_equal(done.array(), 3 * x)
 
 
 def test_an_array_that_is_opened_before_and_after_it_was_written_is_two(place):
@@ -304,7 +304,7 @@ def test_groups_with_slashes_around_their_paths(place):
         name = "to" if "x" in source else "to/x"
         got = zarr.open_array(tree / f"copy{k}.zarr" / name, mode="r")[...]
         np.testing.assert_array_equal(got, x)
-    got = check(run("eval", "x + 1", "d/s.zarr::g/", "--json", *QUIET)).arrays()["result"]
+    got = check(run("eval", "x + 1", "d/s.zarr::g/", "--json", *QUIET)).array()
     np.testing.assert_array_equal(got, x + 1)
 
 

@@ -65,16 +65,16 @@ def test_a_path_is_no_name_and_store(here):
     for directory in ("year=2020", "x=a"):
         (here / directory).mkdir()
         check(run("copy", "a.zarr", f"{directory}/a.zarr"))
-        out = run("eval", "sum(x)", f"{directory}/a.zarr", "--json").arrays()
-        assert out["result"] == 15
-        out = run("eval", "sum(x)", "--in", f"{directory}/a.zarr", "--json").arrays()
-        assert out["result"] == 15
-        out = run("eval", "sum(y)", "--in", f"y={directory}/a.zarr::x", "--json").arrays()
-        assert out["result"] == 15
-    out = run("eval", "sum(x)", "year=*/a.zarr", "--json").arrays()
-    assert out["result"] == 15
-    out = run("eval", "sum(year)", "year=a.zarr::x", "--json").arrays()
-    assert out["result"] == 15
+        out = run("eval", "sum(x)", f"{directory}/a.zarr", "--json").array()
+        assert out == 15
+        out = run("eval", "sum(x)", "--in", f"{directory}/a.zarr", "--json").array()
+        assert out == 15
+        out = run("eval", "sum(y)", "--in", f"y={directory}/a.zarr::x", "--json").array()
+        assert out == 15
+    out = run("eval", "sum(x)", "year=*/a.zarr", "--json").array()
+    assert out == 15
+    out = run("eval", "sum(year)", "year=a.zarr::x", "--json").array()
+    assert out == 15
 
 
 def test_hdf5_without_names_of_dimensions(here):
@@ -147,10 +147,10 @@ def test_names_with_colons(here):
     (here / "f").mkdir()
     check(run("copy", "b::c.zarr", "f/g.zarr"))
     for place in ("b::c.zarr::x", "./b::c.zarr::x", "d::e.nc::x", "f::g.zarr/x"):
-        assert run("eval", "sum(y)", "--in", f"y={place}", "--json").arrays()["result"] == 15
+        assert run("eval", "sum(y)", "--in", f"y={place}", "--json").array() == 15
     for store in ("b::c.zarr", "d::e.nc"):
         assert "x" in check(run("info", store)).out
-        assert run("eval", "sum(x)", store, "--json").arrays()["result"] == 15
+        assert run("eval", "sum(x)", store, "--json").array() == 15
     check(run("eval", "x+1", "d::e.nc", "--out", "r.zarr", "--save-plan", "p.cubed"))
     check(run("run", "p.cubed"))
     assert cubed.from_zarr("b::c.zarr", path="x").compute().sum() == 15

@@ -65,15 +65,15 @@ def test_reductions_of_the_temperature(temperature, reduction):
     x = zarr.open_group(temperature, mode="r")["t2m"][...].astype("float64")
     for axis in (0, 1, (1, 2), None):
         text = f"{reduction}(float64(t2m), axis={axis})"
-        got = check(run("eval", text, temperature, "--json", "--progress", "none")).arrays()
-        np.testing.assert_allclose(got["result"], getattr(np, reduction)(x, axis=axis), rtol=1e-12)
+        got = check(run("eval", text, temperature, "--json", "--progress", "none")).array()
+        np.testing.assert_allclose(got, getattr(np, reduction)(x, axis=axis), rtol=1e-12)
 
 
 def test_positions_of_the_highest_temperature(temperature):
     x = zarr.open_group(temperature, mode="r")["t2m"][...]
     for axis in (0, 1, 2, None):
-        got = check(run("eval", f"argmax(t2m, axis={axis})", temperature, "--json")).arrays()
-        np.testing.assert_array_equal(got["result"], np.argmax(x, axis=axis))
+        got = check(run("eval", f"argmax(t2m, axis={axis})", temperature, "--json")).array()
+        np.testing.assert_array_equal(got, np.argmax(x, axis=axis))
 
 
 def test_anomalies(temperature):
@@ -81,7 +81,7 @@ def test_anomalies(temperature):
     text = 'float64(t2m) - mean(float64(t2m), dim="time", keepdims=True)'
     result = check(run("eval", text, temperature, "--json", "--progress", "none"))
     expected = x.astype("float64") - x.astype("float64").mean(axis=0, keepdims=True)
-    np.testing.assert_allclose(result.arrays()["result"], expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(result.array(), expected, rtol=0, atol=1e-10)
     assert result.run["stages"] >= 2
 
 

@@ -102,7 +102,7 @@ def test_any_way_of_running_reads_them(tmp_path, x):
     write(tmp_path / "x", x, SHAPES[0], codec(), missing={"2/0"})
     x[9:21, :8] = -1
     first = the_same_bits("x * 2 + x[::-1]", "--in", f"x={tmp_path / 'x'}")
-    np.testing.assert_array_equal(first["result"], x * 2 + x[::-1])
+    np.testing.assert_array_equal(first["x"], x * 2 + x[::-1])
 
 
 def test_shards_of_transposed_chunks(tmp_path, x):
@@ -112,7 +112,7 @@ def test_shards_of_transposed_chunks(tmp_path, x):
         tmp_path / "x", x, [[4, 12, 8], [8, 12]], sharding, filters=[TransposeCodec(order=(1, 0))]
     )
     result = check(run("eval", "x", "--in", f"x={tmp_path / 'x'}", "--json"))
-    np.testing.assert_array_equal(result.arrays()["result"], x)
+    np.testing.assert_array_equal(result.array(), x)
 
 
 def test_only_the_parts_that_are_needed_are_read(tmp_path):
@@ -122,7 +122,7 @@ def test_only_the_parts_that_are_needed_are_read(tmp_path):
     for file in ("c/0/0",):
         (tmp_path / "x" / file).write_bytes(b"damaged")
     part = check(run("eval", "x[9:30:5, 3]", "--in", f"x={tmp_path / 'x'}", "--json"))
-    np.testing.assert_array_equal(part.arrays()["result"], x[9:30:5, 3])
+    np.testing.assert_array_equal(part.array(), x[9:30:5, 3])
     assert "shard index" in run("eval", "x[3, 3]", "--in", f"x={tmp_path / 'x'}").err
 
 
@@ -170,7 +170,7 @@ def test_they_are_given_one_by_one(tmp_path, x, chunks, shards, shapes, workers)
     np.testing.assert_array_equal(got, x)
     assert written == shapes
     again = check(run("eval", "x", "--in", f"x={tmp_path / 'y'}", "--json"))
-    np.testing.assert_array_equal(again.arrays()["result"], x)
+    np.testing.assert_array_equal(again.array(), x)
 
 
 def test_a_saved_plan_and_worker_processes_write_them(tmp_path, x):

@@ -97,9 +97,9 @@ def test_redirects_by_a_proxy(folder):
         def get(name):
             return run("eval", "x", f"http://data.example/{name}", "--raw", "--json", env=env)
 
-        np.testing.assert_array_equal(check(get("refs.json")).arrays()["result"], DATA)
+        np.testing.assert_array_equal(check(get("refs.json")).array(), DATA)
         proxy.redirects = {"/moved.json": "http://other.example/refs.json"}
-        np.testing.assert_array_equal(check(get("moved.json")).arrays()["result"], DATA)
+        np.testing.assert_array_equal(check(get("moved.json")).array(), DATA)
         for target, words in (
             (LINK_LOCAL, "link-local or metadata"),
             ("http://127.0.0.1:1/refs.json", "this machine"),

@@ -64,7 +64,7 @@ def test_references(tmp_path, form):
     assert info.code == 0, info.err
     got = run("eval", "mean(x, dim='t')", path, "--raw", "--json", "--executor", "processes")
     assert got.code == 0, got.err
-    np.testing.assert_allclose(got.arrays()["result"], x.mean(0))
+    np.testing.assert_allclose(got.array(), x.mean(0))
 
 
 def test_what_is_not_where_it_is_said_to_be_is_an_error(tmp_path):
@@ -170,7 +170,7 @@ def test_records_in_the_command(tmp_path):
     assert info.code == 0 and "6/6" in info.out, info.err
     got = run("eval", "mean(x, dim='t')", path, "--raw", "--json", "--executor", "processes")
     assert got.code == 0, got.err
-    np.testing.assert_allclose(got.arrays()["result"], x.mean(0))
+    np.testing.assert_allclose(got.array(), x.mean(0))
     (path / "x/refs.1.parq").unlink()  # a record that nobody wrote has no references
     assert "4/6" in run("info", path).out
     np.testing.assert_array_equal(cubed.from_zarr(path, "x")[:4].compute(), x[:4])

@@ -28,7 +28,7 @@ def values(shape, dtype="float64"):
 
 
 def evaluate(path, expression="x * 1"):
-    return check(run("eval", expression, "--in", f"x={path}", "--json")).arrays()["result"]
+    return check(run("eval", expression, "--in", f"x={path}", "--json")).array()
 
 
 CASES = {
@@ -166,7 +166,7 @@ def test_memory_of_a_part_is_not_that_of_the_shard(tmp_path):
     got = check(
         run("eval", "sum(x)", "--in", f"x={tmp_path / 'x'}", "--json", "--allowed-mem", "20MB")
     )
-    assert got.arrays()["result"] == x.sum()
+    assert got.array() == x.sum()
     assert got.run["measured_mem"] <= got.run["projected_mem"] < 4_000_000
 
 

@@ -43,7 +43,7 @@ def write_at_once(url, environment=None):
         assert w.returncode == 0, err
     result = run("eval", "x", "--in", f"x={url}", "--json", *QUIET, env=env)
     assert result.code == 0, result.err
-    return result.arrays()["result"]
+    return result.array()
 
 
 EXPECTED = np.repeat(np.arange(1, N // WIDTH + 1), WIDTH)
@@ -157,7 +157,7 @@ def test_another_writer_between_read_and_put(tmp_path):
         assert first.returncode == 0, first.stderr
         assert done[0].returncode == 0, done[0].stderr
         result = run("eval", "x[:12]", "--in", f"x={url}", "--json", *QUIET, env=env)
-        assert result.arrays()["result"].tolist() == [1] * 5 + [2] * 5 + [-1] * 2
+        assert result.array().tolist() == [1] * 5 + [2] * 5 + [-1] * 2
 
 
 def test_services_without_conditions(tmp_path):
@@ -184,4 +184,4 @@ def test_services_without_conditions(tmp_path):
         assert result.code == 0, result.err
         result = run("eval", "x", "--in", f"x={url}", "--json", *QUIET, env=env)
         expected = [-1] * 5 + [2] * 5 + [-1] * 6 + [2] * 16 + [-1] * 8
-        assert result.arrays()["result"].tolist() == expected
+        assert result.array().tolist() == expected

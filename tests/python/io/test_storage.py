@@ -47,9 +47,7 @@ def values(shape, dtype):
 
 
 def read(path):
-    return check(run("eval", "x", "--in", f"x={path}", "--json", "--progress", "none")).arrays()[
-        "result"
-    ]
+    return check(run("eval", "x", "--in", f"x={path}", "--json", "--progress", "none")).array()
 
 
 def expect_stored(folder, arrays):

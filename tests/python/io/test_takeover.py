@@ -68,7 +68,7 @@ class Bucket:
 
     def values(self):
         self.server.fault = None
-        return check(self.run("eval", "x", "--in", f"x={self.url}", "--json")).arrays()["result"]
+        return check(self.run("eval", "x", "--in", f"x={self.url}", "--json")).array()
 
 
 def forget_conditions(request):

@@ -90,4 +90,4 @@ def test_big_endian_fortran_order(tmp_path, dtype):
         ...
     ] = x
     got = check(run("eval", "x[::-1] * 1", "--in", f"x={tmp_path / 'x'}", "--json"))
-    np.testing.assert_array_equal(got.arrays()["result"], x[::-1])
+    np.testing.assert_array_equal(got.array(), x[::-1])

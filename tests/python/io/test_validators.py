@@ -64,7 +64,7 @@ def test_plans_say_so_once_for_each_source(folder, tells):
         inputs = [f"--in={name}={url}/g.zarr::{name}" for name in "ab"]
         text = check(run("eval", "sum(a + b)", *inputs, "--plan")).out
         plan = json.loads(check(run("eval", "sum(a + b)", *inputs, "--plan", "--json")).out)
-        result = check(run("eval", "sum(a + b)", *inputs, "--raw", "--json")).arrays()["result"]
+        result = check(run("eval", "sum(a + b)", *inputs, "--raw", "--json")).array()
     assert result == 2 * DATA.sum()
     assert plan["validators"] == ({} if tells == "version" else {f"{url}/g.zarr": tells})
     assert text.count("goes unnoticed") == (tells != "version")
@@ -76,7 +76,7 @@ def test_info_says_so_of_documents_of_references(folder, tells):
     with serve(folder, tells) as url:
         text = check(run("info", f"{url}/refs.json")).out
         entries = json.loads(check(run("info", f"{url}/refs.json", "--json")).out)
-        result = check(run("eval", "x", f"{url}/refs.json", "--raw", "--json")).arrays()["result"]
+        result = check(run("eval", "x", f"{url}/refs.json", "--raw", "--json")).array()
     np.testing.assert_array_equal(result, DATA)
     assert {e["validator"] for e in entries} == {tells}
     assert text.count("goes unnoticed") == (tells != "version")
@@ -103,7 +103,7 @@ def test_repositories_of_icechunk(tmp_path):
     _, arrays, _ = make_repository(tmp_path / "r.icechunk")
     with serve(tmp_path, "size") as url:
         source = f"--in=x={url}/r.icechunk::large"
-        result = check(run("eval", "x", source, "--raw", "--json")).arrays()["result"]
+        result = check(run("eval", "x", source, "--raw", "--json")).array()
         plan = json.loads(check(run("eval", "x", source, "--plan", "--json")).out)
     np.testing.assert_array_equal(result, arrays["large"])
     assert list(plan["validators"].values()) == ["size"]
@@ -128,5 +128,5 @@ def test_buckets_without_etags(folder, monkeypatch):
         assert plan["validators"] == {f"s3://{s.bucket}/x": "none"}
         text = check(run("eval", "sum(x)", source, "--plan")).out
         assert "the server tells no versions of objects" in text
-        result = check(run("eval", "sum(x)", source, "--raw", "--json")).arrays()["result"]
+        result = check(run("eval", "sum(x)", source, "--raw", "--json")).array()
         assert result == DATA.sum()

@@ -37,7 +37,7 @@ def test_archives_of_zarr_python(tmp_path, mode):
     assert "g/raw" in info.out
     one = run("eval", "mean(x, axis=0)", path, "--json")
     other = run("eval", "mean(x, axis=0)", path, "--json", "--executor", "processes")
-    assert one.arrays()["result"].tolist() == other.arrays()["result"].tolist()
+    assert one.array().tolist() == other.array().tolist()
     assert run("copy", path, tmp_path / "b.zarr").code == 0
     np.testing.assert_array_equal(zarr.open_group(tmp_path / "b.zarr")["x"][...], x)
 
@@ -141,9 +141,9 @@ def test_results_in_an_archive(tmp_path):
     assert again.code != 0
     assert "exists" in again.err
     assert run("eval", "x+1", tmp_path / "a.zip", "--out", out, "--overwrite").code == 0
-    np.testing.assert_array_equal(cubed.from_zarr(out, "result").compute(), x + 1)
+    np.testing.assert_array_equal(cubed.from_zarr(out, "x").compute(), x + 1)
     assert run("rechunk", f"{out}", tmp_path / "b.zip", "--chunks", "5,30").code == 0
-    assert cubed.from_zarr(tmp_path / "b.zip", "result").chunksize == (5, 30)
+    assert cubed.from_zarr(tmp_path / "b.zip", "x").chunksize == (5, 30)
     assert run("copy", tmp_path / "a.zip", tmp_path / "c.zip", "--format", "2").code == 0
     with zarr.storage.ZipStore(tmp_path / "c.zip", mode="r") as store:
         np.testing.assert_array_equal(zarr.open_group(store, mode="r")["x"][...], x)

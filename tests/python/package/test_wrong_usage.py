@@ -229,7 +229,7 @@ def test_a_name_in_two_stores_is_said_to_be(place):
     assert failed.code == 1
     assert '"v" is in' in failed.err
     named = ["--in", f"x={place / 'a.zarr'}::x", "--in", place / "b.zarr", *QUIET, "--json"]
-    got = check(run("eval", "x[:, 0] + t", *named)).arrays()["result"]
+    got = check(run("eval", "x[:, 0] + t", *named)).array()
     np.testing.assert_array_equal(got, np.arange(6) * 5)
 
 

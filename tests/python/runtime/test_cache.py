@@ -71,14 +71,14 @@ def test_chunks_that_tasks_share_are_decoded_once(tmp_path, x):
 def test_loads_of_one_array_share_its_chunks(tmp_path, x, text):
     args = ["eval", text, "--in", f"x={tmp_path / 'chunks'}", *QUIET]
     result = check(run(*args, "--max-workers", 2))
-    got = result.arrays()["result"]
+    got = result.array()
     expected = eval(text, {"x": x.astype("i8"), "sum": np.sum, "roll": np.roll})
     np.testing.assert_array_equal(got, expected)
     assert result.run["bytes_read"] > 1.5 * x.nbytes
     assert result.run["stored_read"] == stored_bytes(tmp_path / "chunks")
     within_bounds(result.run)
     for way in ("--no-optimize", "--through-bytes"):
-        np.testing.assert_array_equal(check(run(*args, way)).arrays()["result"], expected)
+        np.testing.assert_array_equal(check(run(*args, way)).array(), expected)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_intermediates_come_first(tmp_path, x):
     for allowed in ("1.4MB", "1.7MB", "3MB", "9MB"):
         work = tmp_path / "work"
         result = check(run(*args, "--allowed-mem", allowed, "--work-dir", work))
-        np.testing.assert_array_equal(result.arrays()["result"], expected)
+        np.testing.assert_array_equal(result.array(), expected)
         assert result.run["intermediate_peak"] <= result.run["intermediate_budget"]
         within_bounds(result.run)
     assert result.run["intermediate_spilled"] == 0 and result.run["cache_peak"] > 0

@@ -82,7 +82,7 @@ def test_one_plan_that_several_compute_at_once(source, tmp_path):
     def work(_):
         runs = 0
         while time.monotonic() < until or runs == 0:
-            got = check(run(*arguments(tmp_path, 2, "--json"))).arrays()["result"]
+            got = check(run(*arguments(tmp_path, 2, "--json"))).array()
             assert is_right(got, source, 2)
             runs += 1
         return runs
@@ -94,7 +94,7 @@ def test_one_plan_that_several_compute_at_once(source, tmp_path):
 
 
 def in_memory(folder, factor, out, x, turn):
-    got = check(run(*arguments(folder, factor, "--json"))).arrays()["result"]
+    got = check(run(*arguments(folder, factor, "--json"))).array()
     assert is_right(got, x, factor)
 
 

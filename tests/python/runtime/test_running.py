@@ -91,7 +91,7 @@ def test_spilled_intermediates_are_removed(tmp_path):
     result = check(run(*args, "--allowed-mem", int(least) + 60_000))
     assert result.run["intermediate_spilled"] > 0
     assert result.run["intermediate_peak"] <= result.run["intermediate_budget"]
-    np.testing.assert_allclose(result.arrays()["result"], (x + 1) * (x * x).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result.array(), (x + 1) * (x * x).sum(axis=0), rtol=1e-12)
     assert not list(work.rglob("*/*"))
 
 
