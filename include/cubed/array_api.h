@@ -354,11 +354,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 
 /* --- Grids -------------------------------------------------------------------------------------------- */
 
-/* Makes coordinates of a grid from those of its n axes (vectors, or numbers): out[n], of the shape of the grid, or with one
- * element along the other axes if `sparse`. With `swapped`, the first two arrays change places as axes. Views. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, bool swapped,
-                                                       bool sparse, cubed_array **out,
-                                                       cubed_error *err);
+/* Flags of cubed_meshgrid. */
+#define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays change places as axes */
+#define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
+/* Makes coordinates of a grid from those of its n axes (vectors, or numbers): out[n], of the shape of the grid. Views.
+ * CUBED_E_ARG for other flags. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
+                                                       cubed_array **out, cubed_error *err);
 /* Make, for each axis of a shape, the positions of elements along it: out[ndim], of that shape; or with one element along the
  * other axes. `chunks` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
@@ -611,12 +613,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64
                                                            uint64_t task_mem, cubed_array **out,
                                                            cubed_error *err);
 
-/* Solves a x = b for the upper (lower) triangle `a` of matrices. The elements outside of the triangle are not read, nor is
- * the diagonal if it is one of ones (unit_diagonal). Otherwise as cubed_solve. */
+/* Flags of cubed_solve_triangular. */
+#define CUBED_TRIANGLE_LOWER         1u
+#define CUBED_TRIANGLE_UNIT_DIAGONAL 2u /* the diagonal consists of ones, and is not read */
+/* Solves a x = b for the upper triangle `a` of matrices, or the lower one. The elements outside of the triangle are not
+ * read. Otherwise as cubed_solve. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b,
-                                                               bool lower, bool unit_diagonal,
-                                                               uint64_t task_mem, cubed_array **out,
-                                                               cubed_error *err);
+                                                               unsigned flags, uint64_t task_mem,
+                                                               cubed_array **out, cubed_error *err);
 /* Solves least-squares problems.
  *
  * b          a vector, or the columns of a matrix; an infinite element makes the solution of its column NaN

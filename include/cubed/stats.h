@@ -17,12 +17,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
                                                      const double *center,
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
-/* Compute the skewness, and the kurtosis (3 for a normal distribution, 0 with `fisher`); NaN if all elements are equal.
- * Without `bias` they are corrected for the number of elements. Each reads x twice. */
+/* Flags of cubed_kurtosis. */
+#define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution, otherwise 3 */
+#define CUBED_KURTOSIS_BIAS   2u /* not corrected for the number of elements */
+/* Compute the skewness, corrected for the number of elements without `bias`, and the kurtosis; NaN if all elements are
+ * equal. Each reads x twice. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, bool fisher, bool bias,
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_kurtosis(cubed_array *x, unsigned flags,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
 

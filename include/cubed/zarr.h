@@ -100,16 +100,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, cons
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, const char *url,
                                                            bool consolidated, cubed_zarr_info_fn fn,
                                                            void *fn_ctx, cubed_error *err);
+/* Flags of cubed_zarr_make_group. */
+#define CUBED_GROUP_OVERWRITE 1u /* removes everything in an existing group */
+#define CUBED_GROUP_DURABLE   2u /* the group survives a power failure */
 /* Makes an empty group at `url`, and groups above it. An existing group is kept; its attributes are replaced by `attrs` if
  * these are given and the format is the same.
  *
- * attrs      text of a JSON object, or NULL
- * overwrite  removes everything in an existing group
- * durable    the group survives a power failure */
+ * attrs  text of a JSON object, or NULL
+ *
+ * CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
-                                                              bool overwrite, bool durable,
-                                                              cubed_error *err);
+                                                              unsigned flags, cubed_error *err);
 /* Removes everything at `url`, if something exists there. The caller must have made it, and no process may be reading or
  * writing it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,

@@ -195,7 +195,8 @@ static PyObject *make_group(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sisp", &url, &format, &attrs, &overwrite)) return NULL;
     cubed_context *ctx = core_context(core_get_state(module));
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_zarr_make_group(ctx, url, format, attrs, overwrite, false, &err);
+    st =
+        cubed_zarr_make_group(ctx, url, format, attrs, overwrite ? CUBED_GROUP_OVERWRITE : 0, &err);
     Py_END_ALLOW_THREADS;
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }

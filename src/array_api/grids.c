@@ -26,10 +26,12 @@ static cubed_array *widen_along(cb_steps *s, cubed_array *x, int d, int n)
     return x;
 }
 
-cubed_status cubed_meshgrid(cubed_array *const *x, int n, bool swapped, bool sparse,
-                            cubed_array **out, cubed_error *err)
+cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags, cubed_array **out,
+                            cubed_error *err)
 {
+    const bool swapped = flags & CUBED_MESHGRID_SWAPPED;
     int64_t shape[CUBED_MAX_NDIM];
+    CB_TRY(cb_check_flags("meshgrid", flags, CUBED_MESHGRID_SWAPPED | CUBED_MESHGRID_SPARSE, err));
     if (n > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "meshgrid: %d arrays, expected at most %d", n,
                        CUBED_MAX_NDIM);
@@ -49,7 +51,7 @@ cubed_status cubed_meshgrid(cubed_array *const *x, int n, bool swapped, bool spa
             y = cb_step(&s, cubed_expand_dims(y, 0, &vector, err), &vector);
         }
         y = widen_along(&s, y, d, n);
-        if (!sparse) y = cb_step_broadcast(&s, y, n, shape);
+        if (!(flags & CUBED_MESHGRID_SPARSE)) y = cb_step_broadcast(&s, y, n, shape);
         const cubed_status st = cb_steps_end(&s, y, &out[i]);
         if (st == CUBED_OK) continue;
         while (i-- > 0) {

@@ -111,19 +111,19 @@ static cubed_array *skewness(cb_sample *m, bool bias)
 }
 
 /* 3 for a normal distribution. */
-static cubed_array *kurtosis(cb_sample *m, bool fisher, bool bias)
+static cubed_array *kurtosis(cb_sample *m, unsigned flags)
 {
     const double n = m->n;
     cubed_array *square = variance(m);
     square = square ? cb_step_op(m->s, CUBED_OP_SQUARE, square, NULL, NULL) : NULL;
     cubed_array *y = cb_sample_op(m->s, CUBED_OP_DIVIDE, moment(m, 4, NULL), square);
-    if (!bias && n > 3) {
+    if (!(flags & CUBED_KURTOSIS_BIAS) && n > 3) {
         y = cb_sample_by(m->s, CUBED_OP_MULTIPLY, y, n * n - 1);
         y = cb_sample_by(m->s, CUBED_OP_SUBTRACT, y, 3 * ((n - 1) * (n - 1)));
         y = cb_sample_by(m->s, CUBED_OP_DIVIDE, y, (n - 2) * (n - 3));
         y = cb_sample_by(m->s, CUBED_OP_ADD, y, 3);
     }
-    if (fisher) y = cb_sample_by(m->s, CUBED_OP_SUBTRACT, y, 3);
+    if (flags & CUBED_KURTOSIS_FISHER) y = cb_sample_by(m->s, CUBED_OP_SUBTRACT, y, 3);
     return unless_flat(m, y);
 }
 
@@ -137,15 +137,14 @@ cubed_status cubed_skew(cubed_array *x, bool bias, const cubed_reduce_options *o
     return cb_steps_end(&s, y, out);
 }
 
-cubed_status cubed_kurtosis(cubed_array *x, bool fisher, bool bias,
-                            const cubed_reduce_options *options, cubed_array **out,
-                            cubed_error *err)
+cubed_status cubed_kurtosis(cubed_array *x, unsigned flags, const cubed_reduce_options *options,
+                            cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = NULL;
     cb_sample m;
-    if (cb_sample_take(&m, &s, "kurtosis", x, options))
-        y = cb_sample_end(&m, kurtosis(&m, fisher, bias));
+    CB_TRY(cb_check_flags("kurtosis", flags, CUBED_KURTOSIS_FISHER | CUBED_KURTOSIS_BIAS, err));
+    if (cb_sample_take(&m, &s, "kurtosis", x, options)) y = cb_sample_end(&m, kurtosis(&m, flags));
     return cb_steps_end(&s, y, out);
 }
 
@@ -192,7 +191,7 @@ static cubed_array *kurtosis_statistic(cb_sample *m)
                         sqrt(6 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)));
     const double a = 6 + 8 / root * (2 / root + sqrt(1 + 4 / (root * root)));
     cubed_array *z =
-        cb_sample_by(s, CUBED_OP_SUBTRACT, kurtosis(m, false, true), 3 * (n - 1) / (n + 1));
+        cb_sample_by(s, CUBED_OP_SUBTRACT, kurtosis(m, CUBED_KURTOSIS_BIAS), 3 * (n - 1) / (n + 1));
     z = cb_sample_by(s, CUBED_OP_DIVIDE, z, sqrt(spread));
     cubed_array *below = cb_sample_by(s, CUBED_OP_MULTIPLY, z, sqrt(2 / (a - 4)));
     below = cb_sample_by(s, CUBED_OP_ADD, below, 1);

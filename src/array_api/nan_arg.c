@@ -7,8 +7,8 @@
 static const char none_there[] = "All-NaN slice encountered";
 
 /* The first element that equals the extreme of elements that are not NaN; NaN equals nothing. */
-static cubed_status nan_arg_complex(bool largest, cubed_array *x, const int *axis, bool keepdims,
-                                    cubed_array **out, cubed_error *err)
+static cubed_status nan_arg_complex(cubed_reduction extremum, cubed_array *x, const int *axis,
+                                    bool keepdims, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -16,8 +16,7 @@ static cubed_status nan_arg_complex(bool largest, cubed_array *x, const int *axi
     o.naxes = axis ? 1 : 0;
     o.keepdims = true;
     cubed_array *extreme = NULL, *y = NULL, *any = NULL;
-    const cubed_reduction which = largest ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN;
-    extreme = cb_step(&s, cubed_nan_reduce(which, x, &o, &extreme, err), &extreme);
+    extreme = cb_step(&s, cubed_nan_reduce(extremum, x, &o, &extreme, err), &extreme);
     cubed_array *found = cb_step_op(&s, CUBED_OP_EQUAL, x, extreme, NULL);
     if (found) y = cb_step(&s, cubed_argmax(found, axis, keepdims, &y, err), &y);
     o.keepdims = keepdims;
@@ -26,11 +25,13 @@ static cubed_status nan_arg_complex(bool largest, cubed_array *x, const int *axi
     return cb_steps_end(&s, y, out);
 }
 
-static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool keepdims,
-                            cubed_array **out, cubed_error *err)
+/* `extremum` is CUBED_REDUCE_MAX or CUBED_REDUCE_MIN. */
+static cubed_status nan_arg(cubed_reduction extremum, cubed_array *x, const int *axis,
+                            bool keepdims, cubed_array **out, cubed_error *err)
 {
+    const bool largest = extremum == CUBED_REDUCE_MAX;
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX)
-        return nan_arg_complex(largest, x, axis, keepdims, out, err);
+        return nan_arg_complex(extremum, x, axis, keepdims, out, err);
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_FLOAT)
         return largest ? cubed_argmax(x, axis, keepdims, out, err)
                        : cubed_argmin(x, axis, keepdims, out, err);
@@ -57,11 +58,11 @@ static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool 
 cubed_status cubed_nanargmin(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                              cubed_error *err)
 {
-    return nan_arg(false, x, axis, keepdims, out, err);
+    return nan_arg(CUBED_REDUCE_MIN, x, axis, keepdims, out, err);
 }
 
 cubed_status cubed_nanargmax(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                              cubed_error *err)
 {
-    return nan_arg(true, x, axis, keepdims, out, err);
+    return nan_arg(CUBED_REDUCE_MAX, x, axis, keepdims, out, err);
 }

@@ -30,14 +30,17 @@ static cubed_array *flipped(cb_steps *s, cubed_array *x, bool rows, bool columns
     return cb_step(s, cubed_flip(x, axes, rows + columns, &y, s->err), &y);
 }
 
-cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, bool lower, bool unit_diagonal,
+cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned flags,
                                     uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     static const char name[] = "solve_triangular";
+    const bool lower = flags & CUBED_TRIANGLE_LOWER;
+    const bool unit_diagonal = flags & CUBED_TRIANGLE_UNIT_DIAGONAL;
     const int ndim = a->node.grid->ndim;
     cubed_array *part = NULL, *eye = NULL, *y = NULL;
     cb_steps s = {.ctx = a->ctx, .err = err};
     cubed_dtype dtype;
+    CB_TRY(cb_check_flags(name, flags, CUBED_TRIANGLE_LOWER | CUBED_TRIANGLE_UNIT_DIAGONAL, err));
     CB_TRY(cb_floating(name, a, b, &dtype, err));
     if (ndim < 2 || b->node.grid->ndim == 0 || a->shape[ndim - 2] != a->shape[ndim - 1])
         return cb_api_solve(name, a, b, task_mem, out, err); /* reports the error */

@@ -138,3 +138,10 @@ cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, 
     snprintf(err->message + used, sizeof err->message - used, ": %s", old);
     return status;
 }
+
+cubed_status cb_check_flags(const char *what, unsigned flags, unsigned known, cubed_error *err)
+{
+    if ((flags & ~known) == 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "%s: unknown flags 0x%x, expected a combination of 0x%x", what,
+                   flags & ~known, known);
+}

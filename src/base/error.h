@@ -22,6 +22,9 @@ void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
                                uint32_t version, uint32_t expected_version, cubed_error *err);
 
+/* CUBED_E_ARG if flags given to `what`, a function, include others than those of `known`. */
+cubed_status cb_check_flags(const char *what, unsigned flags, unsigned known, cubed_error *err);
+
 /* For functions that own nothing yet: returns the status of `call` if it failed. */
 #define CB_TRY(call)                                                                               \
     do {                                                                                           \

@@ -32,8 +32,9 @@ static cubed_status call_meshgrid(const cb_call *c)
     const cubed_value *v = &c->values[0];
     cubed_array **out;
     CB_TRY(cb_call_results(c, v->n, &out));
-    return cubed_meshgrid(v->as.arrays, v->n, cb_call_choice(c, 1) == SWAPPED, cb_call_bool(c, 2),
-                          out, c->err);
+    const unsigned flags = (cb_call_choice(c, 1) == SWAPPED ? CUBED_MESHGRID_SWAPPED : 0) |
+                           (cb_call_bool(c, 2) ? CUBED_MESHGRID_SPARSE : 0);
+    return cubed_meshgrid(v->as.arrays, v->n, flags, out, c->err);
 }
 
 static const cubed_param indices_params[] = {

@@ -281,8 +281,10 @@ static const cubed_param solve_triangular_params[] = {
 
 static cubed_status call_solve_triangular(const cb_call *c)
 {
-    return cubed_solve_triangular(cb_call_array(c, 0), cb_call_array(c, 1), cb_call_bool(c, 2),
-                                  cb_call_bool(c, 3), cb_call_task_mem(c), c->out, c->err);
+    const unsigned flags = (cb_call_bool(c, 2) ? CUBED_TRIANGLE_LOWER : 0) |
+                           (cb_call_bool(c, 3) ? CUBED_TRIANGLE_UNIT_DIAGONAL : 0);
+    return cubed_solve_triangular(cb_call_array(c, 0), cb_call_array(c, 1), flags,
+                                  cb_call_task_mem(c), c->out, c->err);
 }
 
 static const cubed_param tensorsolve_params[] = {

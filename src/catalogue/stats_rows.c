@@ -68,8 +68,9 @@ static cubed_status call_kurtosis(const cb_call *c)
 {
     int room[CUBED_MAX_NDIM];
     const cubed_reduce_options o = reduced(c, 1, room);
-    return cubed_kurtosis(cb_call_array(c, 0), cb_call_bool(c, 4), cb_call_bool(c, 3), &o, c->out,
-                          c->err);
+    const unsigned flags = (cb_call_bool(c, 4) ? CUBED_KURTOSIS_FISHER : 0) |
+                           (cb_call_bool(c, 3) ? CUBED_KURTOSIS_BIAS : 0);
+    return cubed_kurtosis(cb_call_array(c, 0), flags, &o, c->out, c->err);
 }
 
 /* --- Tests -------------------------------------------------------------------------------------------- */

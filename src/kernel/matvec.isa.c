@@ -81,28 +81,31 @@ static inline lanes negate_imaginary(lanes r)
     return r;
 }
 
+/* Flags `does`: add products with x to p; add multiples of rows to q. */
+enum { SUMS = 1, ADDS = 2 };
+
 /* Inlined with constant arguments, so that branches that do not depend on data are removed. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- Real numbers ------------------------------------------------------------------------------------- */
 
-INLINE void real_columns(int rows, bool sums, bool adds, const double *a, int64_t lda,
-                         const double *x, lanes *sum, const double *y, double *q)
+INLINE void real_columns(int rows, int does, const double *a, int64_t lda, const double *x,
+                         lanes *sum, const double *y, double *q)
 {
     lanes of_x, of_q;
-    if (sums) of_x = load(x);
-    if (adds) of_q = load(q);
+    if (does & SUMS) of_x = load(x);
+    if (does & ADDS) of_q = load(q);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
         lanes row = load(a + r * lda);
-        if (sums) sum[r] = add_product(sum[r], row, of_x);
-        if (adds) of_q = add_scaled(of_q, row, y[r]);
+        if (does & SUMS) sum[r] = add_product(sum[r], row, of_x);
+        if (does & ADDS) of_q = add_scaled(of_q, row, y[r]);
     }
-    if (adds) store(q, of_q);
+    if (does & ADDS) store(q, of_q);
 }
 
 /* Processes rows from number i on. */
-INLINE void real_rows(int rows, bool sums, bool adds, const cb_matvec *g, int64_t i)
+INLINE void real_rows(int rows, int does, const cb_matvec *g, int64_t i)
 {
     const int64_t n = g->n, lda = g->lda;
     const double *a = (const double *)g->a + i * lda, *x = g->x, *y = (const double *)g->y + i;
@@ -111,72 +114,71 @@ INLINE void real_rows(int rows, bool sums, bool adds, const cb_matvec *g, int64_
     int64_t j = 0;
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) sum[r] = (lanes){{{0}}};
-    for (; j + LANES <= n; j += LANES)
-        real_columns(rows, sums, adds, a + j, lda, x + j, sum, y, q + j);
+    for (; j + LANES <= n; j += LANES) real_columns(rows, does, a + j, lda, x + j, sum, y, q + j);
     if (j < n) {
         double rest[ROWS][LANES] = {{0}}, of_x[LANES] = {0}, of_q[LANES] = {0};
         size_t bytes = (size_t)(n - j) * sizeof *a;
         for (int r = 0; r < rows; r++) memcpy(rest[r], a + r * lda + j, bytes);
-        if (sums) memcpy(of_x, x + j, bytes);
-        if (adds) memcpy(of_q, q + j, bytes);
-        real_columns(rows, sums, adds, rest[0], LANES, of_x, sum, y, of_q);
-        if (adds) memcpy(q + j, of_q, bytes);
+        if (does & SUMS) memcpy(of_x, x + j, bytes);
+        if (does & ADDS) memcpy(of_q, q + j, bytes);
+        real_columns(rows, does, rest[0], LANES, of_x, sum, y, of_q);
+        if (does & ADDS) memcpy(q + j, of_q, bytes);
     }
-    for (int r = 0; sums && r < rows; r++) p[r] += add_lanes(sum[r]);
+    for (int r = 0; does & SUMS && r < rows; r++) p[r] += add_lanes(sum[r]);
 }
 
-INLINE void real(const cb_matvec *g, bool sums, bool adds)
+INLINE void real(const cb_matvec *g, int does)
 {
     int64_t i = 0;
     const int64_t m = g->m;
-    for (; i + ROWS <= m; i += ROWS) real_rows(ROWS, sums, adds, g, i);
-    for (; i < m; i++) real_rows(1, sums, adds, g, i);
+    for (; i + ROWS <= m; i += ROWS) real_rows(ROWS, does, g, i);
+    for (; i < m; i++) real_rows(1, does, g, i);
 }
 
 static void matvec_f8(const cb_matvec *g)
 {
     if (g->p && g->q)
-        real(g, true, true);
+        real(g, SUMS | ADDS);
     else if (g->p)
-        real(g, true, false);
+        real(g, SUMS);
     else
-        real(g, false, true);
+        real(g, ADDS);
 }
 
 /* --- Complex numbers ---------------------------------------------------------------------------------- */
 
-INLINE void complex_columns(bool sums, bool adds, const double *a, const double *x, lanes *sum,
-                            const double *y, double *q)
+INLINE void complex_columns(int does, const double *a, const double *x, lanes *sum, const double *y,
+                            double *q)
 {
     lanes row = load(a);
-    if (sums) {
+    if (does & SUMS) {
         lanes of_x = load(x);
         sum[0] = add_product(sum[0], row, negate_imaginary(of_x));
         sum[1] = add_product(sum[1], row, swap_parts(of_x));
     }
-    if (adds) {
+    if (does & ADDS) {
         lanes of_q = add_scaled(load(q), negate_imaginary(row), y[0]);
         store(q, add_scaled(of_q, swap_parts(row), y[1]));
     }
 }
 
 /* n doubles, two per number. */
-INLINE void complex_row(bool sums, bool adds, int64_t n, const double *a, const double *x,
-                        double *p, const double *y, double *q)
+INLINE void complex_row(int does, int64_t n, const double *a, const double *x, double *p,
+                        const double *y, double *q)
 {
     lanes sum[2] = {{{{0}}}, {{{0}}}};
     int64_t j = 0;
-    for (; j + LANES <= n; j += LANES) complex_columns(sums, adds, a + j, x + j, sum, y, q + j);
+    for (; j + LANES <= n; j += LANES) complex_columns(does, a + j, x + j, sum, y, q + j);
     if (j < n) {
         double rest[LANES] = {0}, of_x[LANES] = {0}, of_q[LANES] = {0};
         size_t bytes = (size_t)(n - j) * sizeof *a;
         memcpy(rest, a + j, bytes);
-        if (sums) memcpy(of_x, x + j, bytes);
-        if (adds) memcpy(of_q, q + j, bytes);
-        complex_columns(sums, adds, rest, of_x, sum, y, of_q);
-        if (adds) memcpy(q + j, of_q, bytes);
+        if (does & SUMS) memcpy(of_x, x + j, bytes);
+        if (does & ADDS) memcpy(of_q, q + j, bytes);
+        complex_columns(does, rest, of_x, sum, y, of_q);
+        if (does & ADDS) memcpy(q + j, of_q, bytes);
     }
-    if (!sums) return;
+    if (!(does & SUMS)) return;
     p[0] += add_lanes(sum[0]);
     p[1] += add_lanes(sum[1]);
 }
@@ -188,11 +190,11 @@ static void matvec_c16(const cb_matvec *g)
     for (int64_t i = 0; i < g->m; i++) {
         const double *row = a + 2 * i * g->lda;
         if (g->p && g->q)
-            complex_row(true, true, 2 * g->n, row, g->x, p + 2 * i, y + 2 * i, g->q);
+            complex_row(SUMS | ADDS, 2 * g->n, row, g->x, p + 2 * i, y + 2 * i, g->q);
         else if (g->p)
-            complex_row(true, false, 2 * g->n, row, g->x, p + 2 * i, NULL, NULL);
+            complex_row(SUMS, 2 * g->n, row, g->x, p + 2 * i, NULL, NULL);
         else
-            complex_row(false, true, 2 * g->n, row, NULL, NULL, y + 2 * i, g->q);
+            complex_row(ADDS, 2 * g->n, row, NULL, NULL, y + 2 * i, g->q);
     }
 }
 

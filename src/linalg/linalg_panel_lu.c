@@ -28,41 +28,45 @@ static cubed_status check_factor(const cubed_block_call *call, void *ctx, cubed_
     return cb_fail(err, CUBED_E_FORMAT, "a panel right of the diagonal");
 }
 
-static void make(const cubed_block_call *call, bool factors, bool spare, cb_room *room, cb_panel *s,
+typedef enum panel_job { SOLVE, FACTOR_LU, FACTOR_CHOLESKY } panel_job;
+
+static void make(const cubed_block_call *call, panel_job job, cb_room *room, cb_panel *s,
                  scratch *w)
 {
+    const bool spare = job == FACTOR_CHOLESKY;
     const int64_t quarter = (s->width / 2 + 1) * (s->width / 2 + 1);
     /* Factoring a panel multiplies blocks with all of its rows. */
-    size_t bytes = cb_gemm_scratch(call->in[0].dtype, factors ? s->n : s->rows, s->width, s->step);
+    size_t bytes =
+        cb_gemm_scratch(call->in[0].dtype, job == SOLVE ? s->rows : s->n, s->width, s->step);
     s->products.scratch = cb_room_take(room, 1, bytes);
-    w->pivot = cb_room_take(room, factors && !spare ? s->width : 0, sizeof *w->pivot);
+    w->pivot = cb_room_take(room, job == FACTOR_LU ? s->width : 0, sizeof *w->pivot);
     w->spare = cb_room_take(
         room, spare ? cb_max_i64(quarter, cb_min_i64(CB_LINALG_BASE, s->width) * s->rows) : 0,
         cb_panel_item(call));
 }
 
-static cubed_block_need need(const cubed_block_call *call, void *ctx, bool factors, bool spare)
+static cubed_block_need need(const cubed_block_call *call, void *ctx, panel_job job)
 {
     cb_room room = {NULL, 0};
     cb_panel s = cb_panel_of(call, ctx);
     scratch w;
-    make(call, factors, spare, &room, &s, &w);
+    make(call, job, &room, &s, &w);
     return (cubed_block_need){room.used, 0};
 }
 
 static cubed_block_need need_lu(const cubed_block_call *call, void *ctx)
 {
-    return need(call, ctx, true, false);
+    return need(call, ctx, FACTOR_LU);
 }
 
 static cubed_block_need need_cholesky(const cubed_block_call *call, void *ctx)
 {
-    return need(call, ctx, true, true);
+    return need(call, ctx, FACTOR_CHOLESKY);
 }
 
 static cubed_block_need need_solve(const cubed_block_call *call, void *ctx)
 {
-    return need(call, ctx, false, false);
+    return need(call, ctx, SOLVE);
 }
 
 static cubed_status run_lu(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -71,7 +75,7 @@ static cubed_status run_lu(const cubed_block_call *call, void *ctx, cubed_error 
     cb_room room = {call->scratch, 0};
     cb_panel s = cb_panel_of(call, ctx);
     scratch w;
-    make(call, true, false, &room, &s, &w);
+    make(call, FACTOR_LU, &room, &s, &w);
     bool complex = cb_is_complex(call->in[0].dtype), ok = true, regular = true;
     if (s.column == 0)
         cb_panel_load(&s, cb_panel_item(call));
@@ -90,7 +94,7 @@ static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_err
     cb_room room = {call->scratch, 0};
     cb_panel s = cb_panel_of(call, ctx);
     scratch w;
-    make(call, false, false, &room, &s, &w);
+    make(call, SOLVE, &room, &s, &w);
     bool complex = cb_is_complex(call->in[0].dtype), ok = true;
     if (s.column == 0)
         cb_panel_load(&s, cb_panel_item(call));
@@ -109,7 +113,7 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
     cb_room room = {call->scratch, 0};
     cb_panel s = cb_panel_of(call, ctx);
     scratch w;
-    make(call, true, true, &room, &s, &w);
+    make(call, FACTOR_CHOLESKY, &room, &s, &w);
     bool complex = cb_is_complex(call->in[0].dtype), ok = true;
     if (s.column == 0)
         cb_panel_load(&s, cb_panel_item(call));

@@ -241,13 +241,15 @@ out:
 }
 
 cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr_format,
-                                   const char *attrs, bool overwrite, bool durable,
-                                   cubed_error *err)
+                                   const char *attrs, unsigned flags, cubed_error *err)
 {
+    const bool overwrite = flags & CUBED_GROUP_OVERWRITE;
     opened p;
+    CB_TRY(
+        cb_check_flags("zarr_make_group", flags, CUBED_GROUP_OVERWRITE | CUBED_GROUP_DURABLE, err));
     if (zarr_format != 2 && zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", zarr_format);
-    cubed_status st = open_place(ctx, url, durable, &p, err);
+    cubed_status st = open_place(ctx, url, flags & CUBED_GROUP_DURABLE, &p, err);
     if (st == CUBED_OK)
         st = cb_zarr_create_group(p.store, NULL, p.path, zarr_format, attrs, overwrite, err);
     close_place(&p);

@@ -157,8 +157,9 @@ static void test_triangular_systems(void **state)
             if (!is_read && (unit || row != column)) a[i] = (double)NAN;
         }
         cubed_array *right = m ? matrix(f, n, m, b) : array(f, 1, &n, b);
-        cubed_status st =
-            cubed_solve_triangular(matrix(f, n, n, a), right, lower, unit, 0, &y, &f->err);
+        const unsigned flags =
+            (lower ? CUBED_TRIANGLE_LOWER : 0) | (unit ? CUBED_TRIANGLE_UNIT_DIAGONAL : 0);
+        cubed_status st = cubed_solve_triangular(matrix(f, n, n, a), right, flags, 0, &y, &f->err);
         compute(f, st, &y, x);
         multiply(n, n, m ? m : 1, clean, x, ax);
         check_close(ax, b, n * (m ? m : 1), "solve_triangular");
@@ -174,8 +175,8 @@ static void test_stacks_of_triangles(void **state)
     fixture *f = *state;
     cubed_array *y;
     cubed_array *stack = array(f, 3, (const int64_t[]){3, 2, 2}, a);
-    cubed_status st = cubed_solve_triangular(stack, array(f, 1, (const int64_t[]){2}, b), true,
-                                             false, 0, &y, &f->err);
+    cubed_status st = cubed_solve_triangular(stack, array(f, 1, (const int64_t[]){2}, b),
+                                             CUBED_TRIANGLE_LOWER, 0, &y, &f->err);
     compute(f, st, &y, x);
     check_close(x, want, 6, "solve_triangular");
 }
@@ -416,11 +417,11 @@ static void test_refusals(void **state)
     cubed_error *e = &f->err;
     refused(f, cubed_lu(v, &y[0], &y[1], &y[2], e), CUBED_E_LINALG,
             "lu: an array of 1 dimensions, expected at least 2");
-    refused(f, cubed_solve_triangular(few, v, true, false, 0, y, e), CUBED_E_LINALG,
+    refused(f, cubed_solve_triangular(few, v, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_LINALG,
             "solve_triangular: matrices of 2 x 3, expected square ones");
-    refused(f, cubed_solve_triangular(square, v, true, false, 0, y, e), CUBED_E_LINALG,
+    refused(f, cubed_solve_triangular(square, v, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_LINALG,
             "solve_triangular: matrices of 2 x 2 and 6 equations");
-    refused(f, cubed_solve_triangular(square, number, true, false, 0, y, e), CUBED_E_ARG,
+    refused(f, cubed_solve_triangular(square, number, CUBED_TRIANGLE_LOWER, 0, y, e), CUBED_E_ARG,
             "solve_triangular: the right side has no dimensions, expected one at least");
     refused(f, cubed_lstsq(v, v, NULL, 0, &y[0], &y[1], &y[2], &y[3], e), CUBED_E_LINALG,
             "lstsq: a has 1 dimensions, expected 2");
@@ -493,7 +494,10 @@ static void test_types(void **state)
     assert_int_equal(cubed_lstsq(a, dates, NULL, 0, &y[0], &y[1], &y[2], &y[3], &f->err),
                      CUBED_E_TYPE);
     assert_string_equal(f->err.message, "lstsq is not defined for float64 and datetime64[s]");
-    assert_int_equal(cubed_solve_triangular(dates, a, false, false, 0, y, &f->err), CUBED_E_TYPE);
+    assert_int_equal(cubed_solve_triangular(a, a, 4, 0, y, &f->err), CUBED_E_ARG);
+    assert_string_equal(f->err.message,
+                        "solve_triangular: unknown flags 0x4, expected a combination of 0x3");
+    assert_int_equal(cubed_solve_triangular(dates, a, 0, 0, y, &f->err), CUBED_E_TYPE);
     assert_int_equal(cubed_cond(dates, CUBED_NORM_2, 0, y, &f->err), CUBED_E_TYPE);
     assert_string_equal(f->err.message, "cond is not defined for datetime64[s]");
     assert_int_equal(cubed_svd_compressed(dates, 1, NULL, 0, &y[0], &y[1], &y[2], &f->err),
@@ -523,7 +527,8 @@ static cubed_status make_lu(cubed_array *a, cubed_array **out, cubed_error *err)
 
 static cubed_status make_triangular(cubed_array *a, cubed_array **out, cubed_error *err)
 {
-    return cubed_solve_triangular(a, a, true, true, 0, out, err);
+    return cubed_solve_triangular(a, a, CUBED_TRIANGLE_LOWER | CUBED_TRIANGLE_UNIT_DIAGONAL, 0, out,
+                                  err);
 }
 
 static cubed_status make_lstsq(cubed_array *a, cubed_array **out, cubed_error *err)

@@ -212,11 +212,9 @@ static void test_groups(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
     int n = 0;
-    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr", 3, "{\"title\": \"t\"}", false, false,
-                               &err),
+    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr", 3, "{\"title\": \"t\"}", 0, &err),
          &err);
-    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr::inner", 3, NULL, false, false, &err),
-         &err);
+    must(cubed_zarr_make_group(*state, "s3://bucket/g.zarr::inner", 3, NULL, 0, &err), &err);
     cubed_plan *plan = new_plan(*state, "s3://bucket/g.zarr::y", NULL, false);
     must(cubed_run(plan, NULL, NULL, &err), &err);
     cubed_plan_unref(plan);

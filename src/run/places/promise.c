@@ -42,12 +42,15 @@ static cubed_status ignores_conditions(const cubed_plan *p, int node, bool *out,
     return st;
 }
 
-static cubed_fence fence_of(const cubed_store *store, bool region, bool unconditional)
+/* Ways to write a target. */
+enum { REGION = 1, UNCONDITIONAL = 2 };
+
+static cubed_fence fence_of(const cubed_store *store, unsigned ways)
 {
     if (store->vt->flags & CUBED_STORE_OF_PROCESS) return CUBED_FENCE_PROCESS;
     if (cb_claim_needs_fence(store))
-        return unconditional ? CUBED_FENCE_NONE : CUBED_FENCE_CONDITIONS;
-    if (region) return CUBED_FENCE_LOCK;
+        return ways & UNCONDITIONAL ? CUBED_FENCE_NONE : CUBED_FENCE_CONDITIONS;
+    if (ways & REGION) return CUBED_FENCE_LOCK;
     return cb_store_has_places(store) ? CUBED_FENCE_EXCHANGE : CUBED_FENCE_NONE;
 }
 
@@ -64,7 +67,7 @@ cubed_status cubed_plan_get_promise(const cubed_plan *p, int i, cubed_promise *o
     CB_TRY(cb_store_open(&p->ctx->stores, p->storage[node]->place.store, false, &store, err));
     out->url = n->url;
     out->is_region = n->region;
-    out->fence = fence_of(store, n->region, unconditional);
+    out->fence = fence_of(store, (n->region ? REGION : 0) | (unconditional ? UNCONDITIONAL : 0));
     out->shared_chunks = cb_node_merged(p, node, true);
     out->bytes = cb_stored_bytes(p, node);
     out->may_replace = n->overwrite && !n->region;
