@@ -67,7 +67,8 @@ const cli_topic eval_topics[] = {
      "as Pandas has them) and groupby(x, \"time.season\", "
      "\"std\"); as CDO has them "
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
-     "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=)"},
+     "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=); "
+     "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")) less the mean of each month"},
     {"fields",
      "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "

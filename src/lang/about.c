@@ -22,7 +22,7 @@ typedef struct named_rule {
 static const named_rule rules[] = {
     {"sel", CUBED_ATTRS_VIEW, NULL, 0},          {"assign", CUBED_ATTRS_SAME, NULL, 0},
     {EXPR_SET_ATTRS, CUBED_ATTRS_VIEW, NULL, 0}, {"first", CUBED_ATTRS_REDUCE, NULL, 0},
-    {"last", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"anomaly", CUBED_ATTRS_SAME, NULL, 0},      {"last", CUBED_ATTRS_REDUCE, NULL, 0},
 };
 
 static named_rule find_rule(const char *name)

@@ -83,6 +83,27 @@ bool date_part_find(const char *name, date_part *out)
 
 static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
 
+/* "time.month" names the dimension and the part of dates. */
+static void split_component(calendar_call *c, const char *dim)
+{
+    const char *dot = c->component ? strchr(c->component, '.') : NULL;
+    c->dim = dim ? dim : "time";
+    c->ndim = strlen(c->dim);
+    if (!dot) return;
+    c->dim = c->component;
+    c->ndim = (size_t)(dot - c->component);
+    c->component = dot + 1;
+}
+
+bool calendar_call_anomaly(const expr *e, calendar_call *c)
+{
+    const bool is_second = e->n > 1 && e->child[1]->kind != EXPR_KEYWORD;
+    const expr *by = is_second ? e->child[1] : expr_keyword(e, "groupby");
+    *c = (calendar_call){.reduction = "mean", .component = string_of(by), .skip_nan = true};
+    split_component(c, string_of(expr_keyword(e, "dim")));
+    return c->component && !(is_second && expr_keyword(e, "groupby"));
+}
+
 bool calendar_call_find(const expr *e, calendar_call *c)
 {
     const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
@@ -91,6 +112,7 @@ bool calendar_call_find(const expr *e, calendar_call *c)
     bool is_named = true; /* the function is a reduction, or a member of a family such as monmean */
     date_part part;
     *c = (calendar_call){.reduction = NULL};
+    if (strcmp(e->text, "anomaly") == 0) return false; /* its groups are subtracted again */
     if (!find_family(e->text, c)) {
         if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
             if (e->n < 3 || !string_of(e->child[1])) return false;
@@ -113,13 +135,7 @@ bool calendar_call_find(const expr *e, calendar_call *c)
         c->most = 2;
         if (e->n > 1 && e->child[1]->kind != EXPR_KEYWORD) c->q = e->child[1];
     }
-    c->dim = dim ? dim : "time";
-    c->ndim = strlen(c->dim);
-    if (dot) {
-        c->dim = c->component;
-        c->ndim = (size_t)(dot - c->component);
-        c->component = dot + 1;
-    }
+    split_component(c, dim);
     return true;
 }
 

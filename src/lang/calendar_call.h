@@ -50,4 +50,7 @@ void calendar_call_guess(lang_guess *g);
 /* Adds names of functions, such as "monmean", to the candidates. */
 void calendar_call_guess_functions(lang_guess *g);
 
+/* The groups of anomaly(x, "time.month") or anomaly(x, groupby="time.month"); false if it does not name a part of dates. */
+bool calendar_call_anomaly(const expr *e, calendar_call *c);
+
 #endif

@@ -388,6 +388,27 @@ static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar
     return st;
 }
 
+/* Reads the times along the dimension of the call, axis *d of x. *v is freed with axis_values_free after success. */
+static cubed_status read_times(expr_builder *b, const expr *e, const calendar_call *call,
+                               const cubed_array *x, int *d, axis_values *v)
+{
+    *d = calendar_call_axis(x, call);
+    if (*d < 0)
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
+    EXPR_TRY(axis_values_read(b, e->child[0], x, *d, v));
+    cubed_status st = CUBED_OK;
+    if (!v->is_time)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "the coordinate \"%s\" has no units such as \"days since 2000-01-01\"",
+                       v->had.dim);
+    else if (v->n == 0)
+        st = expr_reject(b, e, "the dimension has no elements");
+    if (st != CUBED_OK) axis_values_free(v);
+    return st;
+}
+
 static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call *call,
                              cubed_array *x, cubed_array **out)
 {
@@ -395,19 +416,9 @@ static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call
     groups g = {0, NULL, 0, NULL};
     intervals s = {.anchor = 0};
     date_part what = YEAR;
-    const int d = calendar_call_axis(x, call);
-    if (d < 0)
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
-    EXPR_TRY(axis_values_read(b, e->child[0], x, d, &v));
+    int d;
+    EXPR_TRY(read_times(b, e, call, x, &d, &v));
     cubed_status st = CUBED_OK;
-    if (!v.is_time)
-        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                       "the coordinate \"%s\" has no units such as \"days since 2000-01-01\"",
-                       v.had.dim);
-    else if (v.n == 0)
-        st = expr_reject(b, e, "the dimension has no elements");
     if (st == CUBED_OK) st = find_groups(b, e, call, &v, &g, &s, &what);
     const char *dim = call->component ? call->component : v.had.dim;
     if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, dim, out);
@@ -450,6 +461,104 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
+/* --- Anomalies ---------------------------------------------------------------------------------------- */
+
+/* Writes the groups of times in reference=("1981", "2010"), ends included, into `code`; those of others are -1. */
+static cubed_status take_reference(expr_builder *b, const expr *e, const axis_values *v,
+                                   int64_t *code)
+{
+    const expr *given = expr_keyword(e, "reference");
+    int64_t first, behind, ignored, kept = 0;
+    if (!given || given->kind == EXPR_NONE) return CUBED_OK;
+    const bool is_pair = given->kind == EXPR_TUPLE && given->n == 2 &&
+                         given->child[0]->kind == EXPR_STRING &&
+                         given->child[1]->kind == EXPR_STRING;
+    if (!is_pair ||
+        !cubed_time_span_parse(given->child[0]->text, v->axis.calendar, &first, &ignored) ||
+        !cubed_time_span_parse(given->child[1]->text, v->axis.calendar, &ignored, &behind))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, given->at,
+                         "anomaly: reference is no pair of dates of the calendar %s in quotes, "
+                         "expected the first and the last one, such as (\"1981\", \"2010-12\")",
+                         cubed_calendar_name(v->axis.calendar));
+    for (int64_t k = 0; k < v->n; k++) {
+        const bool is_in = v->us[k] >= first && v->us[k] < behind;
+        if (!is_in) code[k] = -1;
+        kept += is_in;
+    }
+    if (kept > 0) return CUBED_OK;
+    return expr_reject(b, given, "anomaly: no times are in the reference");
+}
+
+/* x less the mean of each group at its members; `of` has the groups of all elements. */
+static cubed_status subtract_means(expr_builder *b, const expr *e, cubed_array *x,
+                                   cubed_array *means, int64_t *of, int d, cubed_array **out)
+{
+    const int ndim = cubed_array_ndim(x);
+    const int64_t n = cubed_array_shape(x)[d];
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *at = NULL, *both[2] = {x, NULL}, *named = NULL;
+    for (int i = 0; i < ndim; i++) names[i] = cubed_array_dim_name(x, i);
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &n, of, &at);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_take(means, at, d, &both[1], b->err));
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_dim_names(both[1], names, &named, b->err));
+    cubed_array_unref(both[1]);
+    both[1] = named;
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_elementwise(CUBED_OP_SUBTRACT, both, 2, out, b->err));
+    cubed_array_unref(named);
+    cubed_array_unref(at);
+    return st;
+}
+
+static cubed_status make_anomaly(expr_builder *b, const expr *e, const calendar_call *call,
+                                 cubed_array *x, cubed_array **out)
+{
+    axis_values v;
+    groups g = {0, NULL, 0, NULL};
+    intervals s = {.anchor = 0};
+    date_part what = YEAR;
+    int64_t *of = NULL;
+    cubed_array *means = NULL;
+    int d;
+    EXPR_TRY(read_times(b, e, call, x, &d, &v));
+    cubed_status st = find_groups(b, e, call, &v, &g, &s, &what);
+    if (st == CUBED_OK) st = expr_alloc(b, e, v.n, sizeof *of, &of);
+    if (st == CUBED_OK) {
+        memcpy(of, g.code, (size_t)v.n * sizeof *of);
+        st = take_reference(b, e, &v, g.code);
+    }
+    if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, NULL, &means);
+    if (st == CUBED_OK) {
+        st = subtract_means(b, e, x, means, of, d, out);
+        of = NULL;
+    }
+    cubed_array_unref(means);
+    lang_free(of);
+    lang_free(g.code);
+    lang_free(g.value);
+    axis_values_free(&v);
+    return st;
+}
+
+/* anomaly(x, "time.month", reference=("1981", "2010")) */
+static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"groupby", "dim", "reference", "skipna", NULL};
+    calendar_call call;
+    cubed_array *x;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    if (!calendar_call_anomaly(e, &call))
+        return expr_reject(b, e,
+                           "expected anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")): a "
+                           "part of the dates that groups share");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    const cubed_status st = make_anomaly(b, e, &call, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
 /* Those that expr_calendar_build has not taken were called in another way. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -457,5 +566,6 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-const expr_function expr_calendar_functions[] = {{.name = "resample", .fn = call_resample},
+const expr_function expr_calendar_functions[] = {{.name = "anomaly", .fn = call_anomaly},
+                                                 {.name = "resample", .fn = call_resample},
                                                  {.name = NULL}};

@@ -397,7 +397,7 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
     labels_call call = {.by = expr_keyword(e, "groupby"), .reduction = e->text};
     const bool takes_q = order_name_takes_q(e->text);
     int n;
-    *is_one = call.by != NULL;
+    *is_one = call.by != NULL && strcmp(e->text, "anomaly") != 0;
     if (!*is_one) return CUBED_OK;
     if (expr_keyword(e, "resample"))
         return expr_reject(b, call.by, "groupby= and resample= together: give one of them");
