@@ -37,27 +37,58 @@ class Methods(ArrayBase):
 
     # --- Reductions ------------------------------------------------------------------------------
 
-    def all(self, axis: Axis = None, *, keepdims: bool = False, where: Any = True) -> Array:
+    def all(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        where: Any = True,
+        split_every: Any = None,
+    ) -> Array:
         """Whether all elements are true; see :func:`cubed.array_api.all`."""
-        return _api().all(self, axis=axis, keepdims=keepdims, where=where)
+        return _api().all(self, axis=axis, keepdims=keepdims, where=where, split_every=split_every)
 
-    def any(self, axis: Axis = None, *, keepdims: bool = False, where: Any = True) -> Array:
+    def any(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        where: Any = True,
+        split_every: Any = None,
+    ) -> Array:
         """Whether any element is true; see :func:`cubed.array_api.any`."""
-        return _api().any(self, axis=axis, keepdims=keepdims, where=where)
+        return _api().any(self, axis=axis, keepdims=keepdims, where=where, split_every=split_every)
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    def argmax(
+        self, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
+    ) -> Array:
         """Positions of the largest elements; see :func:`cubed.array_api.argmax`."""
-        return _api().argmax(self, axis=axis, keepdims=keepdims)
+        return _api().argmax(self, axis=axis, keepdims=keepdims, split_every=split_every)
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    def argmin(
+        self, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
+    ) -> Array:
         """Positions of the smallest elements; see :func:`cubed.array_api.argmin`."""
-        return _api().argmin(self, axis=axis, keepdims=keepdims)
+        return _api().argmin(self, axis=axis, keepdims=keepdims, split_every=split_every)
 
     def max(
-        self, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, where: Any = True
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """The largest elements; see :func:`cubed.array_api.max`."""
-        return _api().max(self, axis=axis, keepdims=keepdims, initial=initial, where=where)
+        return _api().max(
+            self,
+            axis=axis,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
+            split_every=split_every,
+        )
 
     def mean(
         self,
@@ -66,15 +97,31 @@ class Methods(ArrayBase):
         *,
         keepdims: bool = False,
         where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """Means; see :func:`cubed.array_api.mean`."""
-        return _api().mean(self, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+        return _api().mean(
+            self, axis=axis, dtype=dtype, keepdims=keepdims, where=where, split_every=split_every
+        )
 
     def min(
-        self, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, where: Any = True
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """The smallest elements; see :func:`cubed.array_api.min`."""
-        return _api().min(self, axis=axis, keepdims=keepdims, initial=initial, where=where)
+        return _api().min(
+            self,
+            axis=axis,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
+            split_every=split_every,
+        )
 
     def prod(
         self,
@@ -84,10 +131,17 @@ class Methods(ArrayBase):
         keepdims: bool = False,
         initial: Any = None,
         where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """Products; see :func:`cubed.array_api.prod`."""
         return _api().prod(
-            self, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+            self,
+            axis=axis,
+            dtype=dtype,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
+            split_every=split_every,
         )
 
     def std(
@@ -98,10 +152,17 @@ class Methods(ArrayBase):
         ddof: float = 0,
         keepdims: bool = False,
         where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """Standard deviations; see :func:`cubed.array_api.std`."""
         return _api().std(
-            self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims, where=where
+            self,
+            axis=axis,
+            dtype=dtype,
+            correction=ddof,
+            keepdims=keepdims,
+            where=where,
+            split_every=split_every,
         )
 
     def sum(
@@ -112,10 +173,17 @@ class Methods(ArrayBase):
         keepdims: bool = False,
         initial: Any = None,
         where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """Sums; see :func:`cubed.array_api.sum`."""
         return _api().sum(
-            self, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+            self,
+            axis=axis,
+            dtype=dtype,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
+            split_every=split_every,
         )
 
     def var(
@@ -126,10 +194,17 @@ class Methods(ArrayBase):
         ddof: float = 0,
         keepdims: bool = False,
         where: Any = True,
+        split_every: Any = None,
     ) -> Array:
         """Variances; see :func:`cubed.array_api.var`."""
         return _api().var(
-            self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims, where=where
+            self,
+            axis=axis,
+            dtype=dtype,
+            correction=ddof,
+            keepdims=keepdims,
+            where=where,
+            split_every=split_every,
         )
 
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
@@ -142,13 +217,13 @@ class Methods(ArrayBase):
         """Positions that partition; see :func:`cubed.argpartition`."""
         return _api().argpartition(self, kth, axis)
 
-    def argtopk(self, k: int, axis: int = -1) -> Array:
+    def argtopk(self, k: int, axis: int = -1, split_every: Any = None) -> Array:
         """Positions of the k largest elements; see :func:`cubed.argtopk`."""
-        return _api().argtopk(self, k, axis)
+        return _api().argtopk(self, k, axis, split_every)
 
-    def topk(self, k: int, axis: int = -1) -> Array:
+    def topk(self, k: int, axis: int = -1, split_every: Any = None) -> Array:
         """The k largest elements; see :func:`cubed.topk`."""
-        return _api().topk(self, k, axis)
+        return _api().topk(self, k, axis, split_every)
 
     def compress(self, condition: Any, axis: int | None = None) -> Array:
         """Elements along an axis where a condition holds; see :func:`cubed.compress`."""

@@ -75,3 +75,22 @@ def test_no_chunks_of_arrays_without_elements(shape, chunks):
     )
     with pytest.raises(ValueError, match="0 entries, expected 1"):
         cubed.ones((3,), chunks=chunks)
+
+
+METHODS = "all any argmax argmin max mean min prod std sum var".split()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_accept_splits_of_reductions(name):
+    """x.sum(axis=0, split_every=2) of programs for Dask was a TypeError."""
+    x = cubed.asarray(X, chunks=1)
+    got = getattr(x, name)(axis=0, split_every=2).compute()
+    np.testing.assert_allclose(got, getattr(X, name)(axis=0))
+
+
+@pytest.mark.parametrize("name", ["topk", "argtopk"])
+def test_methods_of_largest_elements_accept_splits(name):
+    x = cubed.asarray(X, chunks=2)
+    wanted = getattr(cubed, name)(x, 2, 1).compute()
+    np.testing.assert_array_equal(getattr(x, name)(2, 1, 2).compute(), wanted)
+    np.testing.assert_array_equal(getattr(x, name)(2, axis=1, split_every=2).compute(), wanted)
