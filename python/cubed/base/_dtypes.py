@@ -42,6 +42,8 @@ def name_of(dtype: DTypeLike) -> str:
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
         else:
             other = ": cast them first" if d.isbuiltin == _OF_OTHERS else ""
+            if d.names:
+                other = f"; make an array of each field, such as x[{d.names[0]!r}]"
             raise TypeError(f"arrays of type {d} are not supported: {_expected}{other}")
         _names[d] = name
     return name

@@ -94,3 +94,22 @@ def test_methods_of_largest_elements_accept_splits(name):
     wanted = getattr(cubed, name)(x, 2, 1).compute()
     np.testing.assert_array_equal(getattr(x, name)(2, 1, 2).compute(), wanted)
     np.testing.assert_array_equal(getattr(x, name)(2, axis=1, split_every=2).compute(), wanted)
+
+
+def test_fields_of_structured_arrays():
+    """Structured arrays are refused with advice; arrays of fields, which have gaps, are not."""
+    x = np.zeros((4, 3), [("n", "i2"), ("value", "f8"), ("name", "S3")])
+    x["n"], x["value"], x["name"] = (
+        np.arange(12).reshape(4, 3),
+        np.arange(12).reshape(4, 3) / 4,
+        b"ab",
+    )
+    message = r"not supported: expected numbers.*make an array of each field, such as x\['n'\]"
+    for call in (cubed.asarray, cubed.from_array, lambda v: cubed.zeros(2, dtype=v.dtype)):
+        with pytest.raises(TypeError, match=message):
+            call(x[:3])
+    x = np.concatenate([x, x])
+    for name in x.dtype.names:
+        got = cubed.from_array(x[name], chunks=(3, 2))
+        assert got.dtype == x.dtype[name]
+        np.testing.assert_array_equal(got[1:].compute(), x[name][1:])
