@@ -168,6 +168,11 @@ static const cubed_param percentile_params[] =
 static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
                                             AXES, KEEPDIMS, PARAM_TASK_MEM};
 
+/* Cubed for Python's nanmedian takes its parameters by position and by name. */
+static const cubed_param nanmedian_params[] = {
+    PARAM_NAMED_ARRAY("x", "Numbers, or differences of times."), AXES,
+    PARAM_BOOL("keepdims", 0, false, "Keep the axes, with one element."), PARAM_TASK_MEM};
+
 static cubed_status call_median(const cb_call *c)
 {
     int room[CUBED_MAX_NDIM];
@@ -457,7 +462,7 @@ static const cb_row rows[] = {
      .call = call_nan_totals,
      .which = CUBED_REDUCE_SUM},
     {{"nanmedian", CATEGORY, .summary = "The median of the elements that are not NaN, or not NaT.",
-      .returns = MEDIANS, PARAMS(median_params), .attrs = CUBED_ATTRS_REDUCE,
+      .returns = MEDIANS, PARAMS(nanmedian_params), .attrs = CUBED_ATTRS_REDUCE,
       .cell_method = "median"},
      .call = call_median,
      .which = SKIP_NAN},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cubed.array._array import Array
 from cubed.base._chunks import normalize_shape
 from cubed.functions.manipulation import (
     broadcast_to,
@@ -10,6 +11,7 @@ from cubed.functions.manipulation import (
     flip,
     moveaxis,
     permute_dims,
+    ravel,
     repeat,
     reshape,
     roll,
@@ -61,3 +63,26 @@ def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
             if n != 1:
                 out[d] = n
     return tuple(out)
+
+
+def flatten(x: Array) -> Array:
+    """The elements in one dimension, in C order: :func:`ravel`, with the name of Cubed for Python.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> from cubed.array_api.manipulation_functions import flatten
+    >>> flatten(cubed.ones((2, 3))).shape
+    (6,)
+    """
+    return ravel(x)

@@ -477,14 +477,14 @@ def nancumsum(
     return x._like(_core.call("nancumsum", x._x, axis, type_for(dtype, x), include_initial))
 
 
-def nanmedian(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     """The median of the elements that are not NaN, or not NaT.
 
     Complex numbers are ordered by their real parts first.
 
     Parameters
     ----------
-    x : Array
+    x : array_like
         Numbers, or differences of times.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
