@@ -36,7 +36,7 @@ const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
     return cb_blockwise_copy(zone, op);
 }
 
-/* Sums do not overflow, because halos were checked against the array's extent. */
+/* Sums do not overflow, because check_halo limits extents and halos. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi)
 {
     if (halo->padded) {
@@ -109,18 +109,19 @@ bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
            same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
 }
 
-/* Checks that the array's extent has room for the halo. */
+/* Checks that the array's extent has room for the halo. A padded array has its own room, which may be longer than the axis. */
 static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int axis, int number,
                                cubed_error *err)
 {
+    const int64_t most = halo->padded ? INT64_MAX / 4 : extent;
     if (halo->before == 0 && halo->after == 0) return CUBED_OK;
-    if (halo->before >= 0 && halo->after >= 0 && halo->before <= extent && halo->after <= extent &&
+    if (halo->before >= 0 && halo->after >= 0 && halo->before <= most && halo->after <= most &&
         extent <= INT64_MAX / 4)
         return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
                    "axis %d of input %d comes with %" PRId64 " and %" PRId64
                    " elements around its blocks, expected 0 to %" PRId64,
-                   axis, number, halo->before, halo->after, extent);
+                   axis, number, halo->before, halo->after, most);
 }
 
 /* Checks a symbol that an earlier axis has as well: only inputs with equally divided axes may repeat one. */
