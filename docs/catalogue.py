@@ -32,6 +32,8 @@ METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.ac
 #: What Python has in place of functions that it does not have by that name.
 IN_PLACE = {
     "exponential": "`cubed.random.exponential`, with its arguments in NumPy's order",
+    "convolve_filter": "`cubed.ndimage.convolve`",
+    "correlate_filter": "`cubed.ndimage.correlate`",
     "forward_fill": "Xarray's `ffill`",
     "gather": "`x[i, :, j]`",
     "groupby": "`cubed.groupby_reduce`, and Xarray's `groupby`",
@@ -48,6 +50,7 @@ IN_PLACE = {
 HOMES = {
     "linalg": "cubed.linalg",
     "fft": "cubed.fft",
+    "morphology": "cubed.ndimage",
     "ndimage": "cubed.ndimage",
     "stats": "cubed.stats",
 }

@@ -48,7 +48,7 @@ from cubed.io._create import as_lazy
 '''
 
 #: Names of cubed/functions/_calls.py that bodies use.
-CALLS = "alike, arrays_of, check_choice, lazy_list, operand, rechunked, task_mem, type_for"
+CALLS = "alike, arrays_of, check_choice, lazy_list, nested, operand, rechunked, task_mem, type_for"
 
 #: Titles of modules.
 TITLES = {
@@ -60,6 +60,7 @@ TITLES = {
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
     "math": "Angles and parts of numbers",
+    "morphology": "Morphology of images",
     "ndimage": "Filters of images",
     "numeric": "Numbers",
     "pieces": "Pieces, sizes and diagonals",
@@ -89,6 +90,8 @@ TYPES = {
     frozenset({"FLOAT"}): ("float", "float"),
     frozenset({"FLOAT", "FLOATS"}): ("Any", "float or array_like of float"),
     frozenset({"FLOATS"}): ("Any", "array_like of float"),
+    frozenset({"LIST"}): ("Any", "array_like of float"),
+    frozenset({"LIST", "NONE"}): ("Any", "array_like or None"),
     frozenset({"FLOAT", "NONE"}): ("float | None", "float or None"),
     frozenset({"CHOICE"}): ("str", ""),
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),
@@ -287,6 +290,8 @@ def value(
         return f"[a._x for a in {local_name(p, notes)}]"
     if "ARRAY" in p.accepts:
         return f"operand({p.name})"
+    if p.accepts <= {"LIST", "NONE"}:
+        return f"nested({p.name})"
     if "DTYPE" in p.accepts:
         return f"type_for({p.name})" if not arrays else f"type_for({p.name}, {arrays[0].name})"
     return p.name

@@ -14,6 +14,7 @@ typedef enum cubed_filter_boundary {
     CUBED_BOUNDARY_NEAREST,  /* a a a a | a b c d | d d d d */
     CUBED_BOUNDARY_WRAP,     /* a b c d | a b c d | a b c d */
     CUBED_BOUNDARY_CONSTANT, /* v v v v | a b c d | v v v v */
+    CUBED_BOUNDARY_MIRROR,   /* d c b | a b c d | c b a */
     CUBED_BOUNDARY_COUNT
 } cubed_filter_boundary;
 
@@ -21,21 +22,27 @@ typedef struct cubed_filter_options {
     size_t struct_size;
     cubed_filter_boundary boundary;
     double value; /* CUBED_BOUNDARY_CONSTANT */
+    /* A boundary for each axis; NULL: `boundary` for all axes. */
+    const cubed_filter_boundary *boundaries;
+    /* Shift of the box for each axis: element extent / 2 + origin of a box is the element itself and must exist. NULL: 0. The
+     * functions that have an argument `origin` or no box do not use it. */
+    const int64_t *origins;
+    const cubed_dtype *dtype; /* type of the result; NULL: x's type */
 } cubed_filter_options;
 #define CUBED_FILTER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_filter_options), CUBED_BOUNDARY_REFLECT, 0.0                                  \
+        sizeof(cubed_filter_options), CUBED_BOUNDARY_REFLECT, 0.0, NULL, NULL, NULL                \
     }
 
-/* All filters: the result has x's shape and type. Blocks are read with the elements around them, which are part of the
- * projection. Sums and means are computed in float64 along one axis after another and stored in x's type between two axes;
- * integers are truncated as by cubed_astype. bool is filtered as uint8, half precision as float32.
+/* All filters: the result has x's shape, and x's type unless options say another. Blocks are read with the elements around
+ * them, which are part of the projection. Sums and means are computed in float64 along one axis after another and stored in
+ * the result's type between two axes; integers are truncated as by cubed_astype. bool is filtered as uint8, half precision
+ * as float32. If the result has another type than x, or `value` is not of x's type, elements are read as float64.
  * Stored.
  *
  * options  NULL: the defaults
  *
- * Errors: CUBED_E_TYPE for times and strings; CUBED_E_ARG for a value that x's type does not have, and for a filter that
- * reaches farther than an axis is long. */
+ * Errors: CUBED_E_TYPE for times and strings; CUBED_E_ARG for origins outside a box. */
 
 /* Smooths x by Gaussians, or takes derivatives of Gaussians.
  *
@@ -52,6 +59,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, co
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
                          const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+/* Correlates x with an array of weights, which has `shape` and x's number of dimensions. Weights of at most 2**-52 count as
+ * 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_correlate(cubed_array *x,
+                                                               const double *weights,
+                                                               const int64_t *shape,
+                                                               const cubed_filter_options *options,
+                                                               cubed_array **out, cubed_error *err);
 /* Means of boxes. size has an extent for each axis, at least 1; element extent / 2 of a box is the element itself. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                                           const cubed_filter_options *options,
@@ -71,6 +85,103 @@ typedef enum cubed_filter_rank_kind {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_rank(
     cubed_array *x, cubed_filter_rank_kind kind, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+
+/* Elements of rank `rank` among those of a box that the footprint selects, from the least one, 0; negative ranks count from
+ * the greatest one, -1. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_by_rank(cubed_array *x, int64_t rank,
+                                                             const int64_t *size,
+                                                             const uint8_t *footprint,
+                                                             const cubed_filter_options *options,
+                                                             cubed_array **out, cubed_error *err);
+/* Like cubed_filter_by_rank, for a percentile of 0 to 100: 50 is the median. Negative ones count from 100. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
+    cubed_array *x, double percentile, const int64_t *size, const uint8_t *footprint,
+    const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+
+/* --- Derivatives --------------------------------------------------------------------------------------- */
+
+typedef enum cubed_filter_derivative_kind {
+    CUBED_FILTER_PREWITT, /* differences along an axis, summed along all others with weights 1, 1, 1 */
+    CUBED_FILTER_SOBEL, /* the same with weights 1, 2, 1 */
+    CUBED_FILTER_DERIVATIVES
+} cubed_filter_derivative_kind;
+/* The derivative along an axis; negative axes count from the last. */
+CUBED_API CUBED_MUST_CHECK cubed_status
+cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kind kind, int axis,
+                        const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+/* The sum of second differences along axes: those whose bit is set in `axes`. Without any the result is x. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_laplace(cubed_array *x, uint32_t axes,
+                                                             const cubed_filter_options *options,
+                                                             cubed_array **out, cubed_error *err);
+/* The sum of second derivatives of Gaussians along axes; other axes stay as they are. sigma and truncate: as for
+ * cubed_filter_gaussian. The boundary of the axis of a derivative holds for all axes of its Gaussian. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_laplace(
+    cubed_array *x, uint32_t axes, const double *sigma, double truncate,
+    const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+/* The length of the gradient that first derivatives of Gaussians along axes make. All axes are smoothed. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_gradient(
+    cubed_array *x, uint32_t axes, const double *sigma, double truncate,
+    const cubed_filter_options *options, cubed_array **out, cubed_error *err);
+
+/* --- Morphology ---------------------------------------------------------------------------------------- */
+
+/* A structuring element: a box, of which a footprint selects elements. */
+typedef struct cubed_structure {
+    const int64_t *size; /* extent for each axis */
+    const uint8_t *
+        footprint; /* a byte for each element in C order: 0 if the element is ignored; NULL: no element is */
+    /* Numbers for each element: dilations add them, erosions subtract them, in float64. NULL: 0. Of binary functions NULL. */
+    const double *heights;
+} cubed_structure;
+
+typedef enum cubed_morphology {
+    CUBED_MORPHOLOGY_EROSION,   /* minimum of elements less heights */
+    CUBED_MORPHOLOGY_DILATION,  /* maximum of elements and heights, of the mirrored structure */
+    CUBED_MORPHOLOGY_OPENING,   /* dilation of the erosion */
+    CUBED_MORPHOLOGY_CLOSING,   /* erosion of the dilation */
+    CUBED_MORPHOLOGY_GRADIENT,  /* dilation less erosion */
+    CUBED_MORPHOLOGY_LAPLACE,   /* dilation and erosion less twice x */
+    CUBED_MORPHOLOGY_WHITE_HAT, /* x less its opening */
+    CUBED_MORPHOLOGY_BLACK_HAT, /* closing less x */
+    CUBED_MORPHOLOGIES
+} cubed_morphology;
+
+/* A function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around; hats of bool are
+ * exclusive or, and other differences of bool are refused. Options are those of filters. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grey_morphology(cubed_array *x,
+                                                              cubed_morphology which,
+                                                              const cubed_structure *structure,
+                                                              const cubed_filter_options *options,
+                                                              cubed_array **out, cubed_error *err);
+
+typedef struct cubed_binary_options {
+    size_t struct_size;
+    int64_t
+        iterations; /* at least 1: how often each erosion and dilation is repeated; each is stored */
+    cubed_array *
+        mask; /* of x's shape: iterations change elements alone that are not 0 in it; NULL: all elements */
+    bool border;            /* value beyond the ends */
+    const int64_t *origins; /* as of filters */
+} cubed_binary_options;
+#define CUBED_BINARY_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_binary_options), 1, NULL, false, NULL                                         \
+    }
+/* Erosion, dilation, opening or closing of the elements that are not 0, for real numbers and bool. The result is bool.
+ *
+ * options  NULL: the defaults
+ *
+ * Errors: CUBED_E_TYPE for other types; CUBED_E_ARG for iterations less than 1, which would depend on values. */
+CUBED_API CUBED_MUST_CHECK cubed_status
+cubed_binary_morphology(cubed_array *x, cubed_morphology which, const cubed_structure *structure,
+                        const cubed_binary_options *options, cubed_array **out, cubed_error *err);
+/* Where the elements that are not 0 match `hit`, and those that are 0 match `miss`. The result is bool.
+ *
+ * miss     NULL: all elements of the box of `hit` that its footprint ignores
+ * origins  of `hit` and of `miss`, NULL: 0 */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_binary_hit_or_miss(
+    cubed_array *x, const cubed_structure *hit, const cubed_structure *miss,
+    const int64_t *hit_origins, const int64_t *miss_origins, cubed_array **out, cubed_error *err);
 
 #ifdef __cplusplus
 }

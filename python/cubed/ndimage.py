@@ -1,6 +1,6 @@
 """Filters and objects of images, with the names of :mod:`scipy.ndimage`, and pyramids.
 
-The library filters; SciPy labels the objects of blocks.
+The library filters; SciPy labels the objects of blocks. The filters are rows of the catalogue.
 """
 
 from __future__ import annotations
@@ -19,411 +19,298 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import normalize_axis, to_numpy
+from cubed.array._operands import to_numpy
 from cubed.array_api._pad import pad
 from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
-from cubed.array_api.elementwise_functions import sqrt
 from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
 from cubed.base._remote import shown
-from cubed.base._types import NDArray
+from cubed.base._types import Axis, DTypeLike, NDArray, Shape
 from cubed.blocks._apply import map_blocks
 from cubed.exceptions import ArrayExistsError
-from cubed.functions.ndimage import correlate1d, gaussian_filter, uniform_filter
+from cubed.functions._calls import type_for
+from cubed.functions.morphology import (
+    binary_closing,
+    binary_dilation,
+    binary_erosion,
+    binary_hit_or_miss,
+    binary_opening,
+    black_tophat,
+    grey_closing,
+    grey_dilation,
+    grey_erosion,
+    grey_opening,
+    morphological_gradient,
+    morphological_laplace,
+    white_tophat,
+)
+from cubed.functions.ndimage import (
+    convolve1d,
+    correlate1d,
+    gaussian_filter,
+    gaussian_filter1d,
+    gaussian_gradient_magnitude,
+    gaussian_laplace,
+    laplace,
+    maximum_filter,
+    maximum_filter1d,
+    median_filter,
+    minimum_filter,
+    minimum_filter1d,
+    percentile_filter,
+    prewitt,
+    rank_filter,
+    sobel,
+    uniform_filter,
+    uniform_filter1d,
+)
 from cubed.io._create import as_lazy, from_zarr
 from cubed.io._store import place_in
 from cubed.io._store import store as write
 from cubed.planning._compute import compute
 
 __all__ = [
-    "convolve1d", "correlate1d", "gaussian_filter", "gaussian_gradient_magnitude",
-    "gaussian_laplace", "label", "laplace", "maximum_filter", "median_filter", "minimum_filter",
-    "prewitt", "pyramid", "sobel", "uniform_filter",
-]  # fmt: skip
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "black_tophat",
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "generate_binary_structure",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "iterate_structure",
+    "label",
+    "laplace",
+    "maximum_filter",
+    "maximum_filter1d",
+    "median_filter",
+    "minimum_filter",
+    "minimum_filter1d",
+    "morphological_gradient",
+    "morphological_laplace",
+    "percentile_filter",
+    "prewitt",
+    "pyramid",
+    "rank_filter",
+    "sobel",
+    "uniform_filter",
+    "uniform_filter1d",
+    "white_tophat",
+]
 
 _SCIPY = "scipy.ndimage"
 
-
-def _ranked(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: float) -> Array:
-    x = as_lazy(input)
-    if (size is None) == (footprint is None):
-        raise ValueError(f"{name}: give one of size and footprint")
-    counts = None
-    if footprint is not None:
-        part = to_numpy(footprint).astype(bool)
-        if part.ndim != x.ndim:
-            raise ValueError(f"{name}: footprint has {part.ndim} axes, the image {x.ndim}")
-        size, counts = part.shape, part.ravel().tolist()
-    return x._like(_core.call(name, x._x, size, counts, mode, cval))
+# --- Weights ------------------------------------------------------------------------------------
 
 
-def median_filter(
-    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
+def _weighted(
+    name: str, input: Any, weights: Any, output: Any, mode: Any, cval: float, origin: Any, axes: Any
 ) -> Array:
-    """The medians of boxes around elements, or of those that a footprint has.
-
-    Parameters
-    ----------
-    input : array_like
-        An image with any number of axes.
-    size : int, sequence of int or None
-        Extent of a box, or one for each axis.
-    footprint : array_like of bool or None
-        Mask of the elements of a box to use, in place of `size`, with the image's axes.
-    mode : str, default "reflect"
-        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        Value beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Same shape and type as the image. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For other values than these, and where a filter reaches farther than an axis is long.
-
-    Notes
-    -----
-    NaN is greater than all numbers.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.median_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
-    array([1, 2, 5, 5])
-    """
-    return _ranked("median_filter", input, size, footprint, mode, cval)
+    x, w = as_lazy(input), to_numpy(weights)
+    if w.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: weights are {w.dtype}, expected real numbers")
+    core = _core.call(
+        f"{name}_filter", x._x, w.tolist(), type_for(output, x), mode, cval, origin, axes
+    )
+    return x._like(core)
 
 
-def minimum_filter(
-    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
+def correlate(
+    input: Any,
+    weights: Any,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
 ) -> Array:
-    """The least elements of boxes around elements, or of those that a footprint has.
+    """Sums of neighbouring elements, multiplied by an array of weights.
 
-    Parameters
-    ----------
-    input : array_like
-        An image with any number of axes.
-    size : int, sequence of int or None
-        Extent of a box, or one for each axis.
-    footprint : array_like of bool or None
-        Mask of the elements of a box to use, in place of `size`, with the image's axes.
-    mode : str, default "reflect"
-        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        Value beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Same shape and type as the image. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For other values than these, and where a filter reaches farther than an axis is long.
-
-    Notes
-    -----
-    NaN is greater than all numbers.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.minimum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
-    array([1, 1, 2, 2])
-    """
-    return _ranked("minimum_filter", input, size, footprint, mode, cval)
-
-
-def maximum_filter(
-    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
-) -> Array:
-    """The greatest elements of boxes around elements, or of those that a footprint has.
-
-    Parameters
-    ----------
-    input : array_like
-        An image with any number of axes.
-    size : int, sequence of int or None
-        Extent of a box, or one for each axis.
-    footprint : array_like of bool or None
-        Mask of the elements of a box to use, in place of `size`, with the image's axes.
-    mode : str, default "reflect"
-        Values beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        Value beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Same shape and type as the image. Lazy.
-
-    Raises
-    ------
-    ValueError
-        For other values than these, and where a filter reaches farther than an axis is long.
-
-    Notes
-    -----
-    NaN is greater than all numbers.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.maximum_filter(cubed.asarray([1, 8, 2, 5]), 3).compute()
-    array([8, 8, 8, 5])
-    """
-    return _ranked("maximum_filter", input, size, footprint, mode, cval)
-
-
-# --- Derivatives ----------------------------------------------------------------------------------
-
-
-def convolve1d(
-    input: Any, weights: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0,
-    origin: int = 0,
-) -> Array:  # fmt: skip
-    """The convolution of an image with weights along an axis.
+    The sums are computed in float64.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     weights : array_like of float
-        Real factors of neighbouring elements, the last one first.
-    axis : int, default -1
-        Axis of the neighbours; negative ones count from the last.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-    origin : int, default 0
-        Position of the element itself among the weights, from the middle on.
+        Real factors of neighbouring elements, with an axis for each axis that is filtered.
+        Weights of at most 2**-52 count as 0.
+    output : dtype or None
+        Type of the result. None: that of `input`. Integers are truncated, as by SciPy.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge
+        (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
+        other end (``"wrap"``), or `cval` (``"constant"``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself among the weights, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order. None: all.
 
     Returns
     -------
     Array
-        Of the image's shape and type. Lazy.
+        The shape of `input`, and its type unless `output` names another. Lazy.
 
     Raises
     ------
     ValueError
-        For other values than these, and where a filter reaches farther than an axis is long.
+        For weights with another number of axes, and for an origin outside them.
+    TypeError
+        For weights that are not real numbers.
 
     Examples
     --------
     >>> import cubed
-    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
-    >>> cubed.ndimage.convolve1d(x, [1, 2, 3]).compute()
-    array([0., 1., 2., 3., 0.])
+    >>> x = cubed.asarray([[1.0, 2.0], [3.0, 5.0]])
+    >>> cubed.ndimage.correlate(x, [[0, 1, 0], [1, 0, 1], [0, 1, 0]], mode="constant").compute()
+    array([[5., 6.],
+           [6., 5.]])
     """
-    w = to_numpy(weights)
-    if w.ndim != 1 or w.size == 0:
-        raise ValueError(f"convolve1d: weights have shape {w.shape}, expected a vector")
-    # The reversed weights of an even number have their middle on the other side.
-    return correlate1d(input, w[::-1].tolist(), axis, mode, cval, -origin - (w.size % 2 == 0))
+    return _weighted("correlate", input, weights, output, mode, cval, origin, axes)
 
 
-def _derivative(
-    name: str, input: Any, axis: int, smooth: Sequence[float], mode: str, cval: float
+def convolve(
+    input: Any,
+    weights: Any,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
 ) -> Array:
-    """Differences along an axis, and weighted sums along all others."""
-    x = as_lazy(input)
-    if x.ndim == 0:
-        raise ValueError(f"{name}: the image has no axis, expected one at least")
-    at = normalize_axis(axis, x.ndim)
-    out = correlate1d(x, [-1.0, 0.0, 1.0], at, mode, cval)
-    for d in range(x.ndim):
-        if d != at:
-            out = correlate1d(out, smooth, d, mode, cval)
-    return out
+    """The convolution of an image with an array of weights.
 
-
-def sobel(input: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Array:
-    """The derivative along an axis by Sobel's filter: the others are smoothed by 1, 2, 1.
+    It is the correlation with the weights in reverse order along each axis.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
-    axis : int, default -1
-        Axis of the derivative; negative ones count from the last.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
+    weights : array_like of float
+        Real factors of neighbouring elements, with an axis for each axis that is filtered.
+        Weights of at most 2**-52 count as 0.
+    output : dtype or None
+        Type of the result. None: that of `input`. Integers are truncated, as by SciPy.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge
+        (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
+        other end (``"wrap"``), or `cval` (``"constant"``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself among the weights, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order. None: all.
 
     Returns
     -------
     Array
-        Of the image's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.sobel(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
-    array([ 3.,  8., 12.,  7.])
-    """
-    return _derivative("sobel", input, axis, [1.0, 2.0, 1.0], mode, cval)
-
-
-def prewitt(input: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0) -> Array:
-    """The derivative along an axis by Prewitt's filter: the others are smoothed by 1, 1, 1.
-
-    Parameters
-    ----------
-    input : array_like
-        An image, of any number of axes.
-    axis : int, default -1
-        Axis of the derivative; negative ones count from the last.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.prewitt(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
-    array([ 3.,  8., 12.,  7.])
-    """
-    return _derivative("prewitt", input, axis, [1.0, 1.0, 1.0], mode, cval)
-
-
-def _total(parts: Sequence[Array], x: Array) -> Array:
-    """The sum of arrays, in the image's type; the image itself if there are none."""
-    out = parts[0] if parts else x.copy()
-    for part in parts[1:]:
-        out = out + part
-    return out.astype(x.dtype)
-
-
-def laplace(input: Any, mode: str = "reflect", cval: float = 0.0) -> Array:
-    """The Laplace filter: the sum of second differences along all axes.
-
-    Parameters
-    ----------
-    input : array_like
-        An image, of any number of axes.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> cubed.ndimage.laplace(cubed.asarray([1.0, 4.0, 9.0, 16.0])).compute()
-    array([ 3.,  2.,  2., -7.])
-    """
-    x = as_lazy(input)
-    parts = [correlate1d(x, [1.0, -2.0, 1.0], d, mode, cval) for d in range(x.ndim)]
-    return _total(parts, x)
-
-
-def _orders(ndim: int, axis: int, order: int) -> list[int]:
-    return [order if d == axis else 0 for d in range(ndim)]
-
-
-def gaussian_laplace(
-    input: Any, sigma: Any, mode: str = "reflect", cval: float = 0.0, truncate: float = 4.0
-) -> Array:
-    """The sum of second derivatives of Gaussians along all axes.
-
-    Parameters
-    ----------
-    input : array_like
-        An image, of any number of axes.
-    sigma : float or array_like of float
-        Standard deviation, or one for each axis.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-    truncate : float, default 4.0
-        Standard deviations at which the Gaussian ends.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
-    >>> cubed.ndimage.gaussian_laplace(x, 0.5).compute().round(3)
-    array([ 0.016,  1.277, -3.146,  1.277,  0.016])
-    """
-    x = as_lazy(input)
-    parts = [
-        gaussian_filter(x, sigma, _orders(x.ndim, d, 2), mode, cval, truncate)
-        for d in range(x.ndim)
-    ]
-    return _total(parts, x)
-
-
-def gaussian_gradient_magnitude(
-    input: Any, sigma: Any, mode: str = "reflect", cval: float = 0.0, truncate: float = 4.0
-) -> Array:
-    """The lengths of gradients, whose components are derivatives of Gaussians.
-
-    Parameters
-    ----------
-    input : array_like
-        An image of real floating-point numbers, of any number of axes.
-    sigma : float or array_like of float
-        Standard deviation, or one for each axis.
-    mode : str, default "reflect"
-        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"`` or ``"constant"``.
-    cval : float, default 0.0
-        What is beyond the ends for ``"constant"``.
-    truncate : float, default 4.0
-        Standard deviations at which the Gaussian ends.
-
-    Returns
-    -------
-    Array
-        Of the image's shape and type. Lazy.
+        The shape of `input`, and its type unless `output` names another. Lazy.
 
     Raises
     ------
+    ValueError
+        For weights with another number of axes, and for an origin outside them.
     TypeError
-        For other types.
+        For weights that are not real numbers.
 
     Examples
     --------
     >>> import cubed
-    >>> x = cubed.asarray([0.0, 0.0, 1.0, 0.0, 0.0])
-    >>> cubed.ndimage.gaussian_gradient_magnitude(x, 0.5).compute().round(3)
-    array([0.002, 0.426, 0.   , 0.426, 0.002])
+    >>> x = cubed.asarray([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> cubed.ndimage.convolve(x, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]).compute()
+    array([[1., 2., 3.],
+           [4., 5., 6.],
+           [7., 8., 9.]])
     """
-    x = as_lazy(input)
-    if kind_of(x.dtype) != "f":
-        raise TypeError(
-            f"gaussian_gradient_magnitude: the image is of {x.dtype}, expected floating-point"
-            " numbers: astype converts it"
-        )
-    parts = [
-        gaussian_filter(x, sigma, _orders(x.ndim, d, 1), mode, cval, truncate)
-        for d in range(x.ndim)
-    ]
-    return sqrt(_total([part * part for part in parts], x)).astype(x.dtype)
+    return _weighted("convolve", input, weights, output, mode, cval, origin, axes)
+
+
+# --- Structures ---------------------------------------------------------------------------------
+
+
+def generate_binary_structure(rank: int, connectivity: int) -> NDArray:
+    """A structuring element for functions of morphology: an element and its neighbours.
+
+    Parameters
+    ----------
+    rank : int
+        Number of axes; less than 1: none.
+    connectivity : int
+        Along how many axes a neighbour may differ from the element: 1 for those that share a face,
+        `rank` for all.
+
+    Returns
+    -------
+    ndarray of bool
+        Three elements along each axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ndimage.generate_binary_structure(2, 1).astype(int)
+    array([[0, 1, 0],
+           [1, 1, 1],
+           [0, 1, 0]])
+    """
+    ndim, reach = operator.index(rank), max(operator.index(connectivity), 1)
+    if ndim < 1:
+        return np.array(True, dtype=bool)
+    away: NDArray = np.abs(np.indices((3,) * ndim) - 1).sum(axis=0)
+    return away <= reach
+
+
+def iterate_structure(structure: Any, iterations: int, origin: Any = None) -> Any:
+    """A structuring element that has the effect of several iterations of one.
+
+    Parameters
+    ----------
+    structure : array_like
+        Elements that are not 0 count.
+    iterations : int
+        Number of dilations of the structure by itself, plus 1.
+    origin : int, sequence of int or None
+        Position of the element itself in `structure`. None: the position is not returned.
+
+    Returns
+    -------
+    ndarray of bool, or tuple[ndarray, list of int]
+        The structure, and with `origin` the position of the element in the result, for each axis.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.ndimage.iterate_structure([1, 1, 1], 2)
+    array([ True,  True,  True,  True,  True])
+    """
+    part, n = to_numpy(structure).astype(bool), operator.index(iterations)
+    origins = origin if isinstance(origin, Sequence) else [origin] * part.ndim
+    made = part.copy()
+    if n >= 2:
+        middle = [(n - 1) * (extent // 2) for extent in part.shape]
+        wide = [extent + (n - 1) * (extent - 1) for extent in part.shape]
+        padded = np.zeros(wide, bool)
+        padded[tuple(slice(m, m + k) for m, k in zip(middle, part.shape, strict=True))] = part
+        made = binary_dilation(padded, part, iterations=n - 1).compute()
+    if origin is None:
+        return made
+    return made, [max(n, 1) * operator.index(o) for o in origins]
 
 
 # --- Objects --------------------------------------------------------------------------------------

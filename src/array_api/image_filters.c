@@ -7,53 +7,77 @@
 #include <string.h>
 
 #include "array_api/api_pkg.h"
+#include "array_api/image_filters.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "block/params.h"
 #include "dtype/scalar.h"
+#include "ops/steps.h"
 
 /* Longest Gaussian, and largest box: parameters are part of the plan. */
-enum { MOST_AROUND = 1 << 20, MOST_BOX = 1 << 24, MOST_ORDER = 16 };
+enum { MOST_AROUND = 1 << 20, MOST_BOX = 1 << 24 /* bytes */, MOST_ORDER = 16 };
 /* Standard deviations that SciPy takes for 0. */
 #define NO_SIGMA 1e-15
 
-static cubed_status take_options(const char *name, const cubed_filter_options *options,
-                                 cubed_filter_options *o, cubed_error *err)
+/* Options, an entry for each axis. */
+typedef struct settings {
+    cubed_filter_boundary boundary[CUBED_MAX_NDIM];
+    int64_t origin[CUBED_MAX_NDIM];
+    double value;
+    cubed_dtype dtype; /* of the result */
+    bool each_axis;    /* intermediates are padded, not x: their values beyond the ends differ */
+} settings;
+
+static cubed_status take_options(const char *name, const cubed_array *x,
+                                 const cubed_filter_options *options, settings *to,
+                                 cubed_error *err)
 {
-    *o = (cubed_filter_options)CUBED_FILTER_OPTIONS_INIT;
-    CB_TRY(CB_OPTIONS_TAKE(name, options, o, err));
-    if ((unsigned)o->boundary < CUBED_BOUNDARY_COUNT) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG,
-                   "%s: boundary is %d, expected reflect, nearest, wrap or constant", name,
-                   (int)o->boundary);
+    cubed_filter_options o = CUBED_FILTER_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE(name, options, &o, err));
+    *to = (settings){.value = o.value, .dtype = o.dtype ? *o.dtype : x->node.dtype};
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        to->boundary[d] = o.boundaries ? o.boundaries[d] : o.boundary;
+        to->origin[d] = o.origins ? o.origins[d] : 0;
+        if ((unsigned)to->boundary[d] >= CUBED_BOUNDARY_COUNT)
+            return cb_fail(
+                err, CUBED_E_ARG,
+                "%s: boundary is %d, expected reflect, nearest, wrap, constant or mirror", name,
+                (int)to->boundary[d]);
+    }
+    return CUBED_OK;
 }
 
 /* --- Steps -------------------------------------------------------------------------------------------- */
 
-static cubed_status pad(const char *name, cubed_array *x, const cb_filter_params *p,
-                        const cubed_filter_options *o, cubed_array **out, cubed_error *err)
+/* x with the elements around it that the filter needs. */
+static cubed_status pad(cubed_array *x, const cb_filter_params *p, const settings *o,
+                        cubed_array **out, cubed_error *err)
 {
     static const cubed_pad_mode modes[CUBED_BOUNDARY_COUNT] = {
         [CUBED_BOUNDARY_REFLECT] = CUBED_PAD_SYMMETRIC,
         [CUBED_BOUNDARY_NEAREST] = CUBED_PAD_EDGE,
         [CUBED_BOUNDARY_WRAP] = CUBED_PAD_WRAP,
-        [CUBED_BOUNDARY_CONSTANT] = CUBED_PAD_CONSTANT};
-    const cubed_dtype dtype = x->node.dtype;
-    const cubed_scalar value = cb_scalar_from_double(dtype, o->value);
-    cubed_scalar values[CUBED_MAX_NDIM][2], back;
-    cubed_pad_options padding = CUBED_PAD_OPTIONS_INIT;
-    padding.mode = modes[o->boundary];
-    if (o->boundary == CUBED_BOUNDARY_CONSTANT) {
-        cb_scalar_cast(dtype, &value, CUBED_FLOAT64, &back);
-        if (cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT && back.f64 != o->value)
-            return cb_fail(err, CUBED_E_ARG, "%s: cval is %g, which is not of type %s", name,
-                           o->value, cubed_dtype_name(dtype));
-        for (int d = 0; d < x->node.grid->ndim; d++) values[d][0] = values[d][1] = value;
+        [CUBED_BOUNDARY_CONSTANT] = CUBED_PAD_CONSTANT,
+        [CUBED_BOUNDARY_MIRROR] = CUBED_PAD_REFLECT};
+    const cubed_scalar value = cb_scalar_from_double(x->node.dtype, o->value);
+    cubed_scalar values[CUBED_MAX_NDIM][2];
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = x;
+    for (int d = 0; d < x->node.grid->ndim; d++) values[d][0] = values[d][1] = value;
+    for (int d = 0; d < x->node.grid->ndim && y; d++) {
+        int64_t before[CUBED_MAX_NDIM] = {0}, after[CUBED_MAX_NDIM] = {0};
+        cubed_pad_options padding = CUBED_PAD_OPTIONS_INIT;
+        cubed_array *next = NULL;
+        if (p->before[d] == 0 && p->after[d] == 0) continue;
+        before[d] = p->before[d];
+        after[d] = p->after[d];
+        padding.mode = modes[o->boundary[d]];
         padding.constant_values = (const cubed_scalar(*)[2])values;
+        y = cb_step(&s, cubed_pad_with(y, before, after, &padding, &next, err), &next);
     }
-    return cubed_pad_with(x, p->before, p->after, &padding, out, err);
+    return cb_steps_end(&s, y, out);
 }
 
 /* x in its boundary, block by block. */
@@ -98,41 +122,100 @@ static cubed_status work_type(const char *name, cubed_dtype dtype, bool takes_co
     return CUBED_OK;
 }
 
-/* Applies a filter with `size` bytes of parameters. Filters by rank, minimum and maximum refuse complex numbers. */
-static cubed_status filter(const char *name, cubed_array *x, const cb_filter_params *p, size_t size,
-                           const cubed_filter_options *o, cubed_array **out, cubed_error *err)
+static bool takes_complex(int32_t kind)
 {
-    const bool takes_complex = p->kind == CB_FILTER_CORRELATE || p->kind == CB_FILTER_MEAN;
-    cubed_array *values = NULL, *padded = NULL, *made = NULL;
-    cubed_dtype dtype = x->node.dtype;
-    cubed_status st = CUBED_OK;
-    bool is_whole = true;
-    CB_TRY(work_type(name, x->node.dtype, takes_complex, &dtype, err));
-    for (int d = 0; d < x->node.grid->ndim; d++) {
-        if (x->shape[d] == 0) { /* nothing is around nothing */
-            *out = cubed_array_ref(x);
-            return CUBED_OK;
-        }
-        if (cb_max_i64(p->before[d], p->after[d]) > x->shape[d])
-            return cb_fail(err, CUBED_E_ARG,
-                           "%s: it needs %" PRId64
-                           " elements around a block of axis %d, which has %" PRId64,
-                           name, cb_max_i64(p->before[d], p->after[d]), d, x->shape[d]);
-        is_whole = is_whole && p->before[d] == 0 && p->after[d] == 0;
-    }
-    if (is_whole && p->kind != CB_FILTER_RANK && p->axes == 0) {
-        *out = cubed_array_ref(x);
-        return CUBED_OK;
-    }
-    CB_GO(cubed_astype(x, dtype, &values, err));
-    CB_GO(pad(name, values, p, o, &padded, err));
-    CB_GO(run(values, padded, p, size, &made, err));
-    CB_GO(cubed_astype(made, x->node.dtype, out, err));
-out:
-    cubed_array_unref(made);
+    return kind == CB_FILTER_CORRELATE || kind == CB_FILTER_MEAN || kind == CB_FILTER_WEIGHTS;
+}
+
+/* Filters x in its type. */
+static cubed_status filter_once(cubed_array *x, const cb_filter_params *p, size_t size,
+                                const settings *o, cubed_array **out, cubed_error *err)
+{
+    cubed_array *padded = NULL;
+    CB_TRY(pad(x, p, o, &padded, err));
+    const cubed_status st = run(x, padded, p, size, out, err);
     cubed_array_unref(padded);
-    cubed_array_unref(values);
     return st;
+}
+
+/* Filters along one axis after another, in `wide`; intermediates have the type of the result. */
+static cubed_status filter_axes(cubed_array *x, const cb_filter_params *p, const settings *o,
+                                cubed_dtype wide, cubed_array **out, cubed_error *err)
+{
+    const double *weights = (const double *)(p + 1);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = x;
+    for (int d = 0; d < x->node.grid->ndim && y; d++) {
+        const size_t n =
+            p->kind == CB_FILTER_CORRELATE ? (size_t)(p->before[d] + 1 + p->after[d]) : 0;
+        const size_t size = sizeof *p + n * sizeof *weights;
+        cubed_array *next = NULL;
+        if (!(p->axes >> d & 1)) continue;
+        cb_filter_params *one = cb_alloc(&x->ctx->alloc, size);
+        if (!one) {
+            s.st = cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu weights", n);
+            y = NULL;
+            break;
+        }
+        *one = (cb_filter_params){.kind = p->kind, .axes = 1u << d};
+        one->before[d] = p->before[d];
+        one->after[d] = p->after[d];
+        memcpy(one + 1, weights, n * sizeof *weights);
+        weights += n;
+        y = cb_step_cast(&s, y, wide);
+        if (y) y = cb_step(&s, filter_once(y, one, size, o, &next, err), &next);
+        y = cb_step_cast(&s, y, o->dtype);
+        cb_free(&x->ctx->alloc, one, size);
+    }
+    return cb_steps_end(&s, cb_step_cast(&s, y, o->dtype), out);
+}
+
+/* Whether a type has the value beyond the ends. */
+static bool has_value(cubed_dtype dtype, const cb_filter_params *p, const settings *o)
+{
+    const cubed_scalar value = cb_scalar_from_double(dtype, o->value);
+    cubed_scalar back;
+    bool is_needed = false;
+    for (int d = 0; d < CUBED_MAX_NDIM; d++)
+        is_needed = is_needed || ((p->before[d] > 0 || p->after[d] > 0) &&
+                                  o->boundary[d] == CUBED_BOUNDARY_CONSTANT);
+    if (!is_needed) return true;
+    cb_scalar_cast(dtype, &value, CUBED_FLOAT64, &back);
+    return back.f64 == o->value || (isnan(back.f64) && isnan(o->value));
+}
+
+/* Applies a filter with `size` bytes of parameters. Filters of extremes and ranks refuse complex numbers. */
+static cubed_status filter(const char *name, cubed_array *x, const cb_filter_params *p, size_t size,
+                           const settings *o, cubed_array **out, cubed_error *err)
+{
+    const bool is_sum = takes_complex(p->kind), moves = !is_sum && cb_filter_takes_box(p->kind);
+    const bool is_complex = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX;
+    const cubed_dtype wide = is_complex ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+    const int naxes = __builtin_popcount(p->axes);
+    cubed_dtype dtype = x->node.dtype, to = o->dtype;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = x, *made = NULL;
+    bool is_empty = false;
+    CB_TRY(work_type(name, x->node.dtype, is_sum, &dtype, err));
+    CB_TRY(work_type(name, o->dtype, is_sum, &to, err));
+    if (is_complex && cubed_dtype_kind(to) != CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE,
+                       "%s: the type of the result is %s, expected a complex one for %s", name,
+                       cubed_dtype_name(o->dtype), cubed_dtype_name(x->node.dtype));
+    for (int d = 0; d < x->node.grid->ndim; d++) is_empty = is_empty || x->shape[d] == 0;
+    if (is_empty || (naxes == 0 && !cb_filter_takes_box(p->kind)))
+        return cubed_astype(x, o->dtype, out, err);
+    const bool is_wide = (dtype != to && !moves) || !has_value(dtype, p, o);
+    if (naxes > 1 && (o->each_axis || (is_wide && to != wide))) {
+        settings narrow = *o;
+        narrow.dtype = to;
+        y = cb_step(&s, filter_axes(x, p, &narrow, is_wide ? wide : dtype, &made, err), &made);
+    } else {
+        y = cb_step_cast(&s, x, is_wide ? wide : dtype);
+        if (y) y = cb_step(&s, filter_once(y, p, size, o, &made, err), &made);
+        y = cb_step_cast(&s, y, to);
+    }
+    return cb_steps_end(&s, cb_step_cast(&s, y, o->dtype), out);
 }
 
 /* --- Gaussians ---------------------------------------------------------------------------------------- */
@@ -194,7 +277,7 @@ static cubed_status check_gaussian(int ndim, const double *sigma, const int *ord
 }
 
 static cubed_status gaussian(cubed_array *x, const double *sigma, const int *order, double truncate,
-                             const cubed_filter_options *o, cubed_array **out, cubed_error *err)
+                             const settings *o, cubed_array **out, cubed_error *err)
 {
     cb_filter_params p;
     size_t n = 0;
@@ -222,112 +305,217 @@ cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma, const in
                                    double truncate, const cubed_filter_options *options,
                                    cubed_array **out, cubed_error *err)
 {
-    const int ndim = x->node.grid->ndim;
-    cubed_filter_options o;
-    bool derives = false;
-    cubed_status st = CUBED_OK;
-    CB_TRY(take_options("gaussian_filter", options, &o, err));
-    for (int d = 0; d < ndim; d++) derives = derives || (order && order[d] != 0);
-    if (o.boundary != CUBED_BOUNDARY_CONSTANT || o.value == 0 || !derives)
-        return gaussian(x, sigma, order, truncate, &o, out, err);
-    cubed_array *y = cubed_array_ref(x), *next;
-    for (int d = 0; d < ndim; d++) {
-        double one[CUBED_MAX_NDIM] = {0};
-        one[d] = sigma[d];
-        CB_GO(gaussian(y, one, order, truncate, &o, &next, err));
-        cubed_array_unref(y);
-        y = next;
-    }
-    *out = cubed_array_ref(y);
-out:
-    cubed_array_unref(y);
-    return st;
+    settings o;
+    CB_TRY(take_options("gaussian_filter", x, options, &o, err));
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        o.each_axis = o.each_axis || (order && order[d] != 0 && o.value != 0);
+    return gaussian(x, sigma, order, truncate, &o, out, err);
 }
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-cubed_status cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n,
-                                      int64_t origin, const cubed_filter_options *options,
-                                      cubed_array **out, cubed_error *err)
+/* Places a box of an extent along an axis. */
+static cubed_status place_box(const char *name, int d, int64_t extent, int64_t origin,
+                              cb_filter_params *p, cubed_error *err)
 {
-    static const char name[] = "correlate1d";
-    cubed_filter_options o;
-    CB_TRY(take_options(name, options, &o, err));
+    const int64_t least = -(extent / 2), most = extent - 1 - extent / 2;
+    if (origin < least || origin > most)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: origin is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %" PRId64
+                       " elements along axis %d",
+                       name, origin, least, most, extent, d);
+    p->before[d] = extent / 2 + origin;
+    p->after[d] = extent - 1 - p->before[d];
+    return CUBED_OK;
+}
+
+cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, int axis,
+                                   const double *weights, int64_t n, int64_t origin,
+                                   const cubed_filter_options *options, cubed_array **out,
+                                   cubed_error *err)
+{
+    cb_filter_params head = {.kind = CB_FILTER_CORRELATE};
+    settings o;
+    CB_TRY(take_options(name, x, options, &o, err));
     CB_TRY(cb_api_axis(name, x->node.grid->ndim, &axis, err));
     if (n < 1 || n > MOST_AROUND)
         return cb_fail(err, CUBED_E_ARG, "%s: there are %" PRId64 " weights, expected 1 to %d",
                        name, n, MOST_AROUND);
-    if (origin < -(n / 2) || origin > n - 1 - n / 2)
-        return cb_fail(err, CUBED_E_ARG,
-                       "%s: origin is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %" PRId64
-                       " weights",
-                       name, origin, -(n / 2), n - 1 - n / 2, n);
-    const size_t size = sizeof(cb_filter_params) + (size_t)n * sizeof(double);
+    CB_TRY(place_box(name, axis, n, origin, &head, err));
+    const size_t size = sizeof head + (size_t)n * sizeof(double);
     cb_filter_params *p = cb_alloc(&x->ctx->alloc, size);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %" PRId64 " weights", n);
-    *p = (cb_filter_params){.kind = CB_FILTER_CORRELATE, .axes = 1u << axis};
-    p->before[axis] = n / 2 + origin;
-    p->after[axis] = n - 1 - p->before[axis];
+    head.axes = 1u << axis;
+    *p = head;
     memcpy(p + 1, weights, (size_t)n * sizeof(double));
     cubed_status st = filter(name, x, p, size, &o, out, err);
     cb_free(&x->ctx->alloc, p, size);
     return st;
 }
 
+cubed_status cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n,
+                                      int64_t origin, const cubed_filter_options *options,
+                                      cubed_array **out, cubed_error *err)
+{
+    return cb_filter_correlate1d("correlate1d", x, axis, weights, n, origin, options, out, err);
+}
+
 /* --- Boxes -------------------------------------------------------------------------------------------- */
 
-static cubed_status set_box(const char *name, int ndim, const int64_t *size, int32_t kind,
-                            cb_filter_params *p, cubed_error *err)
+static cubed_status set_box(const char *name, int ndim, const int64_t *size, const settings *o,
+                            int32_t kind, cb_filter_params *p, cubed_error *err)
 {
     *p = (cb_filter_params){.kind = kind};
     for (int d = 0; d < ndim; d++) {
         if (size[d] < 1 || size[d] > MOST_AROUND)
             return cb_fail(err, CUBED_E_ARG, "%s: size is %" PRId64 ", expected 1 to %d", name,
                            size[d], MOST_AROUND);
-        p->before[d] = size[d] / 2;
-        p->after[d] = (size[d] - 1) / 2;
-        if (size[d] > 1) p->axes |= 1u << d;
+        CB_TRY(place_box(name, d, size[d], o->origin[d], p, err));
+        if (size[d] > 1 && !cb_filter_takes_box(kind)) p->axes |= 1u << d;
     }
     return CUBED_OK;
+}
+
+/* Allocates the parameters of a filter of boxes, with *n parts of `part` bytes; their values are not set. */
+static cubed_status new_box(const char *name, const cubed_array *x, const cb_filter_params *p,
+                            size_t part, cb_filter_params **out, size_t *n, cubed_error *err)
+{
+    *n = 1;
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        *n = cb_sat_mul(*n, (size_t)(p->before[d] + 1 + p->after[d]));
+    if (*n > MOST_BOX / part)
+        return cb_fail(err, CUBED_E_ARG, "%s: a box of %zu elements, expected at most %zu", name,
+                       *n, MOST_BOX / part);
+    *out = cb_alloc(&x->ctx->alloc, sizeof *p + *n * part);
+    if (!*out) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a box of %zu elements", *n);
+    **out = *p;
+    return CUBED_OK;
+}
+
+cubed_status cb_filter_correlate(const char *name, cubed_array *x, const double *weights,
+                                 const int64_t *shape, const cubed_filter_options *options,
+                                 cubed_array **out, cubed_error *err)
+{
+    cb_filter_params p, *all;
+    settings o;
+    size_t n;
+    CB_TRY(take_options(name, x, options, &o, err));
+    CB_TRY(set_box(name, x->node.grid->ndim, shape, &o, CB_FILTER_WEIGHTS, &p, err));
+    CB_TRY(new_box(name, x, &p, sizeof *weights, &all, &n, err));
+    memcpy(all + 1, weights, n * sizeof *weights);
+    cubed_status st = filter(name, x, all, sizeof p + n * sizeof *weights, &o, out, err);
+    cb_free(&x->ctx->alloc, all, sizeof p + n * sizeof *weights);
+    return st;
+}
+
+cubed_status cubed_filter_correlate(cubed_array *x, const double *weights, const int64_t *shape,
+                                    const cubed_filter_options *options, cubed_array **out,
+                                    cubed_error *err)
+{
+    return cb_filter_correlate("correlate", x, weights, shape, options, out, err);
 }
 
 cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                const cubed_filter_options *options, cubed_array **out,
                                cubed_error *err)
 {
-    cubed_filter_options o;
+    settings o;
     cb_filter_params p;
-    CB_TRY(take_options("uniform_filter", options, &o, err));
-    CB_TRY(set_box("uniform_filter", x->node.grid->ndim, size, CB_FILTER_MEAN, &p, err));
+    CB_TRY(take_options("uniform_filter", x, options, &o, err));
+    CB_TRY(set_box("uniform_filter", x->node.grid->ndim, size, &o, CB_FILTER_MEAN, &p, err));
     return filter("uniform_filter", x, &p, sizeof p, &o, out, err);
 }
 
-/* Filters by the rank among the elements of a box that the footprint selects. */
-static cubed_status by_rank(const char *name, cubed_array *x, cubed_filter_rank_kind kind,
-                            const cb_filter_params *p, const uint8_t *footprint,
-                            const cubed_filter_options *o, cubed_array **out, cubed_error *err)
+cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, const int64_t *size,
+                               const uint8_t *footprint, const double *added,
+                               const cubed_filter_options *options, cubed_array **out,
+                               cubed_error *err)
 {
-    size_t n = 1, count = 0;
-    for (int d = 0; d < x->node.grid->ndim; d++)
-        n = cb_sat_mul(n, (size_t)(p->before[d] + 1 + p->after[d]));
-    if (n > MOST_BOX)
-        return cb_fail(err, CUBED_E_ARG, "%s: a box of %zu elements, expected at most %d", name, n,
-                       MOST_BOX);
-    const size_t size = sizeof *p + n;
-    cb_filter_params *all = cb_alloc(&x->ctx->alloc, size);
-    if (!all) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a box of %zu elements", n);
-    *all = *p;
-    all->kind = CB_FILTER_RANK;
-    all->axes = 0;
+    settings o;
+    cb_filter_params p, *all;
+    size_t n, count = 0;
+    const bool along_axes = !footprint && !added;
+    const int32_t kind = along_axes ? (greatest ? CB_FILTER_MAX : CB_FILTER_MIN)
+                                    : (greatest ? CB_FILTER_GREATEST : CB_FILTER_LEAST);
+    CB_TRY(take_options(name, x, options, &o, err));
+    CB_TRY(set_box(name, x->node.grid->ndim, size, &o, kind, &p, err));
+    if (along_axes) return filter(name, x, &p, sizeof p, &o, out, err);
+    CB_TRY(new_box(name, x, &p, sizeof *added, &all, &n, err));
+    double *numbers = (double *)(all + 1);
+    for (size_t i = 0; i < n; i++) {
+        const bool counts = !footprint || footprint[i];
+        numbers[i] = !counts ? (double)NAN : !added ? 0 : greatest ? added[i] : -added[i];
+        count += counts;
+    }
+    /* Elements and numbers are added in float64. */
+    cubed_array *values = NULL;
+    cubed_status st = CUBED_OK;
+    if (count == 0)
+        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no element that counts", name);
+    else if (added && cubed_dtype_kind(x->node.dtype) <= CUBED_KIND_FLOAT)
+        st = cubed_astype(x, CUBED_FLOAT64, &values, err);
+    if (st == CUBED_OK)
+        st = filter(name, values ? values : x, all, sizeof p + n * sizeof *added, &o, out, err);
+    cubed_array_unref(values);
+    cb_free(&x->ctx->alloc, all, sizeof p + n * sizeof *added);
+    return st;
+}
+
+/* --- Ranks -------------------------------------------------------------------------------------------- */
+
+/* A rank of n elements: that of a kind, `given`, or that of a percentile. */
+typedef struct wanted_rank {
+    cubed_filter_rank_kind kind; /* CUBED_FILTER_RANKS: none */
+    const int64_t *given;
+    double percentile;
+} wanted_rank;
+
+static cubed_status find_rank(const char *name, const wanted_rank *w, int64_t n, int64_t *out,
+                              cubed_error *err)
+{
+    if (w->kind == CUBED_FILTER_MEDIAN) {
+        *out = n / 2;
+    } else if (w->given) {
+        *out = *w->given < 0 ? *w->given + n : *w->given;
+        if (*out < 0 || *out >= n)
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s: rank is %" PRId64 ", expected %" PRId64 " to %" PRId64
+                           " for the elements of a box that count",
+                           name, *w->given, -n, n - 1);
+    } else {
+        const double p = w->percentile < 0 ? w->percentile + 100 : w->percentile;
+        if (!(p >= 0 && p <= 100))
+            return cb_fail(err, CUBED_E_ARG, "%s: percentile is %g, expected -100 to 100", name,
+                           w->percentile);
+        *out = p == 100 ? n - 1 : (int64_t)((double)n * p / 100);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status by_rank(const char *name, cubed_array *x, const wanted_rank *wanted,
+                            const int64_t *size, const uint8_t *footprint,
+                            const cubed_filter_options *options, cubed_array **out,
+                            cubed_error *err)
+{
+    settings o;
+    cb_filter_params p, *all;
+    size_t n;
+    int64_t count = 0;
+    CB_TRY(take_options(name, x, options, &o, err));
+    CB_TRY(set_box(name, x->node.grid->ndim, size, &o, CB_FILTER_RANK, &p, err));
+    CB_TRY(new_box(name, x, &p, 1, &all, &n, err));
     uint8_t *flags = (uint8_t *)(all + 1);
     for (size_t i = 0; i < n; i++) count += flags[i] = !footprint || footprint[i];
-    all->rank = kind == CUBED_FILTER_MEDIAN    ? (int64_t)(count / 2)
-                : kind == CUBED_FILTER_MAXIMUM ? (int64_t)count - 1
-                                               : 0;
-    cubed_status st =
-        count > 0 ? filter(name, x, all, size, o, out, err)
-                  : cb_fail(err, CUBED_E_ARG, "%s: footprint has no element that counts", name);
-    cb_free(&x->ctx->alloc, all, size);
+    cubed_status st = CUBED_OK;
+    if (count == 0)
+        st = cb_fail(err, CUBED_E_ARG, "%s: footprint has no element that counts", name);
+    else
+        st = find_rank(name, wanted, count, &all->rank, err);
+    if (st == CUBED_OK && (all->rank == 0 || all->rank == count - 1))
+        st = cb_filter_extreme(name, x, all->rank > 0, size, footprint, NULL, options, out, err);
+    else if (st == CUBED_OK)
+        st = filter(name, x, all, sizeof p + n, &o, out, err);
+    cb_free(&x->ctx->alloc, all, sizeof p + n);
     return st;
 }
 
@@ -337,15 +525,28 @@ cubed_status cubed_filter_rank(cubed_array *x, cubed_filter_rank_kind kind, cons
 {
     static const char *const names[CUBED_FILTER_RANKS] = {"minimum_filter", "median_filter",
                                                           "maximum_filter"};
-    cubed_filter_options o;
-    cb_filter_params p;
     if ((unsigned)kind >= CUBED_FILTER_RANKS)
         return cb_fail(err, CUBED_E_ARG, "filter: kind is %d, expected minimum, median or maximum",
                        (int)kind);
-    CB_TRY(take_options(names[kind], options, &o, err));
-    const int32_t box = kind == CUBED_FILTER_MINIMUM ? CB_FILTER_MIN : CB_FILTER_MAX;
-    CB_TRY(set_box(names[kind], x->node.grid->ndim, size, box, &p, err));
-    if (kind == CUBED_FILTER_MEDIAN || footprint)
-        return by_rank(names[kind], x, kind, &p, footprint, &o, out, err);
-    return filter(names[kind], x, &p, sizeof p, &o, out, err);
+    if (kind != CUBED_FILTER_MEDIAN)
+        return cb_filter_extreme(names[kind], x, kind == CUBED_FILTER_MAXIMUM, size, footprint,
+                                 NULL, options, out, err);
+    const wanted_rank wanted = {.kind = kind};
+    return by_rank(names[kind], x, &wanted, size, footprint, options, out, err);
+}
+
+cubed_status cubed_filter_by_rank(cubed_array *x, int64_t rank, const int64_t *size,
+                                  const uint8_t *footprint, const cubed_filter_options *options,
+                                  cubed_array **out, cubed_error *err)
+{
+    const wanted_rank wanted = {.kind = CUBED_FILTER_RANKS, .given = &rank};
+    return by_rank("rank_filter", x, &wanted, size, footprint, options, out, err);
+}
+
+cubed_status cubed_filter_percentile(cubed_array *x, double percentile, const int64_t *size,
+                                     const uint8_t *footprint, const cubed_filter_options *options,
+                                     cubed_array **out, cubed_error *err)
+{
+    const wanted_rank wanted = {.kind = CUBED_FILTER_RANKS, .percentile = percentile};
+    return by_rank("percentile_filter", x, &wanted, size, footprint, options, out, err);
 }

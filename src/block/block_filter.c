@@ -1,8 +1,11 @@
-/* Filters of images: each element becomes a weighted sum or mean of its neighbours, or the neighbour of a given rank.
+/* Filters of images: each element becomes a weighted sum or mean of its neighbours, their minimum or maximum, or the neighbour
+ * of a given rank.
  *
- * Blocks include all neighbours that the filter needs: x is padded before. Sums, means, minima and maxima of boxes are
- * computed along one axis after another; intermediates have x's type, as in SciPy. Loops run over contiguous elements of
- * the result, and of x for each weight, for any number of axes after the filtered one. */
+ * Blocks include all neighbours that the filter needs: x is padded before. Sums, means, minima and maxima that are the same
+ * along each axis are computed along one axis after another; intermediates have x's type, as in SciPy. Loops run over
+ * contiguous elements of the result, and of x for each weight, for any number of axes after the filtered one. Filters of
+ * boxes visit the elements of a box in C order, as SciPy does. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,11 +24,21 @@ typedef struct axis_filter {
     int symmetry; /* 1: symmetric weights, -1: antisymmetric, 0: neither */
 } axis_filter;
 
+/* The elements of a box that count: offsets from the first element of the box, and weights or numbers to add. */
+typedef struct box_filter {
+    int64_t n;
+    const int64_t *offsets;
+    const double *numbers;
+    bool largest;
+} box_filter;
+
 typedef void (*axis_fn)(void *to, const void *from, const axis_filter *f, int64_t n);
+typedef void (*box_fn)(void *to, const void *from, const box_filter *f, int64_t n);
 typedef struct filter_fns {
     axis_fn correlate, mean, least, greatest;
     void (*rank)(void *to, const void *from, const int64_t *offsets, int64_t count, int64_t rank,
                  void *room, int64_t n);
+    box_fn weigh, flat, raised;
 } filter_fns;
 
 /* NaN is greater than all numbers. */
@@ -114,7 +127,7 @@ static int parts_of(cubed_dtype dtype)
 
 static int64_t size_of(const cb_filter_params *p, int d) { return p->before[d] + 1 + p->after[d]; }
 
-/* Returns the number of elements in the box of a filter by rank; SIZE_MAX if it overflows. */
+/* Returns the number of elements in the box of a filter; SIZE_MAX if it overflows. */
 static size_t box_of(const cb_filter_params *p)
 {
     size_t n = 1;
@@ -126,17 +139,28 @@ static size_t tail_of(const cb_filter_params *p)
 {
     size_t n = 0;
     if (p->kind == CB_FILTER_RANK) return box_of(p);
+    if (cb_filter_takes_box(p->kind)) return cb_sat_mul(box_of(p), sizeof(double));
     if (p->kind != CB_FILTER_CORRELATE) return 0;
     for (int d = 0; d < CUBED_MAX_NDIM; d++)
         if (p->axes >> d & 1) n = cb_sat_add(n, cb_sat_mul((size_t)size_of(p, d), sizeof(double)));
     return n;
 }
 
-static int64_t count_flags(const cb_filter_params *p)
+/* SciPy's bound of weights that it takes for 0. */
+static bool is_no_weight(double w) { return fabs(w) <= DBL_EPSILON; }
+
+/* Whether element i of the box counts. */
+static bool counts(const cb_filter_params *p, size_t i)
 {
-    const uint8_t *flags = (const uint8_t *)(p + 1);
+    if (p->kind == CB_FILTER_RANK) return ((const uint8_t *)(p + 1))[i] == 1;
+    const double v = ((const double *)(p + 1))[i];
+    return p->kind == CB_FILTER_WEIGHTS ? !is_no_weight(v) : !isnan(v);
+}
+
+static int64_t count_elements(const cb_filter_params *p)
+{
     int64_t n = 0;
-    for (size_t i = 0; i < box_of(p); i++) n += flags[i] == 1;
+    for (size_t i = 0; i < box_of(p); i++) n += counts(p, i);
     return n;
 }
 
@@ -150,16 +174,18 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
         if (p->before[d] < 0 || p->after[d] < 0 || p->before[d] > most || p->after[d] > most)
             return cb_fail(err, CUBED_E_FORMAT, "elements around axis %d: %lld and %lld", d,
                            (long long)p->before[d], (long long)p->after[d]);
-        /* Other filters shorten the axes alone that they go along. */
-        if (p->kind != CB_FILTER_RANK && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
+        /* Filters along axes shorten no others. */
+        if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
             return cb_fail(err, CUBED_E_FORMAT,
                            "there are elements around axis %d, which is not filtered", d);
     }
     const size_t tail = tail_of(p);
-    if (call->params_size - sizeof *p != tail || (p->kind == CB_FILTER_RANK && tail > INT32_MAX))
-        return cb_fail(err, CUBED_E_FORMAT, "parameters of another length");
-    if (p->kind != CB_FILTER_RANK) return CUBED_OK;
-    const int64_t n = count_flags(p);
+    const bool is_box = cb_filter_takes_box(p->kind);
+    if (call->params_size - sizeof *p != tail || (is_box && (tail > INT32_MAX || p->axes != 0)))
+        return cb_fail(err, CUBED_E_FORMAT, "parameters of another length, or axes of a box");
+    if (!is_box || p->kind == CB_FILTER_WEIGHTS) return CUBED_OK;
+    const int64_t n = count_elements(p);
+    if (n == 0) return cb_fail(err, CUBED_E_FORMAT, "no element of a box counts");
     if (p->rank < 0 || p->rank >= n)
         return cb_fail(err, CUBED_E_FORMAT, "rank %lld of %lld elements", (long long)p->rank,
                        (long long)n);
@@ -175,7 +201,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         return cb_fail(err, CUBED_E_FORMAT, "%d inputs and %d outputs, expected one each",
                        call->nin, call->nout);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
-    const bool is_sum = p->kind == CB_FILTER_CORRELATE || p->kind == CB_FILTER_MEAN;
+    const bool is_sum =
+        p->kind == CB_FILTER_CORRELATE || p->kind == CB_FILTER_MEAN || p->kind == CB_FILTER_WEIGHTS;
     if (x->dtype != y->dtype || !fns_of(x->dtype) || x->ndim != y->ndim ||
         (!is_sum && parts_of(x->dtype) > 1))
         return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
@@ -210,8 +237,10 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     const cb_filter_params *p = call->params;
     int axes[CUBED_MAX_NDIM];
     (void)ctx;
-    if (p->kind == CB_FILTER_RANK) {
-        const size_t each = sizeof(int64_t) + cubed_dtype_size(call->in[0].dtype);
+    if (cb_filter_takes_box(p->kind)) {
+        const size_t each =
+            sizeof(int64_t) +
+            (p->kind == CB_FILTER_RANK ? cubed_dtype_size(call->in[0].dtype) : sizeof(double));
         return (cubed_block_need){cb_sat_mul(box_of(p), each), 0};
     }
     const int between = passes_of(p, axes) - 1;
@@ -283,37 +312,61 @@ static void run_axes(const cubed_block_call *call)
     }
 }
 
-/* --- By rank ------------------------------------------------------------------------------------------- */
+/* --- Boxes --------------------------------------------------------------------------------------------- */
 
-/* Offsets, in elements of x, of the box's elements that count. */
-static int64_t find_offsets(const cb_filter_params *p, const cubed_block *x, int64_t *offsets)
+/* Offsets, in numbers of x, of the box's elements that count, and their weights if `numbers` is not NULL. */
+static int64_t find_elements(const cb_filter_params *p, const cubed_block *x, int64_t *offsets,
+                             double *numbers)
 {
-    const uint8_t *flags = (const uint8_t *)(p + 1);
+    const double *given = (const double *)(p + 1);
+    const int parts = parts_of(x->dtype);
     int64_t at[CUBED_MAX_NDIM] = {0}, n = 0;
     for (size_t i = 0; i < box_of(p); i++) {
         int64_t offset = 0;
         for (int d = 0; d < x->ndim; d++) offset = offset * x->shape[d] + at[d];
-        if (flags[i] == 1) offsets[n++] = offset;
+        if (counts(p, i)) {
+            if (numbers) numbers[n] = given[i];
+            offsets[n++] = offset * parts;
+        }
         for (int d = x->ndim - 1; d >= 0 && ++at[d] == size_of(p, d); d--) at[d] = 0;
     }
     return n;
 }
 
-static void run_rank(const cubed_block_call *call)
+static bool is_flat(const double *numbers, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (numbers[i] != 0) return false;
+    return true;
+}
+
+static void run_boxes(const cubed_block_call *call)
 {
     const cb_filter_params *p = call->params;
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const filter_fns *fns = fns_of(x->dtype);
+    const bool by_rank = p->kind == CB_FILTER_RANK;
     const size_t size = cubed_dtype_size(x->dtype);
     int64_t *offsets = call->scratch, at[CUBED_MAX_NDIM] = {0}, lines = 1;
-    const int64_t n = find_offsets(p, x, offsets), line = x->ndim ? y->shape[x->ndim - 1] : 1;
+    double *numbers = by_rank ? NULL : (double *)(offsets + box_of(p));
+    box_filter f = {.n = find_elements(p, x, offsets, numbers),
+                    .offsets = offsets,
+                    .numbers = numbers,
+                    .largest = p->kind == CB_FILTER_GREATEST};
+    const box_fn fn = p->kind == CB_FILTER_WEIGHTS        ? fns->weigh
+                      : !by_rank && is_flat(numbers, f.n) ? fns->flat
+                                                          : fns->raised;
+    const int64_t line = x->ndim ? y->shape[x->ndim - 1] : 1;
     for (int d = 0; d < x->ndim - 1; d++) lines *= y->shape[d];
     for (int64_t i = 0; i < lines && !cubed_block_cancelled(call); i++) {
         int64_t from = 0;
         for (int d = 0; d < x->ndim; d++) from = from * x->shape[d] + at[d];
-        fns->rank((char *)y->data + (size_t)(i * line) * size,
-                  (const char *)x->data + (size_t)from * size, offsets, n, p->rank,
-                  offsets + box_of(p), line);
+        char *to = (char *)y->data + (size_t)(i * line) * size;
+        const char *first = (const char *)x->data + (size_t)from * size;
+        if (by_rank)
+            fns->rank(to, first, offsets, f.n, p->rank, offsets + box_of(p), line);
+        else
+            fn(to, first, &f, line * parts_of(x->dtype));
         for (int d = x->ndim - 2; d >= 0 && ++at[d] == y->shape[d]; d--) at[d] = 0;
     }
 }
@@ -324,8 +377,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     (void)ctx;
     (void)err;
     if (!call->out[0].data || bytes_of(&call->out[0]) == 0) return CUBED_OK;
-    if (p->kind == CB_FILTER_RANK)
-        run_rank(call);
+    if (cb_filter_takes_box(p->kind))
+        run_boxes(call);
     else
         run_axes(call);
     return CUBED_OK;
@@ -333,11 +386,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 
 static const char *title(const void *params)
 {
-    static const char *const titles[CB_FILTER_KINDS] = {[CB_FILTER_CORRELATE] = "weighted filter",
-                                                        [CB_FILTER_MEAN] = "mean filter",
-                                                        [CB_FILTER_MIN] = "minimum filter",
-                                                        [CB_FILTER_MAX] = "maximum filter",
-                                                        [CB_FILTER_RANK] = "rank filter"};
+    static const char *const titles[CB_FILTER_KINDS] = {
+        [CB_FILTER_CORRELATE] = "weighted filter", [CB_FILTER_MEAN] = "mean filter",
+        [CB_FILTER_MIN] = "minimum filter",        [CB_FILTER_MAX] = "maximum filter",
+        [CB_FILTER_RANK] = "rank filter",          [CB_FILTER_WEIGHTS] = "weighted filter",
+        [CB_FILTER_LEAST] = "minimum filter",      [CB_FILTER_GREATEST] = "maximum filter"};
     return titles[((const cb_filter_params *)params)->kind];
 }
 

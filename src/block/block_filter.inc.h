@@ -3,7 +3,7 @@
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
 /* One axis of a linear filter: n elements of the result, which are contiguous, as are the elements of x that each weight is
- * for. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one. */
+ * for. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last weight first. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {
     T *y = to;
@@ -14,8 +14,9 @@ static void FN(correlate)(void *to, const void *from, const axis_filter *f, int6
         const int64_t many = cb_min_i64(TILE, n - at);
         const T *tile = x + at;
         if (f->symmetry == 0) {
-            for (int64_t i = 0; i < many; i++) sum[i] = 0;
-            for (int64_t k = 0; k < f->n; k++) {
+            const T *last = tile + (f->n - 1) * inner;
+            for (int64_t i = 0; i < many; i++) sum[i] = (double)last[i] * f->weights[f->n - 1];
+            for (int64_t k = 0; k < f->n - 1; k++) {
                 const T *row = tile + k * inner;
                 for (int64_t i = 0; i < many; i++) sum[i] += (double)row[i] * f->weights[k];
             }
@@ -107,7 +108,56 @@ static void FN(rank)(void *to, const void *from, const int64_t *offsets, int64_t
     }
 }
 
-static const filter_fns FN(filters) = {FN(correlate), FN(mean), FN(least), FN(greatest), FN(rank)};
+/* Computes n contiguous weighted sums, in the order of the weights. */
+static void FN(weigh)(void *to, const void *from, const box_filter *f, int64_t n)
+{
+    T *y = to;
+    double sum[TILE];
+    for (int64_t at = 0; at < n; at += TILE) {
+        const int64_t many = cb_min_i64(TILE, n - at);
+        for (int64_t i = 0; i < many; i++) sum[i] = 0;
+        for (int64_t k = 0; k < f->n; k++) {
+            const T *row = (const T *)from + at + f->offsets[k];
+            const double w = f->numbers[k];
+            for (int64_t i = 0; i < many; i++) sum[i] += w * (double)row[i];
+        }
+        for (int64_t i = 0; i < many; i++) y[at + i] = TO_T(sum[i]);
+    }
+}
+
+/* Computes n contiguous extremes of elements, to which nothing is added. */
+static void FN(flat)(void *to, const void *from, const box_filter *f, int64_t n)
+{
+    T *y = to;
+    memcpy(y, (const T *)from + f->offsets[0], (size_t)n * sizeof *y);
+    for (int64_t k = 1; k < f->n; k++) {
+        const T *row = (const T *)from + f->offsets[k];
+        for (int64_t i = 0; i < n; i++) y[i] = LESS(row[i], y[i]) != f->largest ? row[i] : y[i];
+    }
+}
+
+/* Computes n contiguous extremes of sums. */
+static void FN(raised)(void *to, const void *from, const box_filter *f, int64_t n)
+{
+    T *y = to;
+    double best[TILE];
+    for (int64_t at = 0; at < n; at += TILE) {
+        const int64_t many = cb_min_i64(TILE, n - at);
+        const T *first = (const T *)from + at + f->offsets[0];
+        for (int64_t i = 0; i < many; i++) best[i] = (double)first[i] + f->numbers[0];
+        for (int64_t k = 1; k < f->n; k++) {
+            const T *row = (const T *)from + at + f->offsets[k];
+            for (int64_t i = 0; i < many; i++) {
+                const double v = (double)row[i] + f->numbers[k];
+                best[i] = ORDERED_FLOATS(v, best[i]) != f->largest ? v : best[i];
+            }
+        }
+        for (int64_t i = 0; i < many; i++) y[at + i] = TO_T(best[i]);
+    }
+}
+
+static const filter_fns FN(filters) = {FN(correlate), FN(mean),  FN(least), FN(greatest),
+                                       FN(rank),      FN(weigh), FN(flat),  FN(raised)};
 #undef FN
 #undef T
 #undef TAG

@@ -174,21 +174,33 @@ typedef struct cb_rolling_params {
 } cb_rolling_params;
 
 /* "filter": x, whose blocks come with `before` elements in front of them and `after` behind them along each axis, and a
- * result for each element. Behind the structure: of CB_FILTER_CORRELATE the weights of each axis in `axes`, double, one axis
- * after another; of CB_FILTER_RANK a byte for each element of the box, 1 if it counts, in C order. */
+ * result for each element. Some kinds go along one axis after another, others take all elements of a box at once. Behind the
+ * structure, in C order for boxes:
+ *
+ * CB_FILTER_CORRELATE             double: weights of each axis in `axes`, one axis after another
+ * CB_FILTER_RANK                  a byte for each element of the box, 1 if it counts
+ * CB_FILTER_WEIGHTS               double: a weight for each element of the box
+ * CB_FILTER_LEAST, CB_FILTER_GREATEST  double: a number for each element of the box, which is added to it; NaN if the
+ *                                 element does not count */
 typedef enum cb_filter_kind {
     CB_FILTER_CORRELATE,
     CB_FILTER_MEAN,
     CB_FILTER_MIN,
     CB_FILTER_MAX,
     CB_FILTER_RANK,
+    CB_FILTER_WEIGHTS,
+    CB_FILTER_LEAST,
+    CB_FILTER_GREATEST,
     CB_FILTER_KINDS
 } cb_filter_kind;
 typedef struct cb_filter_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
     int64_t rank;  /* of CB_FILTER_RANK, among the elements that count */
     int32_t kind;  /* cb_filter_kind */
-    uint32_t axes; /* bit d: the filter goes along axis d; not of CB_FILTER_RANK */
+    uint32_t axes; /* bit d: the filter goes along axis d; 0 for boxes */
 } cb_filter_params;
+
+/* Whether a kind takes all elements of a box at once. */
+static inline bool cb_filter_takes_box(int32_t kind) { return kind >= CB_FILTER_RANK; }
 
 #endif

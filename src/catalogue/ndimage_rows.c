@@ -1,186 +1,341 @@
 /* Filters of images, by the names of scipy.ndimage. */
+#include "array_api/image_filters.h"
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "context/context.h"
-#include "cubed/filters.h"
-#include "rows.h"
+#include "image_args.h"
 
 #define CATEGORY .category = "ndimage"
-#define SAME     "The shape and type of `input`."
-
-static const cubed_choice boundaries[] = {{"reflect", CUBED_BOUNDARY_REFLECT},
-                                          {"nearest", CUBED_BOUNDARY_NEAREST},
-                                          {"wrap", CUBED_BOUNDARY_WRAP},
-                                          {"constant", CUBED_BOUNDARY_CONSTANT},
-                                          {NULL, 0}};
-
-#define IMAGE PARAM_LIKE("input", "An image, of any number of axes.")
-#define BOUNDARY                                                                                   \
-    PARAM_CHOICE("mode", 0, CUBED_BOUNDARY_REFLECT, boundaries,                                    \
-                 "The elements beyond the ends: mirrored, the nearest one, those of the other "    \
-                 "end, or `cval`."),                                                               \
-    {                                                                                              \
-        PARAM("cval", ACCEPTS(FLOAT), 0, "The element beyond the ends for ``\"constant\"``."),     \
-            FLOAT_DEFAULT(0)                                                                       \
-    }
-
-static cubed_filter_options boundary_of(const cb_call *c, int i)
-{
-    cubed_filter_options o = CUBED_FILTER_OPTIONS_INIT;
-    o.boundary = (cubed_filter_boundary)cb_call_choice(c, i);
-    o.value = cb_call_real(c, i + 1);
-    return o;
-}
-
-static cubed_status wrong_count(const cb_call *c, int i, int n, int ndim)
-{
-    return cb_call_blame(c, i,
-                         cb_fail(c->err, CUBED_E_ARG, "%s: %s has %d entries for %d axes",
-                                 c->function->name, c->function->params[i].name, n, ndim));
-}
-
-/* An integer for each axis: the one at position i for all, or a list. */
-static cubed_status integers_of(const cb_call *c, int i, int64_t *out)
-{
-    const int ndim = cubed_array_ndim(cb_call_array(c, 0));
-    int n;
-    const int64_t *given = cb_call_ints(c, i, &n);
-    const bool is_one = c->values[i].kind == CUBED_VALUE_INT;
-    if (!is_one && n != ndim) return wrong_count(c, i, n, ndim);
-    for (int d = 0; d < ndim; d++) out[d] = given[is_one ? 0 : d];
-    return CUBED_OK;
-}
 
 /* --- Gaussians ----------------------------------------------------------------------------------------- */
 
+#define SIGMA                                                                                      \
+    {                                                                                              \
+        PARAM("sigma", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,                     \
+              "Standard deviation, or one for each axis.")                                         \
+    }
+#define TRUNCATE                                                                                   \
+    {                                                                                              \
+        PARAM("truncate", ACCEPTS(FLOAT), 0, "Standard deviations at which the Gaussian ends."),   \
+            FLOAT_DEFAULT(4.0)                                                                     \
+    }
+
 static const cubed_param gaussian_params[] = {
     IMAGE,
-    {PARAM("sigma", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Standard deviation, or one for each axis.")},
+    SIGMA,
     {PARAM("order", ACCEPTS(INT) | ACCEPTS(INTS), 0,
            "Order of the derivative, or one for each axis."),
      INT_DEFAULT(0)},
     BOUNDARY,
-    {PARAM("truncate", ACCEPTS(FLOAT), 0, "Standard deviations at which the Gaussian ends."),
-     FLOAT_DEFAULT(4.0)},
+    TRUNCATE,
+    AXES,
 };
+
+static int clamp_order(int64_t order)
+{
+    return order < 0 ? -1 : order > INT32_MAX ? INT32_MAX : (int)order;
+}
 
 static cubed_status call_gaussian(const cb_call *c)
 {
-    cubed_array *x = cb_call_array(c, 0);
-    const cubed_value *given = &c->values[1];
-    const bool is_list = given->kind == CUBED_VALUE_FLOATS;
-    const int ndim = cubed_array_ndim(x);
     double sigma[CUBED_MAX_NDIM];
     int64_t orders[CUBED_MAX_NDIM];
     int order[CUBED_MAX_NDIM];
-    if (is_list && given->n != ndim) return wrong_count(c, 1, given->n, ndim);
-    for (int d = 0; d < ndim; d++) sigma[d] = is_list ? given->as.reals[d] : cb_call_real(c, 1);
-    CB_TRY(integers_of(c, 2, orders));
-    for (int d = 0; d < ndim; d++)
-        order[d] = orders[d] < 0 ? -1 : orders[d] > INT32_MAX ? INT32_MAX : (int)orders[d];
-    const cubed_filter_options o = boundary_of(c, 3);
-    return cubed_filter_gaussian(x, sigma, order, cb_call_real(c, 5), &o, c->out, c->err);
+    cb_image image;
+    CB_TRY(cb_image_take(c, (cb_image_places){3, -1, 7}, &image));
+    CB_TRY(cb_image_reals(c, 1, &image, 0, sigma));
+    CB_TRY(cb_image_integers(c, 2, &image, 0, orders));
+    for (int d = 0; d < image.ndim; d++) order[d] = clamp_order(orders[d]);
+    return cubed_filter_gaussian(image.x, sigma, order, cb_call_real(c, 6), &image.options, c->out,
+                                 c->err);
+}
+
+static const cubed_param gaussian1d_params[] = {
+    IMAGE,    {PARAM("sigma", ACCEPTS(FLOAT), CUBED_PARAM_REQUIRED, "Standard deviation.")},
+    AN_AXIS,  PARAM_INT("order", 0, 0, "Order of the derivative."),
+    BOUNDARY, TRUNCATE,
+};
+
+static cubed_status call_gaussian1d(const cb_call *c)
+{
+    double sigma[CUBED_MAX_NDIM] = {0};
+    int order[CUBED_MAX_NDIM] = {0}, axis;
+    cb_image image;
+    CB_TRY(cb_image_take(c, (cb_image_places){4, -1, -1}, &image));
+    CB_TRY(cb_image_axis(c, 2, &image, &axis));
+    sigma[axis] = cb_call_real(c, 1);
+    order[axis] = clamp_order(cb_call_int(c, 3));
+    return cubed_filter_gaussian(image.x, sigma, order, cb_call_real(c, 7), &image.options, c->out,
+                                 c->err);
 }
 
 /* --- Weights ------------------------------------------------------------------------------------------- */
 
-static const cubed_param weights_params[] = {
+/* Numbers of functions that share a body. */
+enum { CORRELATES, CONVOLVES };
+
+static const cubed_param line_params[] = {
     IMAGE,
     {PARAM("weights", ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
            "Real factors of neighbouring elements.")},
-    PARAM_AXIS("axis", 0, -1, "Axis of the neighbours; negative ones count from the last."),
+    AN_AXIS,
     BOUNDARY,
     PARAM_INT("origin", 0, 0,
               "Position of the element itself among the weights, from the middle on."),
 };
 
-static cubed_status call_correlate1d(const cb_call *c)
+static void reverse(double *numbers, int64_t n)
+{
+    for (int64_t i = 0; i < n / 2; i++) {
+        const double moved = numbers[i];
+        numbers[i] = numbers[n - 1 - i];
+        numbers[n - 1 - i] = moved;
+    }
+}
+
+/* The origin of a convolution. Reversed weights of an even number have their middle on the other side. */
+static int64_t turn(int64_t origin, int64_t n)
+{
+    return origin == INT64_MIN ? origin : n % 2 == 0 ? ~origin : -origin;
+}
+
+static cubed_status call_line(const cb_call *c)
 {
     const cubed_value *w = &c->values[1];
-    const cubed_filter_options o = boundary_of(c, 3);
-    return cubed_filter_correlate1d(cb_call_array(c, 0), cb_call_axis(c, 2), w->as.reals, w->n,
-                                    cb_call_int(c, 5), &o, c->out, c->err);
+    const bool turns = c->which == CONVOLVES;
+    const int64_t given = cb_call_int(c, 6), origin = turns ? turn(given, w->n) : given;
+    cb_image image;
+    int axis;
+    CB_TRY(cb_image_take(c, (cb_image_places){3, -1, -1}, &image));
+    CB_TRY(cb_image_axis(c, 2, &image, &axis));
+    if (w->n > 0) CB_TRY(cb_image_check_origin(c, 6, w->n, given));
+    double *weights = cb_alloc(&c->ctx->alloc, (size_t)w->n * sizeof *weights);
+    if (!weights && w->n > 0)
+        return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d weights", w->n);
+    for (int i = 0; i < w->n; i++) weights[i] = w->as.reals[turns ? w->n - 1 - i : i];
+    const cubed_status st = cb_filter_correlate1d(c->function->name, image.x, axis, weights, w->n,
+                                                  origin, &image.options, c->out, c->err);
+    cb_free(&c->ctx->alloc, weights, (size_t)w->n * sizeof *weights);
+    return st;
+}
+
+static const cubed_param weights_params[] = {
+    IMAGE,
+    {PARAM("weights", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
+           "Real factors of neighbouring elements, an array.")},
+    BOUNDARY,
+    ORIGIN,
+    AXES,
+};
+
+static cubed_status call_weights(const cb_call *c)
+{
+    cb_image image;
+    cb_image_box box;
+    CB_TRY(cb_image_take(c, (cb_image_places){2, 5, 6}, &image));
+    cubed_status st = cb_image_box_take(c, 1, &image, &box);
+    for (int d = 0; d < image.ndim && st == CUBED_OK; d++)
+        st = cb_image_check_origin(c, 5, box.size[d], image.origins[d]);
+    if (st == CUBED_OK && c->which == CONVOLVES) {
+        reverse(box.numbers, box.n);
+        for (int d = 0; d < image.ndim; d++) image.origins[d] = turn(image.origins[d], box.size[d]);
+    }
+    if (st == CUBED_OK)
+        st = cb_filter_correlate(c->function->name, image.x, box.numbers, box.size, &image.options,
+                                 c->out, c->err);
+    cb_image_box_free(c, &box);
+    return st;
 }
 
 /* --- Boxes --------------------------------------------------------------------------------------------- */
 
-#define EXTENT "Extent of a box, or one for each axis."
-
 static const cubed_param uniform_params[] = {
-    IMAGE,
-    {PARAM("size", ACCEPTS(INT) | ACCEPTS(INTS), 0, EXTENT), INT_DEFAULT(3)},
-    BOUNDARY,
+    IMAGE,    {PARAM("size", ACCEPTS(INT) | ACCEPTS(INTS), 0, EXTENT), INT_DEFAULT(3)},
+    BOUNDARY, ORIGIN,
+    AXES,
 };
 
 static cubed_status call_uniform(const cb_call *c)
 {
     int64_t size[CUBED_MAX_NDIM];
-    CB_TRY(integers_of(c, 1, size));
-    const cubed_filter_options o = boundary_of(c, 2);
-    return cubed_filter_mean(cb_call_array(c, 0), size, &o, c->out, c->err);
+    cb_image image;
+    CB_TRY(cb_image_take(c, (cb_image_places){2, 5, 6}, &image));
+    CB_TRY(cb_image_integers(c, 1, &image, 1, size));
+    return cubed_filter_mean(image.x, size, &image.options, c->out, c->err);
 }
 
+static const cubed_param box1d_params[] = {
+    IMAGE,
+    PARAM_REQUIRED_INT("size", 0, "Number of elements in a box."),
+    AN_AXIS,
+    BOUNDARY,
+    PARAM_INT("origin", 0, 0, "Position of the element itself in a box, from the middle on."),
+};
+
+enum { MEAN = CUBED_FILTER_RANKS };
+
+static cubed_status call_box1d(const cb_call *c)
+{
+    int64_t size[CUBED_MAX_NDIM];
+    cb_image image;
+    int axis;
+    CB_TRY(cb_image_take(c, (cb_image_places){3, -1, -1}, &image));
+    CB_TRY(cb_image_axis(c, 2, &image, &axis));
+    for (int d = 0; d < image.ndim; d++) size[d] = 1;
+    size[axis] = cb_call_int(c, 1);
+    image.origins[axis] = cb_call_int(c, 6);
+    image.options.origins = image.origins;
+    if (c->which == MEAN) return cubed_filter_mean(image.x, size, &image.options, c->out, c->err);
+    return cubed_filter_rank(image.x, (cubed_filter_rank_kind)c->which, size, NULL, &image.options,
+                             c->out, c->err);
+}
+
+/* Filters by rank begin with the image, and a rank or percentile if they have one. */
+static const cubed_param extreme_params[] = {IMAGE, SIZE_OR_FOOTPRINT, BOUNDARY, ORIGIN, AXES};
 static const cubed_param rank_params[] = {
     IMAGE,
-    {PARAM("size", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, EXTENT)},
-    {PARAM("footprint", ACCEPTS(INTS) | ACCEPTS(NONE), 0,
-           "Whether each element of a box counts, in C order: 1 or 0. None: all count.")},
+    PARAM_REQUIRED_INT("rank", 0,
+                       "Rank among the elements of a box, from the least one, 0; negative ones "
+                       "count from the greatest one, -1."),
+    SIZE_OR_FOOTPRINT,
     BOUNDARY,
+    ORIGIN,
+    AXES,
 };
+static const cubed_param percentile_params[] = {
+    IMAGE,
+    {PARAM("percentile", ACCEPTS(FLOAT), CUBED_PARAM_REQUIRED,
+           "Percentile of the elements of a box, 0 to 100; negative ones count from 100.")},
+    SIZE_OR_FOOTPRINT,
+    BOUNDARY,
+    ORIGIN,
+    AXES,
+};
+
+enum { BY_RANK = CUBED_FILTER_RANKS, BY_PERCENTILE };
 
 static cubed_status call_rank(const cb_call *c)
 {
-    cubed_array *x = cb_call_array(c, 0);
-    int64_t size[CUBED_MAX_NDIM], box = 1;
-    int n = 0;
-    CB_TRY(integers_of(c, 1, size));
-    const cubed_filter_options o = boundary_of(c, 3);
-    const int64_t *given = cb_call_has(c, 2) ? cb_call_ints(c, 2, &n) : NULL;
-    const cubed_filter_rank_kind kind = (cubed_filter_rank_kind)c->which;
-    if (!given) return cubed_filter_rank(x, kind, size, NULL, &o, c->out, c->err);
-    for (int d = 0; d < cubed_array_ndim(x); d++)
-        if (cb_mul_i64(box, size[d] > 0 ? size[d] : 1, &box)) box = INT64_MAX;
-    if (box != n)
-        return cb_call_blame(
-            c, 2,
-            cb_fail(c->err, CUBED_E_ARG,
-                    "%s: footprint has %d elements, expected one for each of the box",
-                    c->function->name, n));
-    uint8_t *flags = cb_alloc(&c->ctx->alloc, (size_t)n);
-    if (!flags) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: a box of %d elements", n);
-    for (int i = 0; i < n; i++) flags[i] = given[i] != 0;
-    cubed_status st = cubed_filter_rank(x, kind, size, flags, &o, c->out, c->err);
-    cb_free(&c->ctx->alloc, flags, (size_t)n);
+    const int at = c->which < BY_RANK ? 1 : 2;
+    cb_image image;
+    cb_image_structure s;
+    CB_TRY(cb_image_take(c, (cb_image_places){at + 2, at + 5, at + 6}, &image));
+    cubed_status st = cb_image_structure_take(c, at, at + 1, -1, &image, &s);
+    if (st != CUBED_OK) goto out;
+    if (c->which == BY_RANK)
+        st = cubed_filter_by_rank(image.x, cb_call_int(c, 1), s.of.size, s.of.footprint,
+                                  &image.options, c->out, c->err);
+    else if (c->which == BY_PERCENTILE)
+        st = cubed_filter_percentile(image.x, cb_call_real(c, 1), s.of.size, s.of.footprint,
+                                     &image.options, c->out, c->err);
+    else
+        st = cubed_filter_rank(image.x, (cubed_filter_rank_kind)c->which, s.of.size, s.of.footprint,
+                               &image.options, c->out, c->err);
+out:
+    cb_image_structure_free(c, &s);
     return st;
 }
 
+/* --- Derivatives --------------------------------------------------------------------------------------- */
+
+static const cubed_param derivative_params[] = {IMAGE, AN_AXIS, BOUNDARY};
+
+static cubed_status call_derivative(const cb_call *c)
+{
+    cb_image image;
+    int axis;
+    CB_TRY(cb_image_take(c, (cb_image_places){2, -1, -1}, &image));
+    CB_TRY(cb_image_axis(c, 1, &image, &axis));
+    return cubed_filter_derivative(image.x, (cubed_filter_derivative_kind)c->which, axis,
+                                   &image.options, c->out, c->err);
+}
+
+static const cubed_param laplace_params[] = {IMAGE, BOUNDARY, AXES};
+
+static cubed_status call_laplace(const cb_call *c)
+{
+    cb_image image;
+    CB_TRY(cb_image_take(c, (cb_image_places){1, -1, 4}, &image));
+    return cubed_filter_laplace(image.x, image.mask, &image.options, c->out, c->err);
+}
+
+static const cubed_param gaussians_params[] = {IMAGE, SIGMA, BOUNDARY, TRUNCATE, AXES};
+
+enum { LAPLACE, GRADIENT };
+
+/* As in SciPy, gradients smooth all axes, also those without a derivative. */
+static cubed_status call_gaussians(const cb_call *c)
+{
+    double sigma[CUBED_MAX_NDIM], truncate = cb_call_real(c, 5);
+    cb_image image, all;
+    CB_TRY(cb_image_take(c, (cb_image_places){2, -1, 6}, &image));
+    if (c->which == LAPLACE) {
+        CB_TRY(cb_image_reals(c, 1, &image, 0, sigma));
+        return cubed_filter_gaussian_laplace(image.x, image.mask, sigma, truncate, &image.options,
+                                             c->out, c->err);
+    }
+    all = image;
+    all.naxes = all.ndim;
+    for (int d = 0; d < all.ndim; d++) all.axes[d] = d;
+    CB_TRY(cb_image_reals(c, 1, &all, 0, sigma));
+    return cubed_filter_gaussian_gradient(image.x, image.mask, sigma, truncate, &image.options,
+                                          c->out, c->err);
+}
+
+#define ROW(NAME, PARAMETERS, CALL, WHICH, SUMMARY)                                                \
+    {                                                                                              \
+        {(NAME), CATEGORY, .summary = (SUMMARY), .returns = SAME, PARAMS(PARAMETERS)},             \
+            .call = (CALL), .which = (WHICH)                                                       \
+    }
+/* Of functions whose results have the units of the image. */
+#define ROW_SAME(NAME, PARAMETERS, CALL, WHICH, SUMMARY)                                           \
+    {                                                                                              \
+        {(NAME),          CATEGORY,           .summary = (SUMMARY),                                \
+         .returns = SAME, PARAMS(PARAMETERS), .attrs = CUBED_ATTRS_SAME},                          \
+            .call = (CALL), .which = (WHICH)                                                       \
+    }
+
 static const cb_row rows[] = {
-    {{"correlate1d", CATEGORY,
-      .summary = "Sums of neighbouring elements along an axis, multiplied by weights.",
-      .returns = SAME, PARAMS(weights_params)},
-     .call = call_correlate1d},
-    {{"gaussian_filter", CATEGORY,
-      .summary = "An image smoothed by a Gaussian, or its derivatives.", .returns = SAME,
-      PARAMS(gaussian_params)},
-     .call = call_gaussian},
-    {{"maximum_filter", CATEGORY, .summary = "The greatest elements of boxes around elements.",
-      .returns = SAME, PARAMS(rank_params), .attrs = CUBED_ATTRS_SAME},
-     .call = call_rank,
-     .which = CUBED_FILTER_MAXIMUM},
-    {{"median_filter", CATEGORY,
-      .summary = "The medians of boxes around elements; of even numbers the greater one of two.",
-      .returns = SAME, PARAMS(rank_params), .attrs = CUBED_ATTRS_SAME},
-     .call = call_rank,
-     .which = CUBED_FILTER_MEDIAN},
-    {{"minimum_filter", CATEGORY, .summary = "The least elements of boxes around elements.",
-      .returns = SAME, PARAMS(rank_params), .attrs = CUBED_ATTRS_SAME},
-     .call = call_rank,
-     .which = CUBED_FILTER_MINIMUM},
-    {{"uniform_filter", CATEGORY, .summary = "The means of boxes around elements.", .returns = SAME,
-      PARAMS(uniform_params), .attrs = CUBED_ATTRS_SAME},
-     .call = call_uniform},
+    ROW("convolve_filter", weights_params, call_weights, CONVOLVES,
+        "The convolution of an image with an array of weights."),
+    ROW("convolve1d", line_params, call_line, CONVOLVES,
+        "The convolution of an image with weights along an axis."),
+    ROW("correlate_filter", weights_params, call_weights, CORRELATES,
+        "Sums of neighbouring elements, multiplied by an array of weights."),
+    ROW("correlate1d", line_params, call_line, CORRELATES,
+        "Sums of neighbouring elements along an axis, multiplied by weights."),
+    ROW("gaussian_filter", gaussian_params, call_gaussian, 0,
+        "An image smoothed by a Gaussian, or its derivatives."),
+    ROW("gaussian_filter1d", gaussian1d_params, call_gaussian1d, 0,
+        "An image smoothed by a Gaussian along an axis, or a derivative."),
+    ROW("gaussian_gradient_magnitude", gaussians_params, call_gaussians, GRADIENT,
+        "The lengths of gradients, whose components are derivatives of Gaussians."),
+    ROW("gaussian_laplace", gaussians_params, call_gaussians, LAPLACE,
+        "The sum of second derivatives of Gaussians along all axes."),
+    ROW("laplace", laplace_params, call_laplace, 0,
+        "The Laplace filter: the sum of second differences along all axes."),
+    ROW_SAME("maximum_filter", extreme_params, call_rank, CUBED_FILTER_MAXIMUM,
+             "The greatest elements of boxes around elements, or of those that a footprint has."),
+    ROW_SAME("maximum_filter1d", box1d_params, call_box1d, CUBED_FILTER_MAXIMUM,
+             "The greatest elements of boxes along an axis."),
+    ROW_SAME("median_filter", extreme_params, call_rank, CUBED_FILTER_MEDIAN,
+             "The medians of boxes around elements, or of those that a footprint has."),
+    ROW_SAME("minimum_filter", extreme_params, call_rank, CUBED_FILTER_MINIMUM,
+             "The least elements of boxes around elements, or of those that a footprint has."),
+    ROW_SAME("minimum_filter1d", box1d_params, call_box1d, CUBED_FILTER_MINIMUM,
+             "The least elements of boxes along an axis."),
+    ROW_SAME("percentile_filter", percentile_params, call_rank, BY_PERCENTILE,
+             "Percentiles of boxes around elements, or of those that a footprint has."),
+    ROW("prewitt", derivative_params, call_derivative, CUBED_FILTER_PREWITT,
+        "The derivative along an axis by Prewitt's filter: the others are smoothed by 1, 1, 1."),
+    ROW_SAME("rank_filter", rank_params, call_rank, BY_RANK,
+             "Elements of a rank in boxes around elements, or of those that a footprint has."),
+    ROW("sobel", derivative_params, call_derivative, CUBED_FILTER_SOBEL,
+        "The derivative along an axis by Sobel's filter: the others are smoothed by 1, 2, 1."),
+    ROW_SAME("uniform_filter", uniform_params, call_uniform, 0,
+             "The means of boxes around elements."),
+    ROW_SAME("uniform_filter1d", box1d_params, call_box1d, MEAN,
+             "The means of boxes along an axis."),
 };
 
 const cb_rows cb_ndimage_rows = ROWS(rows);

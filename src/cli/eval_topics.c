@@ -56,10 +56,12 @@ const cli_topic eval_topics[] = {
     {"windows",
      "rolling(x, 30, \"mean\", dim=\"time\", center=True, min_periods=10, ddof=1), of several "
      "axes rolling(x, (3, 3), \"max\", axis=(1, 2)); count, sum, prod, mean, var, std, min, max"},
-    {"filters", "gaussian_filter(x, 2 or (0, 1.5), order=, truncate=4) uniform_filter(x, 3) "
-                "correlate1d(x, (-1, 0, 1), axis=0) "
-                "minimum_filter median_filter maximum_filter (x, (1, 3, 3), footprint=), all with "
-                "mode=\"nearest\", cval="},
+    {"filters", "gaussian_filter gaussian_laplace (x, 2 or (0, 1.5), truncate=4) laplace(x) "
+                "sobel prewitt correlate1d convolve1d (x, (-1, 0, 1), axis=0) uniform_filter "
+                "minimum_filter median_filter maximum_filter (x, (1, 3, 3), footprint=) "
+                "correlate_filter rank_filter ..., all with mode=\"nearest\", cval=, output="},
+    {"morphology", "grey_erosion white_tophat (x, 3, footprint=, structure=) "
+                   "binary_closing(x, structure=, iterations=2, mask=) ..."},
     {"calendars",
      "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
      "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "

@@ -9,7 +9,7 @@ import numpy as np
 
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
-from cubed.array._operands import check_parts, core_of, is_scalar, lazy, promote
+from cubed.array._operands import check_parts, core_of, is_scalar, lazy, promote, to_numpy
 from cubed.array._rechunk import rechunk
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
@@ -67,6 +67,11 @@ def alike(values: Sequence[Any]) -> list[Array]:
     for a in arrays[1:]:
         common = promote(common, a.dtype)
     return [a.astype(common) for a in arrays]
+
+
+def nested(values: Any) -> Any:
+    """An array as lists of Python's numbers; None as it is."""
+    return values if values is None else to_numpy(values).tolist()
 
 
 def rechunked(x: Array, chunks: ChunksLike) -> Array:

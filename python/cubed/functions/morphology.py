@@ -1,0 +1,927 @@
+"""Morphology of images: written by tools/generate from the catalogue of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of
+from cubed.base._types import Axis, DTypeLike, Shape
+from cubed.functions._calls import nested, operand, type_for
+from cubed.io._create import as_lazy
+
+__all__ = [
+    "binary_closing",
+    "binary_dilation",
+    "binary_erosion",
+    "binary_hit_or_miss",
+    "binary_opening",
+    "black_tophat",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "morphological_gradient",
+    "morphological_laplace",
+    "white_tophat",
+]
+
+
+def binary_closing(
+    input: Any,
+    structure: Any = None,
+    iterations: int = 1,
+    output: DTypeLike = None,
+    origin: Shape = 0,
+    mask: Any = None,
+    border_value: bool = False,
+    brute_force: bool = False,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The erosion of the dilation of elements that are not 0.
+
+    Each iteration is stored.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    structure : array_like or None
+        Which elements of a box count, an array. None: the element itself and those that share a
+        face with it.
+    iterations : int, default 1
+        How often it is repeated, once at least.
+    output : dtype or None
+        Type of the result. None: bool.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    mask : array_like or None
+        Of the image's shape: elements that are 0 in it stay as they are.
+    border_value : bool, default False
+        The element beyond the ends.
+    brute_force : bool, default False
+        Has no effect on the result.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, of bool unless `output` names another type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For `iterations` less than 1: their number would depend on values, and cannot be planned.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 1, 1, 1, 0, 1, 0])
+    >>> cubed.ndimage.binary_closing(x).compute()
+    array([False,  True,  True,  True,  True,  True, False])
+    """
+    spec = common_spec(input, mask)
+    core = _core.call(
+        "binary_closing",
+        core_of(input),
+        nested(structure),
+        iterations,
+        type_for(output, input),
+        origin,
+        operand(mask),
+        border_value,
+        brute_force,
+        axes,
+    )
+    return Array._new(core, spec)
+
+
+def binary_dilation(
+    input: Any,
+    structure: Any = None,
+    iterations: int = 1,
+    mask: Any = None,
+    output: DTypeLike = None,
+    border_value: bool = False,
+    origin: Shape = 0,
+    brute_force: bool = False,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """Where a box around an element has any that is not 0.
+
+    Each iteration is stored. The structure is mirrored.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    structure : array_like or None
+        Which elements of a box count, an array. None: the element itself and those that share a
+        face with it.
+    iterations : int, default 1
+        How often it is repeated, once at least.
+    mask : array_like or None
+        Of the image's shape: elements that are 0 in it stay as they are.
+    output : dtype or None
+        Type of the result. None: bool.
+    border_value : bool, default False
+        The element beyond the ends.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    brute_force : bool, default False
+        Has no effect on the result.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, of bool unless `output` names another type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For `iterations` less than 1: their number would depend on values, and cannot be planned.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 1, 1, 1, 0, 1, 0])
+    >>> cubed.ndimage.binary_dilation(x).compute()
+    array([ True,  True,  True,  True,  True,  True,  True])
+    """
+    spec = common_spec(input, mask)
+    core = _core.call(
+        "binary_dilation",
+        core_of(input),
+        nested(structure),
+        iterations,
+        operand(mask),
+        type_for(output, input),
+        border_value,
+        origin,
+        brute_force,
+        axes,
+    )
+    return Array._new(core, spec)
+
+
+def binary_erosion(
+    input: Any,
+    structure: Any = None,
+    iterations: int = 1,
+    mask: Any = None,
+    output: DTypeLike = None,
+    border_value: bool = False,
+    origin: Shape = 0,
+    brute_force: bool = False,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """Where a box around an element has none that is 0.
+
+    Each iteration is stored.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    structure : array_like or None
+        Which elements of a box count, an array. None: the element itself and those that share a
+        face with it.
+    iterations : int, default 1
+        How often it is repeated, once at least.
+    mask : array_like or None
+        Of the image's shape: elements that are 0 in it stay as they are.
+    output : dtype or None
+        Type of the result. None: bool.
+    border_value : bool, default False
+        The element beyond the ends.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    brute_force : bool, default False
+        Has no effect on the result.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, of bool unless `output` names another type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For `iterations` less than 1: their number would depend on values, and cannot be planned.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 1, 1, 1, 0, 1, 0])
+    >>> cubed.ndimage.binary_erosion(x).compute()
+    array([False, False,  True, False, False, False, False])
+    """
+    spec = common_spec(input, mask)
+    core = _core.call(
+        "binary_erosion",
+        core_of(input),
+        nested(structure),
+        iterations,
+        operand(mask),
+        type_for(output, input),
+        border_value,
+        origin,
+        brute_force,
+        axes,
+    )
+    return Array._new(core, spec)
+
+
+def binary_hit_or_miss(
+    input: Any,
+    structure1: Any = None,
+    structure2: Any = None,
+    output: DTypeLike = None,
+    origin1: Shape = 0,
+    origin2: Shape | None = None,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """Where a pattern of elements that are 0 and others is found.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    structure1 : array_like or None
+        Which elements of a box are not 0. None: the element itself and those that share a face with
+        it.
+    structure2 : array_like or None
+        Which elements of a box are 0. None: all that `structure1` does not have.
+    output : dtype or None
+        Type of the result. None: bool.
+    origin1 : int or tuple of int, default 0
+        Position of the element itself in `structure1`, from the middle on.
+    origin2 : int, tuple of int or None
+        The same for `structure2`. None: `origin1`.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, of bool unless `output` names another type. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 1, 1, 1, 0, 1, 0])
+    >>> cubed.ndimage.binary_hit_or_miss(x, [0, 1, 1], [1, 0, 0]).compute()
+    array([False,  True, False, False, False, False, False])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "binary_hit_or_miss",
+        input._x,
+        nested(structure1),
+        nested(structure2),
+        type_for(output, input),
+        origin1,
+        origin2,
+        axes,
+    )
+    return input._like(core)
+
+
+def binary_opening(
+    input: Any,
+    structure: Any = None,
+    iterations: int = 1,
+    output: DTypeLike = None,
+    origin: Shape = 0,
+    mask: Any = None,
+    border_value: bool = False,
+    brute_force: bool = False,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The dilation of the erosion of elements that are not 0.
+
+    Each iteration is stored.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    structure : array_like or None
+        Which elements of a box count, an array. None: the element itself and those that share a
+        face with it.
+    iterations : int, default 1
+        How often it is repeated, once at least.
+    output : dtype or None
+        Type of the result. None: bool.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    mask : array_like or None
+        Of the image's shape: elements that are 0 in it stay as they are.
+    border_value : bool, default False
+        The element beyond the ends.
+    brute_force : bool, default False
+        Has no effect on the result.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, of bool unless `output` names another type. Lazy.
+
+    Raises
+    ------
+    ValueError
+        For `iterations` less than 1: their number would depend on values, and cannot be planned.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([0, 1, 1, 1, 0, 1, 0])
+    >>> cubed.ndimage.binary_opening(x).compute()
+    array([False,  True,  True,  True, False, False, False])
+    """
+    spec = common_spec(input, mask)
+    core = _core.call(
+        "binary_opening",
+        core_of(input),
+        nested(structure),
+        iterations,
+        type_for(output, input),
+        origin,
+        operand(mask),
+        border_value,
+        brute_force,
+        axes,
+    )
+    return Array._new(core, spec)
+
+
+def black_tophat(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The closing of an image less the image.
+
+    Of bool it is the exclusive or of the image and its closing.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.black_tophat(x, 3).compute()
+    array([7, 0, 3, 0])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "black_tophat",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def grey_closing(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The erosion of the dilation of an image.
+
+    NaN is greater than all numbers.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.grey_closing(x, 3).compute()
+    array([8, 8, 5, 5])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "grey_closing",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def grey_dilation(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The greatest elements of boxes around elements, mirrored.
+
+    The footprint and the structure are mirrored. NaN is greater than all numbers.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[0, 0, 0, 0], [0, 5, 6, 0], [0, 7, 8, 0]])
+    >>> cubed.ndimage.grey_dilation(x, 2).compute()
+    array([[5, 6, 6, 0],
+           [7, 8, 8, 0],
+           [7, 8, 8, 0]])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "grey_dilation",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def grey_erosion(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The least elements of boxes around elements.
+
+    NaN is greater than all numbers.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[0, 0, 0, 0], [0, 5, 6, 0], [0, 7, 8, 0]])
+    >>> cubed.ndimage.grey_erosion(x, 2).compute()
+    array([[0, 0, 0, 0],
+           [0, 0, 0, 0],
+           [0, 0, 5, 0]])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "grey_erosion",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def grey_opening(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The dilation of the erosion of an image.
+
+    NaN is greater than all numbers.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.grey_opening(x, 3).compute()
+    array([1, 2, 2, 2])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "grey_opening",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def morphological_gradient(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The dilation of an image less its erosion.
+
+    Differences of integers wrap around.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.morphological_gradient(x, 3).compute()
+    array([7, 7, 6, 3])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "morphological_gradient",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def morphological_laplace(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """The dilation and the erosion of an image less twice the image.
+
+    Sums of integers wrap around.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.morphological_laplace(x, 3).compute()
+    array([ 7, -7,  6, -3])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "morphological_laplace",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)
+
+
+def white_tophat(
+    input: Any,
+    size: Shape | None = None,
+    footprint: Any = None,
+    structure: Any = None,
+    output: DTypeLike = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: float = 0,
+    origin: Shape = 0,
+    *,
+    axes: Axis = None,
+) -> Array:
+    """An image less its opening.
+
+    Of bool it is the exclusive or of the image and its opening.
+
+    Parameters
+    ----------
+    input : array_like
+        An image, of any number of axes.
+    size : int, tuple of int or None
+        Extent of a box, or one for each axis.
+    footprint : array_like or None
+        Which elements of a box count, an array, in place of `size`.
+    structure : array_like or None
+        Heights of the elements of a box, an array: dilations add them to elements, and erosions
+        subtract them.
+    output : dtype or None
+        Type of the result. None: that of `input`.
+    mode : str or sequence of str, default "reflect"
+        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
+        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
+        or `cval` (``constant``).
+    cval : float, default 0
+        The element beyond the ends for ``"constant"``.
+    origin : int or tuple of int, default 0
+        Position of the element itself in a box, from the middle on, or one for each axis.
+    axes : int, tuple of int or None
+        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+
+    Returns
+    -------
+    Array
+        The shape of `input`, and its type unless `output` names another. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([1, 8, 2, 5])
+    >>> cubed.ndimage.white_tophat(x, 3).compute()
+    array([0, 6, 0, 3])
+    """
+    input = as_lazy(input)
+    core = _core.call(
+        "white_tophat",
+        input._x,
+        size,
+        nested(footprint),
+        nested(structure),
+        type_for(output, input),
+        mode,
+        cval,
+        origin,
+        axes,
+    )
+    return input._like(core)

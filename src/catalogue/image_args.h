@@ -1,0 +1,103 @@
+/* Arguments that functions of images share: boundaries, origins, axes and boxes, by the names of scipy.ndimage. */
+#ifndef CB_CATALOGUE_IMAGE_ARGS_H
+#define CB_CATALOGUE_IMAGE_ARGS_H
+
+#include "cubed/filters.h"
+#include "rows.h"
+
+#define IMAGE   PARAM_LIKE("input", "An image, of any number of axes.")
+#define AN_AXIS PARAM_AXIS("axis", 0, -1, "The axis; negative ones count from the last.")
+#define EXTENT  "Extent of a box, or one for each axis."
+#define SAME    "The shape of `input`, and its type unless `output` names another."
+
+/* The parameters output, mode and cval, in this order. */
+#define BOUNDARY                                                                                   \
+    PARAM_DTYPE("output", 0, "Type of the result. None: that of `input`."),                        \
+        {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,                                         \
+               "The elements beyond the ends, also one for each axis: mirrored about the edge "    \
+               "(``reflect``) or about the last element (``mirror``), the nearest one, those of "  \
+               "the other end (``wrap``), or `cval` (``constant``)."),                             \
+         CHOICE_DEFAULT(CUBED_BOUNDARY_REFLECT), .choices = cb_image_boundaries},                  \
+    {                                                                                              \
+        PARAM("cval", ACCEPTS(FLOAT), 0, "The element beyond the ends for ``\"constant\"``."),     \
+            FLOAT_DEFAULT(0)                                                                       \
+    }
+#define ORIGIN                                                                                     \
+    {                                                                                              \
+        PARAM("origin", ACCEPTS(INT) | ACCEPTS(INTS), 0,                                           \
+              "Position of the element itself in a box, from the middle on, or one for each "      \
+              "axis."),                                                                            \
+            INT_DEFAULT(0)                                                                         \
+    }
+#define AXES                                                                                       \
+    PARAM_AXES("axes", NAMED,                                                                      \
+               "Axes that are filtered, in increasing order; lists have an item for each. None: "  \
+               "all.")
+#define BOX(NAME, NOTES)                                                                           \
+    {                                                                                              \
+        PARAM(NAME, ACCEPTS(LIST) | ACCEPTS(NONE), 0, NOTES)                                       \
+    }
+/* The parameters size and footprint. */
+#define SIZE_OR_FOOTPRINT                                                                          \
+    {PARAM("size", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0, EXTENT)},                      \
+        BOX("footprint", "Which elements of a box count, an array, in place of `size`.")
+
+extern const cubed_choice cb_image_boundaries[];
+
+/* Positions of parameters; -1 if the function lacks one. Mode and cval follow output. */
+typedef struct cb_image_places {
+    int output, origin, axes;
+} cb_image_places;
+
+/* An image and the options of a filter, which point into the structure. */
+typedef struct cb_image {
+    cubed_array *x;
+    int ndim, axes[CUBED_MAX_NDIM], naxes; /* axes that are filtered, increasing */
+    uint32_t mask;                         /* bits of these */
+    cubed_filter_boundary boundaries[CUBED_MAX_NDIM];
+    int64_t origins[CUBED_MAX_NDIM];
+    cubed_filter_options options;
+} cb_image;
+
+CUBED_MUST_CHECK cubed_status cb_image_take(const cb_call *c, cb_image_places at, cb_image *out);
+/* An axis, counted from the first one, of an image with at least one. */
+CUBED_MUST_CHECK cubed_status cb_image_axis(const cb_call *c, int i, const cb_image *image,
+                                            int *axis);
+/* A number for each axis: the one at position i for all that are filtered, or a list; `other` for other axes. */
+CUBED_MUST_CHECK cubed_status cb_image_integers(const cb_call *c, int i, const cb_image *image,
+                                                int64_t other, int64_t out[CUBED_MAX_NDIM]);
+CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_image *image,
+                                             double other, double out[CUBED_MAX_NDIM]);
+/* Refuses an origin outside a box of `extent` elements. */
+CUBED_MUST_CHECK cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent,
+                                                    int64_t origin);
+
+/* An array of numbers that an argument lists, with an axis for each axis of the image: those that are not filtered have an
+ * extent of 1. */
+typedef struct cb_image_box {
+    int64_t size[CUBED_MAX_NDIM], n;
+    double *numbers;
+} cb_image_box;
+/* Free *out with cb_image_box_free, also after an error. */
+CUBED_MUST_CHECK cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image,
+                                                cb_image_box *out);
+void cb_image_box_free(const cb_call *c, cb_image_box *box);
+
+/* A structuring element from the parameters size, footprint and, unless `heights` is -1, structure. */
+typedef struct cb_image_structure {
+    cubed_structure of;
+    int64_t size[CUBED_MAX_NDIM];
+    cb_image_box footprint, heights;
+    uint8_t *flags;
+} cb_image_structure;
+/* Free *out with cb_image_structure_free, also after an error. */
+CUBED_MUST_CHECK cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint,
+                                                      int heights, const cb_image *image,
+                                                      cb_image_structure *out);
+/* A footprint alone; with None elements that share a face with the one in the middle, or this one. */
+CUBED_MUST_CHECK cubed_status cb_image_footprint_take(const cb_call *c, int i,
+                                                      const cb_image *image,
+                                                      cb_image_structure *out);
+void cb_image_structure_free(const cb_call *c, cb_image_structure *s);
+
+#endif
