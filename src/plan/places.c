@@ -137,7 +137,7 @@ static const char *noun(place_use use)
     return nouns[use];
 }
 
-/* Reports the conflict, both spellings, and the common place. */
+/* Reports the conflict, both spellings, the common place, and the remedy. An array may replace its source. */
 static cubed_status refuse(const placed *a, const placed *b, cb_place_relation relation,
                            cubed_error *err)
 {
@@ -159,6 +159,10 @@ static cubed_status refuse(const placed *a, const placed *b, cb_place_relation r
         cb_note(err, ": %s and %s are one directory", a->at.text, b->at.text);
     else if (strcmp(x, y) != 0)
         cb_note(err, ": both are %s", a->at.text);
+    if (a->use == USE_RESULT && b->use == USE_SOURCE)
+        cb_note(err, relation == CB_PLACES_SAME && !a->region && !a->overwrite
+                         ? "; overwrite it, or use another target"
+                         : "; use another target");
     return CUBED_E_ARG;
 }
 

@@ -167,6 +167,7 @@ def test_a_result_replaces_its_source_when_asked(store):
     refused = run("eval", "f*2", path, "--out", f"{path}::f", "--progress", "none")
     assert refused.code == 1
     assert "would overwrite the source" in refused.err
+    assert "; overwrite it, or use another target" in refused.err
     np.testing.assert_array_equal(zarr.open_group(path)["f"][...], arrays["f"])
     check(run("eval", "f*2", path, "--out", f"{path}::f", "--overwrite", "--progress", "none"))
     np.testing.assert_array_equal(zarr.open_group(path)["f"][...], arrays["f"] * 2)
