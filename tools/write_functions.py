@@ -247,7 +247,9 @@ def spelled(p: Param) -> str:
     text = p.default or ""
     if text.startswith("["):
         return f"({text[1:-1]})"
-    return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0").replace("e+", "e")
+    if "e+" in text:  # a whole number that is large, which Python would spell in another way
+        text = str(int(float(text)))
+    return f'"{text[1:-1]}"' if text.startswith("'") else text.removesuffix(".0")
 
 
 def signature(f: Function, notes: Notes, shown: list[Param], returns: str) -> str:

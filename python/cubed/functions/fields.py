@@ -544,7 +544,7 @@ def gridarea(
     lat_bounds: Any = None,
     lon_bounds: Any = None,
     edges: str = "great_circles",
-    radius: float = 6.371e06,
+    radius: float = 6371000,
 ) -> Array:
     """The areas of the cells of a grid, in square metres.
 
@@ -567,7 +567,7 @@ def gridarea(
     edges : {"great_circles", "latitudes"}, default "great_circles"
         Edges of cells along a latitude: great circles, as CDO has them, or circles of latitude,
         which give exact bands.
-    radius : float, default 6.371e06
+    radius : float, default 6371000
         Radius of the sphere in metres.
 
     Returns
