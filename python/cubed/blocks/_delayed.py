@@ -15,8 +15,6 @@ from cubed.base._distribution import install_command
 from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
 
-__all__ = ["from_delayed", "to_delayed"]
-
 
 @dataclass(frozen=True)
 class _Value:

@@ -29,8 +29,6 @@ from cubed.blocks._apply import wants_keyword
 from cubed.blocks._reduction import Step, Tree
 from cubed.blocks._tree import groups_of
 
-__all__ = ["map_blocks_multiple_outputs", "merge_chunks", "partial_reduce", "tree_reduce"]
-
 
 def merge_chunks(x: Array, chunks: Sequence[int]) -> Array:
     """Merges adjacent chunks.

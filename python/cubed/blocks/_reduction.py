@@ -32,8 +32,6 @@ from cubed.blocks._tree import groups_of, scan
 from cubed.io._create import as_lazy
 from cubed.runtime._call import refuse_masked_result, to_array
 
-__all__ = ["cumreduction", "reduction"]
-
 Axes = tuple[int, ...]
 
 #: Maximum extent of the blocks that functions are tried with. Longer blocks give results of the
