@@ -4,7 +4,8 @@ A row does not hold notes and an example. They are in src/catalogue/notes/CATEGO
 paragraphs, paragraphs "Raises ERROR: when", then a doctest. A paragraph "Result: NAME" names the
 named tuple of several results, of cubed/functions/_results.py. A paragraph "Takes NAME: TYPE :
 NOTES" adds a parameter that Python takes, and that has no effect. If TYPE is {"A", "B"} or None,
-other values are errors. "Takes NAME by position: ..." lets the parameter be given without its name. "Through NAME": a function of
+other values are errors. "Takes NAME by position: ..." lets the parameter be
+given without its name. "Through NAME": a function of
 cubed/functions/_prepare.py gets the row's name and the arguments, and makes the call. "Written by
 hand": the package has its own function. "Mixed types.": arrays of a list keep their types, which
 the row's function promotes. "Chunks: DEFAULT" gives the Python function a parameter of

@@ -53,7 +53,7 @@ def with_options(
 def _target(name: str, out: Any) -> Array | None:
     if isinstance(out, tuple):
         if len(out) != 1:
-            raise ValueError(f"{name}: out is a tuple of {len(out)}, expected one array")
+            raise TypeError(f"{name} of a lazy array: out has {len(out)} arrays, expected one")
         (out,) = out
     if out is not None and not isinstance(out, Array):
         raise TypeError(

@@ -270,8 +270,8 @@ def test_ufuncs_write_into_lazy_arrays():
     total = lazy(F[0])
     np.add.reduce(lazy(F), out=total)
     np.testing.assert_allclose(total, F.sum(0))
-    with pytest.raises(ValueError, match=r"the result has shape \(5,\), out \(4, 5\)"):
-        np.add(lazy(F[0]), 1, out=lazy(F))
+    with pytest.raises(ValueError, match=r"the result has shape \(4, 5\), out \(5,\)"):
+        np.add(lazy(F), 1, out=lazy(F[0]))
     with pytest.raises(TypeError, match="the result is of float64, which out, int64, is not"):
         np.add(lazy(F), 1, out=lazy(I))
     np.testing.assert_array_equal(np.add(lazy(F), 1, where=B), np.where(B, F + 1, 0))
