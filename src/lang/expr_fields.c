@@ -515,8 +515,10 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     char *named = NULL;
     int n = 0;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
-    *is_one = strcmp(function->category, "fields") == 0 && !(is_area && n != 1) &&
-              !expr_keyword(e, "lat") && !expr_keyword(e, "lon");
+    /* Lists have no coordinates: they are the catalogue's arguments. */
+    *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
+              e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
+              !expr_keyword(e, "lon");
     if (!*is_one) return CUBED_OK;
     static const char *const area_names[] = {"edges", "radius", NULL};
     const char *names[CUBED_MAX_PARAMS + 2] = {"dim"};

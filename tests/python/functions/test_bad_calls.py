@@ -61,8 +61,8 @@ def calls(f):
         yield Call(f, "missing", (), {}, TypeError, required[0].name)
     yield Call(f, "unknown", values, {"no_such_name": 1}, TypeError, "no_such_name")
     by_place = [p for p in params if "KEYWORD_ONLY" not in p.flags]
-    # The package has y in the second place.
-    if len(by_place) == len(params) and f.name != "corrcoef":
+    # The package has more parameters of these by position.
+    if len(by_place) == len(params) and f.name not in ("corrcoef", "rechunk"):
         more = (*values, *(None for _ in params), None)
         yield Call(f, "one too many", more, {}, TypeError, None)
     if required and "POSITION_ONLY" not in required[0].flags:
@@ -135,6 +135,11 @@ OTHERWISE = {
     "geomspace: endpoint no number": "as num",
     "geomspace: axis no number": "as num",
     "gradient: edge_order no number": "only 1 and 2 are orders",
+    "packbits: axis out of range": "floats are refused first",
+    "unpackbits: axis out of range": "as packbits",
+    "repeat: axis out of range": "numbers of repeats that are floats are refused first",
+    "vander: N no number": "NumPy looks at the dimensions of the array first",
+    "vander: increasing no number": "as N",
     "pad: unknown": "NumPy calls a name that the mode does not take a wrong value",
     "pad: constant_values no number": "NumPy calls a string a wrong value",
     "pad: end_values no number": "the mode does not take it, which NumPy calls a wrong value",
