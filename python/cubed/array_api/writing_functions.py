@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import is_scalar, normalize_axis
 from cubed.array_api.creation_functions import arange, asarray
 from cubed.array_api.elementwise_functions import clip
@@ -326,6 +327,7 @@ def _flat(title: str, x: Array, values: Any, casting: Any) -> Array:
     """Converts values to a vector of the type of x; values other than arrays as NumPy converts
     them."""
     if not hasattr(values, "dtype"):
+        refuse_foreign(values)
         return as_lazy(np.asarray(values, dtype=x.dtype).ravel())
     v = as_lazy(values)
     if not np.can_cast(v.dtype, x.dtype, casting):

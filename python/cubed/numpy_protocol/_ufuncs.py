@@ -121,9 +121,11 @@ def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
 
 
 def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if set(kwargs) - {"dtype", "out", "where"} or ufunc.signature is not None:
-        return NotImplemented
     func = ours(ufunc.__name__) if _is_numpys(ufunc) else None
+    if ufunc.signature is not None:  # matmul and its kin
+        return NotImplemented if func is None or kwargs else func(*args)
+    if set(kwargs) - {"dtype", "out", "where"}:
+        return NotImplemented
     function = functools.partial(_by_blocks, ufunc) if func is None else func
     return with_options(ufunc, function, args, **kwargs)
 

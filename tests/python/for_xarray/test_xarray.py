@@ -412,7 +412,7 @@ def test_fill_is_bounded(spec):
     """Twenty times the memory, one task's worth at a time."""
     x = cubed.random.random((5_000_000, 4), chunks=(50_000, 4), spec=spec)
     kept = cubed.array_api.where(x < 0.5, x, float("nan"))
-    filled = cubed.array_api._fill.forward_fill(kept, axis=0)
+    filled = cubed.push(kept, axis=0)
     assert x.nbytes > 3 * spec.allowed_mem
     assert 0.24 < float(cubed.nanmean(filled)) < 0.26
 

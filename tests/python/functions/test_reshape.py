@@ -108,7 +108,7 @@ def test_edges(tmp_path):
         ("reshape(zeros(6), (-1, -1))", "or -1 once"),
         ("reshape(zeros((0, 2)), (0, -1))", "0 elements do not become a multiple of 0"),
         ("reshape(zeros(6), (6, -2))", "extent -2"),
-        ("repeat(zeros(6), -1)", "expected >= 0"),
+        ("repeat(zeros(6), -1)", "expected 0 or more"),
         ("repeat(zeros(6), 2, axis=1)", "out of range"),
     ],
 )

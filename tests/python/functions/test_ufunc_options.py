@@ -139,3 +139,18 @@ def test_complex_numbers_have_no_sign_and_no_angle_in_degrees(name):
             getattr(cubed, name)(lazy(x))
         with pytest.raises(TypeError):
             getattr(np, name)(x)
+
+
+def test_ufuncs_of_matrices():
+    for name in ("matmul", "vecdot"):
+        if not hasattr(np, name):  # before NumPy 2.0
+            continue
+        ufunc = getattr(np, name)
+        args = (F, F.T) if name == "matmul" else (F, F)
+        got = ufunc(*map(lazy, args))
+        assert isinstance(got, cubed.Array)
+        np.testing.assert_allclose(got.compute(), ufunc(*args))
+        with pytest.raises(TypeError, match=f"{name} of a lazy array"):
+            ufunc(*map(lazy, args), out=np.empty(got.shape))
+    with pytest.raises(TypeError, match="has no parameter axes"):
+        np.matmul(lazy(F), lazy(F.T), axes=[(0, 1), (0, 1), (0, 1)])
