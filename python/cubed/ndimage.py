@@ -1,6 +1,7 @@
-"""Filters and objects of images, with the names of :mod:`scipy.ndimage`, and pyramids.
+"""Filters, objects and measurements of images as in :mod:`scipy.ndimage`, and pyramids.
 
 The library filters; SciPy labels the objects of blocks. The filters are rows of the catalogue.
+Measurements of labelled objects are reductions of groups.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from cubed.array._operands import to_numpy
 from cubed.array_api._pad import pad
 from cubed.array_api.block_functions import coarsen
 from cubed.array_api.composed_functions import rint
+from cubed.array_api.creation_functions import ones
 from cubed.base._dtypes import kind_of
 from cubed.base._held import import_counted
 from cubed.base._remote import shown
 from cubed.base._types import Axis, DTypeLike, NDArray, Shape
 from cubed.blocks._apply import map_blocks
+from cubed.blocks._groupby import groupby_reduce
 from cubed.exceptions import ArrayExistsError
 from cubed.functions._calls import type_for
+from cubed.functions.manipulation import broadcast_to, stack
 from cubed.functions.morphology import (
     binary_closing,
     binary_dilation,
@@ -77,10 +81,12 @@ __all__ = [
     "binary_hit_or_miss",
     "binary_opening",
     "black_tophat",
+    "center_of_mass",
     "convolve",
     "convolve1d",
     "correlate",
     "correlate1d",
+    "extrema",
     "gaussian_filter",
     "gaussian_filter1d",
     "gaussian_gradient_magnitude",
@@ -93,11 +99,17 @@ __all__ = [
     "iterate_structure",
     "label",
     "laplace",
+    "maximum",
     "maximum_filter",
     "maximum_filter1d",
+    "maximum_position",
+    "mean",
+    "median",
     "median_filter",
+    "minimum",
     "minimum_filter",
     "minimum_filter1d",
+    "minimum_position",
     "morphological_gradient",
     "morphological_laplace",
     "percentile_filter",
@@ -105,8 +117,12 @@ __all__ = [
     "pyramid",
     "rank_filter",
     "sobel",
+    "standard_deviation",
+    "sum",
+    "sum_labels",
     "uniform_filter",
     "uniform_filter1d",
+    "variance",
     "white_tophat",
 ]
 
@@ -420,7 +436,7 @@ def _touching(
     """Pairs of labels that touch across a border of blocks, numbered over all blocks."""
     ids = []
     for side in range(2):
-        places = [np.searchsorted(np.cumsum(c), np.arange(sum(c)), side="right") for c in chunks]
+        places = [np.searchsorted(np.cumsum(c), np.arange(np.sum(c)), side="right") for c in chunks]
         places[axis] = places[axis][p - 1 + side : p + side]
         mine = face[(*(slice(None),) * axis, slice(side, side + 1))].astype(np.int64)
         ids.append(np.where(mine > 0, mine + offsets[np.ix_(*places)], 0))
@@ -451,6 +467,398 @@ def _joined(pairs: NDArray, total: int) -> tuple[NDArray, int]:
     rank = np.empty(n, np.int64)
     rank[np.argsort(first)] = np.arange(1, n + 1)
     return np.concatenate([[0], rank[inverse]]), int(n)
+
+
+# --- Measurements -------------------------------------------------------------------------------
+
+
+def _objects(name: str, input: Any, labels: Any, index: Any) -> tuple[Array, Any, Any, bool]:
+    """An image, a label for each of its elements, the labels of objects, and whether it is one."""
+    x = as_lazy(input)
+    if labels is None:
+        return x, None, None, True
+    by = as_lazy(labels)
+    if by.dtype.kind not in "biu":
+        raise TypeError(f"{name}: labels are {by.dtype}, expected integers")
+    chosen = None if index is None else to_numpy(index)
+    if chosen is not None and chosen.dtype.kind not in "biu":
+        raise TypeError(f"{name}: index is {chosen.dtype}, expected integers")
+    if chosen is None or chosen.ndim == 0:
+        by, one = (by > 0 if chosen is None else by == int(chosen)), True
+        by, chosen = by.astype(np.int8), np.ones(1, np.int8)
+    else:
+        one = False
+    if by.shape != x.shape:
+        by = broadcast_to(by, x.shape)
+    return x, by, chosen, one
+
+
+def _measured(
+    name: str, input: Any, labels: Any, index: Any, func: str, fill: Any = None, wide: bool = False
+) -> Array:
+    """A reduction of each object. With `wide`, it is computed in float64, as by SciPy."""
+    x, by, chosen, one = _objects(name, input, labels, index)
+    if by is None:
+        by, chosen = ones(x.shape, dtype=np.int8, chunks=x.chunks), np.ones(1, np.int8)
+    if wide and x.dtype.kind in "biuf" and not (one and func == "sum"):
+        x = x.astype(np.float64)
+    if x.ndim == 0:
+        x, by = x.reshape((1,)), by.reshape((1,))
+    expected, place = np.unique(chosen, return_inverse=True)
+    made, *_ = groupby_reduce(
+        x, by, func=func, expected_groups=expected, fill_value=fill,
+        min_count=None if fill is None else 1,
+    )  # fmt: skip
+    if one:
+        return made[0]
+    if np.array_equal(place.reshape(-1), np.arange(expected.size)) and chosen.ndim == 1:
+        return made
+    return made[place.reshape(-1)].reshape(chosen.shape)
+
+
+def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The sums of the elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        0 for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.sum_labels(x, labels, [1, 2]).compute()
+    array([ 5., 11.])
+    """
+    return _measured("sum_labels", input, labels, index, "sum", None, True)
+
+
+def mean(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The means of the elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        NaN for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.mean(x, labels, [1, 2]).compute()
+    array([2.5, 5.5])
+    """
+    return _measured("mean", input, labels, index, "mean", None, True)
+
+
+def variance(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The variances of the elements of objects, without a correction.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        NaN for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.variance(x, labels, [1, 2]).compute()
+    array([ 2.25, 12.25])
+    """
+    return _measured("variance", input, labels, index, "var", None, True)
+
+
+def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The standard deviations of the elements of objects, without a correction.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        NaN for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.standard_deviation(x, labels, [1, 2]).compute()
+    array([1.5, 3.5])
+    """
+    return _measured("standard_deviation", input, labels, index, "std", None, True)
+
+
+def minimum(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The least elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        0 for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.minimum(x, labels, [1, 2]).compute()
+    array([1., 2.])
+    """
+    return _measured("minimum", input, labels, index, "min", 0, False)
+
+
+def maximum(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The greatest elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        0 for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.maximum(x, labels, [1, 2]).compute()
+    array([4., 9.])
+    """
+    return _measured("maximum", input, labels, index, "max", 0, False)
+
+
+def median(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The medians of the elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        A number for each object, in the shape of `index`; 0-d for one object.
+        NaN for a label without elements. Lazy.
+
+    Notes
+    -----
+    A task holds all elements of the image.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.median(x, labels, [1, 2]).compute()
+    array([2.5, 5.5])
+    """
+    return _measured("median", input, labels, index, "median", None, True)
+
+
+def _positions(name: str, input: Any, labels: Any, index: Any, func: str) -> Array:
+    """The position of the first least or greatest element of each object, along a last axis."""
+    x = as_lazy(input)
+    if x.ndim == 0:
+        raise ValueError(f"{name}: the image is 0-d, expected axes: reshape it to (1,)")
+    flat = _measured(name, x, labels, index, func, 0)
+    steps = [math.prod(x.shape[d + 1 :]) for d in range(x.ndim)]
+    return stack(
+        [flat // max(step, 1) % max(n, 1) for step, n in zip(steps, x.shape, strict=True)], axis=-1
+    )
+
+
+def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The positions of the least elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        The position along each axis of the image, in the last axis; the first one of equal
+        elements. Other axes are those of `index`. Zeros for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.minimum_position(x, labels, [1, 2]).compute()
+    array([[0],
+           [3]])
+    """
+    return _positions("minimum_position", input, labels, index, "argmin")
+
+
+def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The positions of the greatest elements of objects.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        The position along each axis of the image, in the last axis; the first one of equal
+        elements. Other axes are those of `index`. Zeros for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.maximum_position(x, labels, [1, 2]).compute()
+    array([[1],
+           [2]])
+    """
+    return _positions("maximum_position", input, labels, index, "argmax")
+
+
+def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Array, Array, Array, Array]:
+    """The least and greatest elements of objects, and their positions.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers with an order.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    tuple[Array, Array, Array, Array]
+        What :func:`minimum`, :func:`maximum`, :func:`minimum_position` and
+        :func:`maximum_position` return.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> least, greatest, *_ = cubed.ndimage.extrema(x, labels, [1, 2])
+    >>> least.compute(), greatest.compute()
+    (array([1., 2.]), array([4., 9.]))
+    """
+    return (
+        minimum(input, labels, index),
+        maximum(input, labels, index),
+        minimum_position(input, labels, index),
+        maximum_position(input, labels, index),
+    )
+
+
+def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Array:
+    """The centres of mass of objects, whose elements are weights of their positions.
+
+    Parameters
+    ----------
+    input : array_like
+        Numbers.
+    labels : array_like of int or None
+        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+    index : int, array_like of int or None
+        Labels of the objects. None: elements with labels above 0 are one object.
+
+    Returns
+    -------
+    Array
+        The centre along each axis of the image, in the last axis. Other axes are those of `index`.
+        NaN for a label without elements. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
+    >>> cubed.ndimage.center_of_mass(x, labels, [1, 2]).compute().round(3)
+    array([[0.8  ],
+           [2.182]])
+    """
+    x = as_lazy(input)
+    if x.ndim == 0:
+        raise ValueError("center_of_mass: the image is 0-d, expected axes: reshape it to (1,)")
+    total = sum_labels(x, labels, index)
+    parts = []
+    for d, n in enumerate(x.shape):
+        along = np.arange(float(n)).reshape([n if e == d else 1 for e in range(x.ndim)])
+        parts.append(sum_labels(x * along, labels, index) / total)
+    return stack(parts, axis=-1)
+
+
+#: SciPy's older name of :func:`sum_labels`.
+sum = sum_labels
 
 
 # --- Pyramids -------------------------------------------------------------------------------------
