@@ -268,6 +268,18 @@ static cubed_array *spread_initial(const chosen *c, const cubed_array *x, cubed_
     return cb_step_broadcast(c->s, initial, ndim, shape);
 }
 
+/* The extreme of a result and the first value. With skip_nan one of them counts alone if the other is NaN or NaT. */
+static cubed_array *extreme_of_two(const chosen *c, cubed_array *a, cubed_array *b)
+{
+    const cubed_op which =
+        c->o->reduction == CUBED_REDUCE_MAX ? CUBED_OP_MAXIMUM : CUBED_OP_MINIMUM;
+    const bool is_complex = kind_of(a) == CUBED_KIND_COMPLEX;
+    cubed_array *made = is_complex ? complex_extreme(c, a, b) : op(c, which, a, b);
+    if (!c->o->skip_nan || !(has_nan(a) || kind_of(a) == CUBED_KIND_TIME)) return made;
+    made = cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, b, b), a, made);
+    return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, a, a), b, made);
+}
+
 static cubed_array *reduce_filled(const chosen *c, cubed_array *x);
 
 static cubed_array *reduce_from(const chosen *c, cubed_array *x)
@@ -286,9 +298,7 @@ static cubed_array *reduce_from(const chosen *c, cubed_array *x)
     if (!is_extreme(c->o))
         return op(c, c->o->reduction == CUBED_REDUCE_SUM ? CUBED_OP_ADD : CUBED_OP_MULTIPLY, out,
                   initial);
-    if (kind_of(out) == CUBED_KIND_COMPLEX) return complex_extreme(c, out, initial);
-    return op(c, c->o->reduction == CUBED_REDUCE_MAX ? CUBED_OP_MAXIMUM : CUBED_OP_MINIMUM, out,
-              initial);
+    return initial ? extreme_of_two(c, out, initial) : NULL;
 }
 
 /* --- Any ----------------------------------------------------------------------------------------------- */

@@ -55,6 +55,13 @@ CASES = {
     "any where": (lambda x: np.any(x, 0, where=~B), B),
     "nansum where": (lambda x: np.nansum(x, 0, where=B, initial=1.0), G),
     "nanmax initial": (lambda x: np.nanmax(x, 0, initial=0.2), G),
+    "nanmax initial of NaN alone": (lambda x: np.nanmax(x * np.nan, 0, initial=0.2), F),
+    "nanmin initial NaN": (lambda x: np.nanmin(x, 0, initial=np.nan), G),
+    "nanmin initial of NaT alone": (
+        lambda x: np.nanmin(x - np.timedelta64("NaT"), initial=np.timedelta64(5, "s")),
+        np.arange(4).astype("m8[s]"),
+    ),
+    "nanmax initial of complex NaN alone": (lambda x: np.nanmax(x * np.nan, initial=2 + 1j), C),
     "nanmin where": (lambda x: np.nanmin(x, 0, initial=0.2, where=B), G),
     "nanmean where": (lambda x: np.nanmean(x, 0, where=~B), G),
     "nanvar where": (lambda x: np.nanvar(x, 0, where=~B), G),
