@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
@@ -214,6 +216,24 @@ static void test_threads(void **state)
     cb_throttle_free_all(all);
 }
 
+/* A forked child neither counts the refusals of its parent nor takes the locks that the parent may have held. */
+static void test_a_forked_child(void **state)
+{
+    (void)state;
+    cb_throttle *all = NULL, *t = new_throttle(&all, 4);
+    unsigned limit;
+    int status;
+    assert_true(cb_throttle_enter(t, SECOND));
+    (void)cb_throttle_leave(t, SECOND, CB_THROTTLED_REFUSED, 0, SECOND);
+    assert_int_equal(cb_throttle_refusals(all, &limit), 1);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(cb_throttle_refusals(all, &limit) != 0 || limit != 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cb_throttle_free_all(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_what_runs_is_not_halved),
         cmocka_unit_test(test_a_service_that_refuses_everything),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_a_forked_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

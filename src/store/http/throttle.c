@@ -172,7 +172,10 @@ uint64_t cb_throttle_refusals(cb_throttle *all, unsigned *limit)
 {
     uint64_t sum = 0;
     unsigned least = 0;
+    const pid_t pid = getpid();
     for (cb_throttle *t = all; t; t = t->next) {
+        /* The parent may have held the lock at the fork. */
+        if (t->pid != pid) continue;
         cb_mutex_lock(&t->lock);
         const unsigned own = (unsigned)(t->limit / PARTS);
         sum += t->refusals;

@@ -35,8 +35,8 @@ bool cb_throttle_enter(cb_throttle *t, int64_t now);
  * nanoseconds for which the service has refused every call; 0 if it accepts some. */
 int64_t cb_throttle_leave(cb_throttle *t, int64_t began, cb_throttled how, uint64_t random,
                           int64_t now);
-/* Returns the number of refused calls so far of all throttles of a list. Sets *limit, unless NULL, to the smallest limit on
- * calls in flight of those that refused any; 0: none did. */
+/* Returns the number of refused calls so far of this process's throttles of a list. Sets *limit, unless NULL, to the smallest
+ * limit on calls in flight of those that refused any; 0: none did. */
 uint64_t cb_throttle_refusals(cb_throttle *all, unsigned *limit);
 
 #endif
