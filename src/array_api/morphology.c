@@ -21,6 +21,8 @@ static void drop_mirrored(cubed_context *ctx, mirrored *m)
 {
     cb_free(&ctx->alloc, m->footprint, (size_t)m->n);
     cb_free(&ctx->alloc, m->heights, (size_t)m->n * sizeof *m->heights);
+    m->footprint = NULL;
+    m->heights = NULL;
 }
 
 static cubed_status take_structure(const char *name, const cubed_array *x,

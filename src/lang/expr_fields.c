@@ -229,6 +229,7 @@ static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, 
     *out = x ? cubed_array_ref(x) : NULL;
     if (!x || !is_radians) return CUBED_OK;
     cubed_array_unref(*out);
+    *out = NULL;
     cubed_status st = cubed_astype(x, CUBED_FLOAT64, &in[0], f->b->err);
     if (st == CUBED_OK)
         st = cubed_array_full(f->b->ctx, CUBED_FLOAT64, 0, NULL, NULL, &factor, &in[1], f->b->err);
