@@ -183,6 +183,9 @@ cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights, cubed_fiel
     cubed_field_options o = CUBED_FIELD_OPTIONS_INIT;
     uint32_t mask;
     CB_TRY(CB_OPTIONS_TAKE("field_reduce", options, &o, err));
+    if ((unsigned)which > CUBED_FIELD_STD1)
+        return cb_fail(err, CUBED_E_ARG, "field_reduce: statistic number %d, expected 0 to %d",
+                       (int)which, CUBED_FIELD_STD1);
     CB_TRY(check_types(x, weights, which, err));
     if (o.axes)
         CB_TRY(cb_api_axes("field_reduce", x->node.grid->ndim, o.axes, o.naxes, &mask, err));

@@ -188,6 +188,8 @@ static void test_ranges_and_means(void **state)
     o.naxes = 1;
     REFUSED(cubed_average(x, vector(f, CUBED_FLOAT64, 3, w), &o, &y, NULL, &f->err), CUBED_E_ARG,
             "average: weights have shape (3), expected the shape");
+    REFUSED(cubed_field_reduce(x, NULL, (cubed_field_statistic)11, NULL, &y, &f->err), CUBED_E_ARG,
+            "field_reduce: statistic number 11, expected 0 to 10");
     REFUSED(cubed_average(vector(f, span, 2, when), vector(f, CUBED_FLOAT64, 2, w), NULL, &y, NULL,
                           &f->err),
             CUBED_E_TYPE, "average is not defined for timedelta64[s] with weights of float64");
