@@ -1492,8 +1492,7 @@ def zonmax(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonmean(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The mean of each circle of latitude.
 
-    Elements that are NaN are left out with their weights: the sum of ``w * x`` divided by the sum
-    of ``w``.
+    Missing elements are left out.
 
     In an expression, such as ``cubed.eval("zonmean(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1592,8 +1591,7 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The standard deviation of each circle of latitude.
 
-    The root of the sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing
-    elements.
+    The root of the mean of ``(x - mean)**2``, without missing elements.
 
     In an expression, such as ``cubed.eval("zonstd(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1692,7 +1690,7 @@ def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The variance of each circle of latitude.
 
-    The sum of ``w * (x - mean)**2`` divided by the sum of ``w``, without missing elements.
+    The mean of ``(x - mean)**2``, without missing elements.
 
     In an expression, such as ``cubed.eval("zonvar(t2m)", t2m=place)``, the axis is found by the
     coordinates.
@@ -1725,8 +1723,7 @@ def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     """The variance of the sample each circle of latitude.
 
-    With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
-    equal weights. Missing elements are left out.
+    The divisor is ``n - 1`` for n elements that are not missing.
 
     In an expression, such as ``cubed.eval("zonvar1(t2m)", t2m=place)``, the axis is found by the
     coordinates.
