@@ -171,7 +171,8 @@ typedef struct expr_function {
 const expr_function *expr_find_function(const char *name);
 /* All tables of functions; NULL ends them. */
 const expr_function *const *expr_function_tables(void);
-/* The tables, which end with a row without a name: attributes; assignment; reductions by group; calendars; and selections by labels. */
+/* The tables, which end with a row without a name: attributes, assignment, reductions by group, calendars, and selections by
+ * labels. */
 extern const expr_function expr_attribute_functions[], expr_block_functions[],
     expr_group_functions[], expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */

@@ -149,9 +149,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
 
-/* Serves as a worker in AWS Lambda: performs the invocations ({"cubed": a message with everything that a worker needs, in base64}) of the
- * runtime interface at `api` (HOST:PORT; AWS_LAMBDA_RUNTIME_API there) until it fails or is cancelled. CUBED_E_UNSUPPORTED
- * in a library without libcurl. */
+/* Serves as a worker in AWS Lambda: performs the invocations of the runtime interface at `api` (HOST:PORT;
+ * AWS_LAMBDA_RUNTIME_API there) until it fails or is cancelled. An invocation is {"cubed": a message with everything that a
+ * worker needs, in base64}. CUBED_E_UNSUPPORTED in a library without libcurl. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
