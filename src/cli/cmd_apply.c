@@ -108,6 +108,9 @@ static size_t argument_length(const char *at)
     return n;
 }
 
+static const char name_characters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
 static bool is_literal(const char *text)
 {
     static const char *const words[] = {"True", "False", "None", "nan", "inf"};
@@ -132,8 +135,7 @@ static char *quoted(const char *text, size_t n)
 /* Reads an argument VALUE, FIRST/LAST (a range), or either after KEY=. */
 static argument read_argument(const char *text)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    size_t key = strspn(text, letters);
+    size_t key = strspn(text, name_characters);
     if (text[key] != '=' || isdigit((unsigned char)*text)) key = 0;
     const char *value = key ? text + key + 1 : text;
     const size_t first = strcspn(value, "/");
@@ -371,12 +373,25 @@ static int add_statement(apply *a, const variable *v)
     return n;
 }
 
+/* Whether an expression can assign the name to a result: those that begin with _ are no results. */
+static bool is_result_name(const char *name)
+{
+    return isalpha((unsigned char)*name) && !name[strspn(name, name_characters)];
+}
+
 static int write_expression(apply *a)
 {
     const content *c = &a->content[0];
     int applied = 0;
     for (int i = 0; i < c->n; i++) {
+        const char *name = c->variable[i].name;
         if (is_aside(c, &c->variable[i])) continue;
+        if (!is_result_name(name))
+            return cli_usage_error("apply",
+                                   "the variable \"%s\" of %s has no name for an expression, "
+                                   "expected letters, digits and _, a letter first: `cubed eval "
+                                   "'x = ...' --in x=%s::%s` gives it another name",
+                                   name, a->in[0], a->in[0], name);
         const int n = add_statement(a, &c->variable[i]);
         if (n < 0)
             return cli_usage_error("apply",

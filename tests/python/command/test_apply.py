@@ -107,10 +107,14 @@ def test_texts_are_copied(tmp_path):
         (["apply", "in.nc", "out.nc"], "is no function"),
         (["apply", "--overwrite"], "expected a function"),
         (["monmean", "absent.nc", "out.nc"], "absent.nc"),
+        (["mean,n", "digit.nc", "out.nc"], 'variable "2t" of'),
+        (["mean,n", "hidden.nc", "out.nc"], 'variable "_t" of'),
     ],
 )
 def test_what_is_wrong(source, tmp_path, words, says):
     xr.Dataset({"a": ("n", [1.0]), "b": ("n", [1.0])}).to_netcdf(tmp_path / "other.nc")
+    for name, variable in (("digit.nc", "2t"), ("hidden.nc", "_t")):
+        xr.Dataset({variable: ("n", [1.0]), "a": ("n", [1.0])}).to_netcdf(tmp_path / name)
     done = run(*(tmp_path / w if w.endswith(".nc") else w for w in words))
     assert done.code != 0
     assert says in done.err
