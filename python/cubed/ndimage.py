@@ -481,6 +481,8 @@ def _objects(name: str, input: Any, labels: Any, index: Any) -> tuple[Array, Any
     if by.dtype.kind not in "biu":
         raise TypeError(f"{name}: labels are {by.dtype}, expected integers")
     chosen = None if index is None else to_numpy(index)
+    if chosen is not None and chosen.size == 0:
+        chosen = chosen.astype(np.int64)  # NumPy's type of an empty list is float64.
     if chosen is not None and chosen.dtype.kind not in "biu":
         raise TypeError(f"{name}: index is {chosen.dtype}, expected integers")
     if chosen is None or chosen.ndim == 0:

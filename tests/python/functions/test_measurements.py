@@ -85,6 +85,19 @@ def test_images_without_elements():
     assert np.isnan(ndimage.mean(x, labels, [1]).compute()).all()
 
 
+@pytest.mark.parametrize("name", NUMBERS + PLACES)
+def test_an_empty_index_has_no_measurements(name):
+    got = getattr(ndimage, name)(cubed.from_array(image("f8"), chunks=4), LABELS, []).compute()
+    assert got.shape == ((0, 2) if name in PLACES else (0,))
+
+
+@pytest.mark.parametrize("index", [300, -1, [-1, 300, 255]])
+def test_labels_beyond_the_type_of_labels_are_not_those_within(index):
+    x, labels = np.arange(6.0), np.array([1, 2, 3, 1, 44, 255], "u1")
+    got = ndimage.sum_labels(cubed.from_array(x, chunks=4), labels, index).compute()
+    np.testing.assert_array_equal(got, scipy.ndimage.sum_labels(x, labels, index))
+
+
 def test_images_without_axes():
     assert ndimage.sum_labels(np.float64(3), np.int64(1), [1, 2]).compute().tolist() == [3, 0]
     assert ndimage.maximum(np.float64(3)).compute() == 3
