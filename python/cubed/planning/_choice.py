@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,6 +58,8 @@ def fuses(
 
 
 def _takes_names(function: Callable[..., Any]) -> bool:
+    import inspect  # lazy: importing the package does not need it
+
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # many functions in C have no signature

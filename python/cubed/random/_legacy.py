@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Callable
 from functools import wraps
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from cubed.array._array import Array
 from cubed.base._types import ChunksLike, DTypeLike
+from cubed.base._warnings import warn
 from cubed.random._draws import Size
 from cubed.random._generator import Generator
 
@@ -173,7 +173,7 @@ class RandomState(Generator):
         True
         """
         message = "random_integers is deprecated: randint(low, high + 1) has the same numbers"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        warn(message, DeprecationWarning)
         first, last = (1, low) if high is None else (low, high)
         return self.integers(first, last, size, endpoint=True, chunks=chunks)
 
@@ -261,8 +261,5 @@ def function(name: str) -> Callable[..., Any]:
 
     call.__qualname__ = name
     call.__module__ = "cubed.random"
-    signature = inspect.signature(own)
-    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=list(signature.parameters.values())[1:]
-    )
+    call.__wrapped__ = MethodType(own, RandomState)  # a signature without `self`
     return call

@@ -29,7 +29,7 @@ SITE = pathlib.Path(cubed.__file__).resolve().parents[1]
 PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 SOURCES = [*(ROOT / "src/cli").glob("*.[ch]"), *(ROOT / "python").rglob("*.py")]
 #: Packages that the text installs by name, and that no extra has.
-OTHERS = {"cubed-xarray", "ipython", "ml_dtypes", "pre-commit", "ray", "tqdm"}
+OTHERS = {"cubed-xarray", "ipython", "ml_dtypes", "pre-commit", "ray", "tqdm", "xarray", "zarr"}
 #: Lines that are about another distribution, or another project's clone.
 NOT_OURS = {"cubed-xarray", "-r requirements.txt"}
 
