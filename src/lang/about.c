@@ -14,11 +14,11 @@
 typedef struct named_rule {
     const char *name;
     cubed_attrs_rule rule;
-    const char *method; /* of cell_methods; NULL: CF has none */
-    int first;          /* of the operands that count */
+    const char *method; /* in cell_methods; NULL if CF has none */
+    int first;          /* first operand whose attributes count */
 } named_rule;
 
-/* Of functions whose rows in the catalogue do not say it. */
+/* Rules of functions whose catalogue rows have no rule. */
 static const named_rule rules[] = {
     {"sel", CUBED_ATTRS_VIEW, NULL, 0},          {"assign", CUBED_ATTRS_SAME, NULL, 0},
     {EXPR_SET_ATTRS, CUBED_ATTRS_VIEW, NULL, 0}, {"first", CUBED_ATTRS_REDUCE, NULL, 0},
@@ -42,7 +42,7 @@ static named_rule find_rule(const char *name)
 
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
-/* Of the stored values, or of each single one. */
+/* Attributes that describe stored or single values, so they do not hold for computed values. */
 static const char *const of_values[] = {"_FillValue",
                                         "missing_value",
                                         "valid_min",
@@ -64,13 +64,13 @@ static const char *get_text(const json_t *attrs, const char *name)
     return text ? text : "";
 }
 
-/* Numbers of units since a date are places in time: their sums and spreads are none. */
+/* Values in units since a date are points in time; their sums and spreads are not. */
 static bool is_reference(const json_t *attrs)
 {
     return cubed_time_units_since(get_text(attrs, "units"));
 }
 
-/* Removes an attribute and the type that is stated of it. `name` may be the attribute's own key, which is freed last. */
+/* Removes an attribute and its recorded type. `name` may be the attribute's own key, which is freed last. */
 static void drop_attribute(json_t *attrs, const char *name)
 {
     json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
@@ -78,7 +78,7 @@ static void drop_attribute(json_t *attrs, const char *name)
     json_object_del(attrs, name);
 }
 
-/* What holds for computed values; NULL if nothing does: values that are packed and were not decoded have no units. */
+/* Keeps the attributes that hold for computed values. NULL for packed values that were not decoded, which have no units. */
 static json_t *computed(json_t *attrs)
 {
     if (json_object_get(attrs, "scale_factor") || json_object_get(attrs, "add_offset")) {
@@ -121,12 +121,12 @@ static json_t *unless_reference(json_t *attrs)
     return NULL;
 }
 
-/* "K" -> "K2", "m s-1" -> "(m s-1)2", as UDUNITS has powers. */
+/* "K" -> "K2", "m s-1" -> "(m s-1)2", the UDUNITS syntax of powers. */
 static void square_units(expr_builder *b, json_t *attrs)
 {
     const char *units = get_text(attrs, "units");
     if (!*units || strcmp(units, "1") == 0) return;
-    /* Of differences in degrees. */
+    /* Squared differences of degrees Celsius are in K2. */
     if (strcmp(units, "degC") == 0 || strcmp(units, "celsius") == 0 ||
         strcmp(units, "Celsius") == 0)
         units = "K";
@@ -163,7 +163,7 @@ static bool is_axis_in(int d, int ndim, int n, const int *axes)
     return n < 0;
 }
 
-/* "time: mean" behind what is there, as CDO puts it; nothing where a dimension has no name. */
+/* Appends "time: mean" to cell_methods, as CDO does. Adds nothing if a reduced dimension has no name. */
 static void add_method(expr_builder *b, json_t *attrs, const cubed_array *x, int n, const int *axes,
                        const char *method)
 {
@@ -236,7 +236,7 @@ cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim)
     return NULL;
 }
 
-/* Takes the coordinate over. */
+/* Takes ownership of the coordinate. */
 static void put_coord(expr_builder *b, expr_about *about, cubed_expr_coord coord)
 {
     cubed_expr_coord *have = expr_find_coord(about, coord.dim);
@@ -285,8 +285,8 @@ static void remove_coord(expr_about *about, const char *dim)
     *c = about->coords[--about->ncoords];
 }
 
-/* Of two operands, x and y: what both say of a dimension, or that no coordinate holds. Of one element that is
- * repeated along a dimension nothing counts. */
+/* Merges the coordinates of two operands, x and y. If their coordinates of a dimension differ, no coordinate describes it.
+ * An operand with one element that is broadcast along the dimension does not count. */
 static void merge_coords(expr_builder *b, expr_about *into, const cubed_array *x,
                          const expr_about *other, const cubed_array *y)
 {
@@ -316,7 +316,7 @@ static cubed_array *built(const expr_builder *b, const expr *e)
     return e->number < b->nbuilt ? b->built[e->number].array : NULL;
 }
 
-/* Of a name: what its statement said, or the input's own attributes. */
+/* Describes a name: the description of its statement, or the attributes of the input. */
 static expr_about about_name(expr_builder *b, const expr *e)
 {
     const expr_result *r = b->result;
@@ -357,7 +357,7 @@ static int count_operands(const expr *e)
     return n;
 }
 
-/* Operands of a call or an operator: children, or those of a list. */
+/* The operands of a call or an operator: its children, or the items of its list. */
 static int operands(const expr *e, const expr **list)
 {
     int n = 0;
@@ -370,7 +370,7 @@ static int operands(const expr *e, const expr **list)
     return n;
 }
 
-/* "area: mean (areas from bounds)", or "lon: mean"; "K m2" of an integral. */
+/* "area: mean (areas from bounds)", or "lon: mean"; "K m2" for an integral. */
 static void add_field_method(expr_builder *b, const expr *e, json_t *attrs, const char *method)
 {
     const expr_reduced *reduced = &b->built[e->number].reduced;
@@ -477,7 +477,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     const expr *named = f ? rule_argument(f, e) : NULL;
     if (named || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
         named_rule r = find_rule(named ? named->text : e->text);
-        /* Labels do not say along which dimension they group. */
+        /* Labels do not name the dimension that they group. */
         if (!named || f->coords != CUBED_COORDS_WINDOWS) r.method = NULL;
         return r;
     }
@@ -494,7 +494,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
-/* Merges what an operand says into what the ones before it say. `kept` is the packing of the result, or NULL if it has
+/* Merges the description of an operand into that of the operands before it. `kept` is the packing of the result, or NULL if it has
  * values. `counts`: the operand's attributes matter. */
 static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, bool counts,
                         bool is_first, const cubed_array **first, expr_about *all)

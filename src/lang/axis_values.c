@@ -20,7 +20,7 @@ void axis_values_free(axis_values *v)
     expr_coord_free(&v->had);
 }
 
-/* The elements along axis d of x, which e became: of the input's coordinate, or of one that was made. */
+/* Opens the coordinate along axis d of x, the array built from e: the input's coordinate, or one made by the expression. */
 static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
                                     cubed_expr_coord *had, cubed_array **out)
 {

@@ -1,14 +1,14 @@
-/* The elements of the coordinate of a dimension, read when an expression is built. */
+/* Reads the coordinate values of a dimension while an expression is built. */
 #ifndef CUBED_LANG_AXIS_VALUES_H
 #define CUBED_LANG_AXIS_VALUES_H
 
 #include "cubed/calendar.h"
 #include "lang/expr_builder.h"
 
-/* Maximum number of elements of a coordinate, and of the intervals that are made of one. */
+/* Maximum number of elements of a coordinate, and of intervals made from a coordinate. */
 #define AXIS_VALUES_MAX ((int64_t)1 << 24)
 
-/* Times, numbers or strings: the arrays of the two other kinds are NULL. */
+/* Coordinate values, which are times, numbers or strings. The pointers of the two other kinds are NULL. */
 typedef struct axis_values {
     int64_t n;
     bool is_time;
@@ -24,7 +24,7 @@ typedef struct axis_values {
     cubed_expr_coord had; /* the part of the coordinate that is left */
 } axis_values;
 
-/* Reads the coordinate along axis d of x, which the tree e was built to. *v is freed with axis_values_free after success. */
+/* Reads the coordinate along axis d of x, the array built from the tree e. Free *v with axis_values_free after success. */
 CUBED_MUST_CHECK cubed_status axis_values_read(expr_builder *b, const expr *e, const cubed_array *x,
                                                int d, axis_values *v);
 void axis_values_free(axis_values *v);

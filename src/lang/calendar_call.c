@@ -18,7 +18,7 @@ static const struct {
                 {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
                 {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
 
-/* Missing values count in "avg" alone, and the sum of nothing is missing; std1 and var1 divide by one less than there are. */
+/* Only "avg" does not skip missing values. The sum of no values is missing. std1 and var1 divide by n - 1. */
 static const struct {
     const char *suffix, *reduction;
     bool skip_nan;
@@ -112,7 +112,8 @@ bool calendar_call_find(const expr *e, calendar_call *c)
     bool is_named = true; /* the function is a reduction, or a member of a family such as monmean */
     date_part part;
     *c = (calendar_call){.reduction = NULL};
-    if (strcmp(e->text, "anomaly") == 0) return false; /* its groups are subtracted again */
+    if (strcmp(e->text, "anomaly") == 0)
+        return false; /* anomaly also subtracts the means of its groups */
     if (!find_family(e->text, c)) {
         if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
             if (e->n < 3 || !string_of(e->child[1])) return false;

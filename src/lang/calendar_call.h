@@ -41,16 +41,17 @@ typedef struct calendar_call {
 /* Reads a call that groups by a calendar. Returns false for other calls, such as a groupby whose name is not a part of a
  * date and therefore the name of labels. */
 bool calendar_call_find(const expr *e, calendar_call *c);
-/* Returns the axis of x that the call is along; -1 if x has none of that name. */
+/* Returns the axis of x with the dimension name of the call, or -1 if there is none. */
 int calendar_call_axis(const cubed_array *x, const calendar_call *c);
-/* Returns the reduction of such a call ("mean"), and its axis of x or -1; NULL if `e` is no such call. */
+/* Returns the reduction of a calendar call ("mean"), and its axis of x or -1. Returns NULL if `e` is not a calendar call. */
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
 /* Adds parts of dates to the candidates. */
 void calendar_call_guess(lang_guess *g);
 /* Adds names of functions, such as "monmean", to the candidates. */
 void calendar_call_guess_functions(lang_guess *g);
 
-/* The groups of anomaly(x, "time.month") or anomaly(x, groupby="time.month"); false if it does not name a part of dates. */
+/* Reads the groups of anomaly(x, "time.month") or anomaly(x, groupby="time.month"). Returns false if they are not a part of
+ * dates. */
 bool calendar_call_anomaly(const expr *e, calendar_call *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* The expression language of `cubed eval`: text to a tree (expr_parse.c), a tree to arrays
- * (expr_build.c). */
+/* The expression language of `cubed eval`: parses a string into a tree (expr_parse.c) and builds
+ * arrays from the tree (expr_build.c). */
 #ifndef CUBED_LANG_EXPR_H
 #define CUBED_LANG_EXPR_H
 
@@ -9,7 +9,7 @@
 #include "cubed/lang.h"
 
 typedef enum expr_kind {
-    EXPR_INT, /* number.re holds it, too; integer */
+    EXPR_INT, /* integer; also in number.re */
     EXPR_FLOAT,
     EXPR_COMPLEX, /* imaginary literal: number.im */
     EXPR_BOOL,
@@ -22,7 +22,7 @@ typedef enum expr_kind {
     EXPR_KEYWORD, /* name=child */
     EXPR_TUPLE,   /* also lists; op: '(' or '[' */
     EXPR_INDEX,   /* child 0 [children 1...] */
-    EXPR_SLICE,   /* three children, EXPR_NONE where left out */
+    EXPR_SLICE,   /* three children; EXPR_NONE if omitted */
     EXPR_ELLIPSIS,
     EXPR_ASSIGN /* name, children... = last child */
 } expr_kind;
@@ -30,32 +30,31 @@ typedef enum expr_kind {
 typedef struct expr {
     expr_kind kind;
     int at;     /* offset in the text */
-    int number; /* its own, from 1 */
+    int number; /* unique in the text, from 1 */
     char op;
     char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
     int64_t integer;
     double re, im;
-    int height; /* longest way down to a leaf */
+    int height; /* length of the longest path to a leaf */
     int n;
     struct expr **child;
 } expr;
 
 /* Parses statements separated by ';' or newlines into a list. On failure the message shows the text
- * and the place. The tree is freed with expr_free. Untrusted text is fine: depth and size are
+ * and the position. Free the tree with expr_free. Untrusted text is safe because depth and size are
  * bounded. */
 CUBED_MUST_CHECK cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err);
 void expr_free(expr **list, int n);
 
-/* What an array says of itself beside its values. Owned. */
+/* The attributes and coordinates of an array. Members are owned. */
 typedef struct expr_about {
     json_t *attrs; /* NULL: nothing */
-    bool
-        missing; /* it was computed of packed values, of which some may be missing: NaN marks them */
+    bool missing;  /* computed from packed values that may be missing; NaN marks missing values */
     int ncoords;
-    cubed_expr_coord *coords; /* of other dimensions the input's coordinates hold */
+    cubed_expr_coord *coords; /* a dimension that is not listed has the coordinate of the input */
 } expr_about;
 
-/* NULL: the input's. */
+/* Returns the coordinate of a dimension, or NULL if it is the coordinate of the input. */
 cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim);
 
 /* The inputs that a statement reads, directly or through names; coordinates and bounds do not count. */
@@ -64,11 +63,11 @@ typedef struct expr_source {
     bool several;
 } expr_source;
 
-/* A name and its array: a public result, and what else is known of it. */
+/* A name, its array and its description. */
 typedef struct expr_var {
     cubed_expr_result of; /* owned; first, so that a pointer to it is one to the whole */
     bool is_result;
-    bool takes_source; /* a bare result that is named after its source */
+    bool takes_source; /* an unnamed result that gets the name of its source */
     expr_source source;
     expr_about about;
 } expr_var;

@@ -1,4 +1,4 @@
-/* Arguments that several functions take. */
+/* Reads arguments that several functions share. */
 #include <string.h>
 
 #include "lang/expr_builder.h"
@@ -24,7 +24,7 @@ static cubed_status unknown_argument(expr_builder *b, const expr *call, const ex
                      call->text, a->text, lang_guess_text(&g, guess));
 }
 
-/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
+/* Checks a call: `least` to `most` positional arguments first, then only these keywords, each at most once. */
 cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
                              const char *const *names, int *positional)
 {
@@ -76,7 +76,7 @@ static bool is_of_names(const expr *e)
            (e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_STRING);
 }
 
-/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
+/* Axes from axis= or dim= or a positional argument; *n is -1 if none of them is given. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM])
 {

@@ -16,7 +16,7 @@ static bool get_number(const expr *e, double *v)
     return e->kind == EXPR_INT || e->kind == EXPR_FLOAT;
 }
 
-/* The value of an attribute; NULL if it is none. */
+/* The value of an attribute; NULL if `e` is not a valid value. */
 static json_t *value_of(const expr *e)
 {
     double number;
@@ -29,7 +29,7 @@ static json_t *value_of(const expr *e)
 
 static bool may_be_set(const char *name)
 {
-    /* Others say how elements are stored, or name the axes. */
+    /* Attributes that cannot be set, because they describe how elements are stored or name the axes. */
     static const char *const fixed[] = {"_FillValue",         "missing_value", "scale_factor",
                                         "add_offset",         "_Unsigned",     "_ARRAY_DIMENSIONS",
                                         CUBED_ATTRIBUTE_TYPES};
@@ -103,7 +103,7 @@ void expr_units_with_number(expr_builder *b, const char *function, const expr *f
     if (!units || !(adds || subtracts || scales)) return;
     if (!get_number(number_first ? first : second, &number)) return;
     if (scales ? fabs(number) == 1 : number == 0) return;
-    /* What is added to the array; a difference from a number has its sign changed. */
+    /* The number added to the array. "number - array" is the negative of "array - number". */
     const double offset = scales || (subtracts && number_first) ? 0 : subtracts ? -number : number;
     if (offset == -273.15 && is_among(kelvin, units))
         expr_json_put_text(b, attrs, "units", "degC");

@@ -1,4 +1,4 @@
-/* Attributes that an expression states, and units of values that are combined with a number. */
+/* Attributes set by an expression, and units after arithmetic with a number. */
 #ifndef CUBED_LANG_EXPR_ATTRIBUTES_H
 #define CUBED_LANG_EXPR_ATTRIBUTES_H
 
@@ -7,7 +7,8 @@
 /* set_attrs(x, units="degC", comment=None): the same elements with other attributes. */
 #define EXPR_SET_ATTRS "set_attrs"
 
-/* Puts the attributes that a call of set_attrs states into *attrs, a new object if it is NULL. None removes one. */
+/* Sets the attributes of a set_attrs call in *attrs, which becomes a new object if NULL. A value of None removes its
+ * attribute. */
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
 
 /* Changes `units` after an array and a number were added, subtracted, multiplied or divided. 273.15 turns K into degC and back.

@@ -1,4 +1,4 @@
-/* Trees to lazy arrays. */
+/* Builds lazy arrays from trees. */
 #include <string.h>
 
 #include "lang/about.h"
@@ -33,7 +33,7 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
     return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
 }
 
-/* Both children as arrays; at least one is one. */
+/* Makes arrays of both children, at least one of which is an array. */
 static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
 {
     cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =

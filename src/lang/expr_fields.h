@@ -4,7 +4,7 @@
 
 #include "lang/expr_builder.h"
 
-/* Builds a call of a function of the category "fields" whose first argument is a field; *is_one is false if it is none. */
+/* Builds a call of a function of the category "fields" whose first argument is a field; *is_one says whether it is such a call. */
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 

@@ -1,5 +1,5 @@
-/* Reductions by group, and of windows. Labels that are not codes are read when the expression is built: which groups there
- * are decides the shape of the result. */
+/* Reductions by group and over windows. Labels that are not codes are read when the expression is built, because the number of
+ * groups is part of the result's shape. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "lang/lang_memory.h"
 #include "lang/order_names.h"
 
-/* Labels are held in memory, with their order. */
+/* Maximum number of labels. All labels and their sort order are in memory. */
 #define MAX_LABELS ((int64_t)1 << 24)
 
 /* --- Labels ------------------------------------------------------------------------------------------- */
@@ -26,8 +26,8 @@ typedef struct labels {
     size_t size;
     bool times;
     char *value;
-    int64_t *code;  /* the number of each label's group; -1: it is missing */
-    int64_t *first; /* a label of each group */
+    int64_t *code;  /* group number of each label; -1 for a missing label */
+    int64_t *first; /* index of one label of each group */
 } labels;
 
 static void free_labels(labels *l)
@@ -118,7 +118,7 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     return st;
 }
 
-/* The label of each group, in the labels' own type, and what they say of themselves. */
+/* Makes the label of each group, with the type and attributes of the labels. */
 static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
                                      const labels *l, const char *dim, cubed_array **out)
 {
@@ -161,7 +161,7 @@ static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_arra
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* By axis= or dim=, else those that have the names of the labels' dimensions, else the first ones. */
+/* Chooses the axes from axis= or dim=, else by the names of the labels' dimensions, else the first axes. */
 static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
 {
@@ -241,7 +241,7 @@ static uint32_t mask_of(const expr_grouping *g, int ndim)
     return mask;
 }
 
-/* *y, the reduction of x, with the names of the axes that are left, and of groups and quantiles. */
+/* Names the axes of *y, the reduction of x: remaining axes, groups and quantiles. */
 static cubed_status name_axes(expr_builder *b, const expr *e, const expr_grouping *g,
                               const cubed_array *x, cubed_array **y)
 {
@@ -281,7 +281,7 @@ cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_group
 /* A call that groups by labels. */
 typedef struct labels_call {
     const expr *by;
-    const char *name; /* of the labels; NULL: they are computed */
+    const char *name; /* name of the labels; NULL if they are computed */
     const char *reduction;
     const expr *reduction_at; /* for errors */
     const expr *q;
@@ -304,7 +304,7 @@ static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_a
                      lang_guess_text(&guess, text));
 }
 
-/* The coordinate of groups, in place of what the input says of a dimension of that name. */
+/* Records the coordinate of the groups, which replaces the input's coordinate of that name. */
 static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_array *by,
                                 const labels *l, const char *dim)
 {
@@ -347,7 +347,7 @@ static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels
     } else {
         EXPR_TRY(read_labels(b, call->by, by, &l));
         g.ngroups = l.ngroups;
-        /* A dimension that stays may have that name. */
+        /* A remaining dimension may have the same name. */
         if (call->name && !is_left(x, &g, call->name)) g.name = call->name;
     }
     cubed_status st = given ? CUBED_OK

@@ -1,7 +1,7 @@
 /* Parts of arrays: x[0, ::2, ..., None]. */
 #include "lang/expr_index.h"
 
-/* Gets an integer. Labels, masks and arrays have functions, which errors name. */
+/* Gets an integer. For labels, masks and arrays, the error names the function to use. */
 static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
 {
     expr_value v = {.array = NULL};
@@ -79,7 +79,7 @@ cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *
 cubed_status expr_index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    int fresh[CUBED_MAX_NDIM], nfresh; /* places of new axes in the result */
+    int fresh[CUBED_MAX_NDIM], nfresh; /* positions of new axes in the result */
     cubed_array *y;
     EXPR_TRY(expr_get_slices(b, e, x, slices, fresh, &nfresh));
     EXPR_TRY(expr_located(b, e, cubed_slice_array(x, slices, &y, b->err)));

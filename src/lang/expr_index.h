@@ -4,11 +4,11 @@
 
 #include "lang/expr_builder.h"
 
-/* Finds the part of x that `e` is: slices of x's axes, and places of new axes in the result. */
+/* Converts the index `e` of x to slices of x's axes and positions of new axes in the result. */
 cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
                              cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
                              int *nfresh);
-/* Takes that part. */
+/* Makes the part of x that the index `e` selects. */
 cubed_status expr_index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out);
 
 #endif

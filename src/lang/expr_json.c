@@ -5,7 +5,7 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* v, whose memory is noted as missing if it is NULL. */
+/* Returns v, and records that memory is exhausted if v is NULL. */
 static json_t *noted(expr_builder *b, json_t *v)
 {
     if (!v) b->no_memory = true;
@@ -17,14 +17,14 @@ json_t *expr_json_object(expr_builder *b) { return noted(b, json_object()); }
 json_t *expr_json_copy(expr_builder *b, const json_t *v)
 {
     json_t *copy = json_deep_copy(v);
-    /* A copy that memory is missing for may lack members. */
+    /* Without memory, a copy may lack members. */
     if (!json_equal(copy, v) && v) b->no_memory = true;
     return copy;
 }
 
 json_t *expr_json_attrs(expr_builder *b, const cubed_array *x)
 {
-    /* An array's attributes were parsed before: only memory can be missing. */
+    /* These attributes were parsed before, so parsing fails only without memory. */
     return noted(b, lang_attributes(cubed_array_attrs(x)));
 }
 
@@ -48,7 +48,7 @@ cubed_status expr_json_describe(expr_builder *b, cubed_array *x, const json_t *a
 {
     static const size_t flags = JSON_REAL_PRECISION(17);
     if (!attrs) return cubed_array_with_attrs(x, "{}", out, b->err);
-    /* json_dumps leaves keys out without memory. */
+    /* Without memory, json_dumps omits keys. */
     const size_t size = json_dumpb(attrs, NULL, 0, flags);
     char *text = size ? lang_alloc(size + 1) : NULL;
     cubed_status st = CUBED_E_NOMEM;

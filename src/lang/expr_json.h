@@ -12,11 +12,11 @@ json_t *expr_json_object(expr_builder *b);
 json_t *expr_json_copy(expr_builder *b, const json_t *v);
 /* The attributes of x: a new reference. NULL without memory. */
 json_t *expr_json_attrs(expr_builder *b, const cubed_array *x);
-/* Sets a member to a value, which is taken over, or to a string. */
+/* Sets a member to a value, whose ownership passes, or to a string. */
 void expr_json_put(expr_builder *b, json_t *object, const char *name, json_t *value);
 void expr_json_put_text(expr_builder *b, json_t *object, const char *name, const char *fmt, ...)
     CUBED_PRINTF(4, 5);
-/* x with the attributes `attrs`, which may be NULL: there are none. Errors have no place in the text yet. */
+/* Returns x with the attributes `attrs`; NULL: no attributes. Error messages do not contain a position in the text. */
 CUBED_MUST_CHECK cubed_status expr_json_describe(expr_builder *b, cubed_array *x,
                                                  const json_t *attrs, cubed_array **out);
 

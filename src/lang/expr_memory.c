@@ -1,4 +1,4 @@
-/* Errors, memory and arrays of memory, for functions that build arrays of trees. */
+/* Errors, memory and in-memory arrays for functions that build arrays from trees. */
 #include <stdarg.h>
 
 #include "lang/expr_builder.h"
@@ -11,7 +11,7 @@ cubed_status expr_reject(expr_builder *b, const expr *e, const char *what)
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s", what);
 }
 
-/* Puts the place in front of an error of the library. */
+/* Adds the position in the text to an error of the library. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status)
 {
     if (status == CUBED_OK) return status;

@@ -6,7 +6,7 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* Whether other quantiles have that name already: results may share a file, where a dimension has one length. */
+/* Whether other quantiles already use that name. Results may share a file, in which a dimension has one length. */
 static bool is_taken(const expr_builder *b, const char *name, const char *key)
 {
     for (int i = 0; i < b->nnoted; i++) {
@@ -16,7 +16,7 @@ static bool is_taken(const expr_builder *b, const char *name, const char *key)
     return false;
 }
 
-/* The same text for the same quantiles. */
+/* Returns a string that identifies these quantiles. */
 static char *key_of(expr_builder *b, const double *q, int n)
 {
     char *key = expr_text(b, "quantiles");

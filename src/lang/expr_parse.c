@@ -10,8 +10,8 @@
 #include "lang/hints.h"
 #include "lang/lang_memory.h"
 
-/* What untrusted text may cost. Depth is that of brackets and signs, height that of the tree, which
- * a long sum makes, too: all who walk trees recurse that far. */
+/* Limits for untrusted text. Depth counts nested brackets and signs. Height is the height of the tree, which a
+ * long sum also increases; functions that walk trees recurse to this height. */
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000
 #define MAX_NODES  10000
@@ -19,17 +19,17 @@
 
 typedef struct parser {
     const char *text;
-    int at; /* of the next token's first character */
+    int at; /* offset of the next token */
     int depth, nodes;
-    int brackets; /* open ones: newlines between them are spaces */
+    int brackets; /* number of open brackets; newlines inside them are spaces */
     cubed_error *err;
     cubed_status status;
-    expr spare; /* number 0: stands for nodes that there was no memory for, and is in no tree */
+    expr spare; /* number 0; used instead of a node if memory is exhausted, and in no tree */
 } parser;
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* Characters, not bytes, from `from` to `to`. */
+/* Number of UTF-8 characters between two byte offsets. */
 static int count_characters(const char *text, int from, int to)
 {
     int n = 0;
@@ -40,7 +40,7 @@ static int count_characters(const char *text, int from, int to)
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
                        const char *fmt, ...)
 {
-    enum { AROUND = 60 }; /* so much of a long line is shown to either side */
+    enum { AROUND = 60 }; /* maximum number of bytes shown to either side of the error */
     if (!err) return status;
     char what[600], where[48], line[2 * AROUND + 1];
     va_list ap;
@@ -78,7 +78,7 @@ static void fail_memory(parser *p)
         p->status = expr_fail(p->err, CUBED_E_NOMEM, p->text, p->at, EXPR_NO_MEMORY);
 }
 
-/* What stands here is neither an operator nor the end: or, with `value`, no value. */
+/* Rejects the token here, which is not a value if `value`, else neither an operator nor the end. */
 static void fail_here(parser *p, bool value, const char *what)
 {
     char hint[300];
@@ -99,7 +99,7 @@ static bool accept(parser *p, const char *token)
     skip_space(p);
     size_t n = strlen(token);
     if (strncmp(p->text + p->at, token, n) != 0) return false;
-    /* "*" is not the first half of "**", "=" not that of "==". */
+    /* Do not accept half of "**" or "==". */
     if (n == 1 && strchr("*=", token[0]) && p->text[p->at + 1] == token[0]) return false;
     p->at += (int)n;
     return true;
@@ -117,7 +117,7 @@ static expr *new_node(parser *p, expr_kind kind, int at)
     return e;
 }
 
-/* Also takes a spare node, which has no children of its own. */
+/* A spare node, which has no children, is not freed. */
 static void free_node(expr *e)
 {
     if (!e || e->number == 0) return;
@@ -133,7 +133,7 @@ void expr_free(expr **list, int n)
     lang_free(list);
 }
 
-/* Makes room for one more pointer behind n: lists double. */
+/* Makes room for one more pointer after n; doubles the list. */
 static bool grow(expr ***list, int n)
 {
     if (n & (n - 1)) return true;
@@ -154,7 +154,7 @@ static void add_child(parser *p, expr *e, expr *child)
     e->child[e->n++] = child;
 }
 
-/* The text of a node from byte `start` to `end`. */
+/* Sets the string of a node to the bytes from `start` to `end`. */
 static void set_text(parser *p, expr *e, int start, int end)
 {
     if (e->number == 0) return;
@@ -164,7 +164,7 @@ static void set_text(parser *p, expr *e, int start, int end)
 
 static expr *parse_binary(parser *p, int power);
 
-/* Makes the name that stands here the text of a node. */
+/* Sets the string of a node to the name at this position. */
 static void take_name(parser *p, expr *e)
 {
     int start = p->at;
@@ -286,7 +286,7 @@ static expr *parse_postfix(parser *p, expr *e)
     return NULL;
 }
 
-/* Names that always mean the same. */
+/* Constants. */
 static const struct {
     const char *name;
     expr_kind kind;
@@ -338,7 +338,7 @@ static expr *parse_atom(parser *p)
         e->op = c;
         p->at++;
         parse_list(p, e, c == '(' ? ")" : "]", &comma);
-        if (c == '(' && e->n == 1 && !comma) { /* only brackets */
+        if (c == '(' && e->n == 1 && !comma) { /* brackets around an expression, not a tuple */
             expr *inner = e->child[0];
             e->n = 0;
             free_node(e);
@@ -379,7 +379,7 @@ static const struct {
     char op;
     int left, right;
 } operators[] = {
-    /* Longer tokens before those that they begin with. */
+    /* A token precedes its own prefixes. */
     {"**", 'p', 80, 71}, {"*", '*', 60, 61},  {"//", 'd', 60, 61}, {"/", '/', 60, 61},
     {"%", '%', 60, 61},  {"+", '+', 50, 51},  {"-", '-', 50, 51},  {"<<", 's', 45, 46},
     {">>", 'r', 45, 46}, {"&", '&', 40, 41},  {"^", '^', 35, 36},  {"|", '|', 30, 31},

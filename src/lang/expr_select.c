@@ -1,5 +1,5 @@
 /* Selections by labels: sel(x, time="2020-01", lat=(40, 60), lev=[850, 200]). Coordinates are read when the expression is
- * built: they decide the shape of the result. */
+ * built, because they determine the shape of the result. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "lang/lang_memory.h"
 #include "lang/longitudes.h"
 
-/* The elements of a coordinate that a label or a range means; ends of a range are in it. */
+/* The coordinate values that a label or a range selects. A range includes its ends. */
 typedef struct wanted {
     const expr *at; /* for messages */
     bool one;
@@ -24,8 +24,8 @@ typedef struct wanted {
 /* The elements to take along an axis. */
 typedef struct choice {
     cubed_slice slice;
-    int64_t n, *at; /* positions in place of the slice; NULL: the slice */
-    double *label;  /* labels in place of the elements' own; may be NULL */
+    int64_t n, *at; /* positions, used instead of the slice unless NULL */
+    double *label;  /* new labels of the elements; NULL keeps their labels */
 } choice;
 
 static void free_choice(choice *c)
@@ -36,7 +36,7 @@ static void free_choice(choice *c)
 
 static const char *string_of(const expr *e) { return e->kind == EXPR_STRING ? e->text : NULL; }
 
-/* Bits of the significand of the coordinate's type. */
+/* Number of bits in the significand of the coordinate's type. */
 static int digits_of(const axis_values *v)
 {
     switch (cubed_array_dtype(v->array)) {
@@ -90,7 +90,7 @@ static bool is_cyclic(const axis_values *v)
     return v->number && longitudes_are(v->had.dim, v->attrs);
 }
 
-/* Of two that are as near, the greater one, as Pandas has it. */
+/* If two values are equally near, returns the greater one, as Pandas does. */
 static int64_t nearest_number(const axis_values *v, double x)
 {
     const bool cyclic = is_cyclic(v);
@@ -143,7 +143,7 @@ static cubed_status not_side_by_side(expr_builder *b, const expr *e, const axis_
                      "\"%s\" is in no order: the elements do not lie side by side", v->had.dim);
 }
 
-/* Elements that are this text: the first and the last one, and how many there are. */
+/* Matching elements: indices of the first and last, and their number. */
 typedef struct found {
     int64_t first, last, n;
 } found;
@@ -165,7 +165,7 @@ static cubed_status find_text(expr_builder *b, const expr *e, const axis_values 
     return CUBED_OK;
 }
 
-/* One text, or all from the first element that is one of two to the last that is the other. */
+/* Finds the elements equal to one string, or the range from the first element equal to text[0] to the last equal to text[1]. */
 static cubed_status find_texts(expr_builder *b, const expr *e, const axis_values *v,
                                const wanted *w, cubed_slice *out)
 {
@@ -191,7 +191,7 @@ static bool is_wanted(const axis_values *v, const wanted *w, int64_t i)
     return v->number[i] >= w->from && v->number[i] <= w->to;
 }
 
-/* The elements of a range; one element by its number is a range whose ends are equal. */
+/* Finds the contiguous elements of a range. A single number is a range with equal ends. */
 static cubed_status find_side_by_side(expr_builder *b, const expr *e, const axis_values *v,
                                       const wanted *w, cubed_slice *out)
 {
@@ -234,7 +234,7 @@ static cubed_status find_longitudes(expr_builder *b, const expr *e, const axis_v
     return CUBED_OK;
 }
 
-/* One longitude: elements with this number, else the first one on this meridian. */
+/* Finds one longitude: elements with this number, else the first element on the same meridian. */
 static cubed_status find_longitude(expr_builder *b, const expr *e, const axis_values *v, wanted *w,
                                    cubed_slice *out)
 {
@@ -267,7 +267,7 @@ static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_value
     if (is_cyclic(v) && w->one) return find_longitude(b, e, v, w, &out->slice);
     if (is_cyclic(v)) return find_longitudes(b, e, v, w, out);
     if (!v->is_time) {
-        /* The ends as the coordinate has them: 0.1 is 0.100000001 in float32. */
+        /* Round the ends to the coordinate's type: 0.1 is 0.100000001 in float32. */
         const double from = longitudes_round(fmin(w->from, w->to), digits_of(v));
         w->to = longitudes_round(fmax(w->from, w->to), digits_of(v));
         w->from = from;
@@ -301,7 +301,7 @@ static cubed_status find_list(expr_builder *b, const expr *list, const axis_valu
         free_choice(&one);
     }
     if (st != CUBED_OK) return st;
-    /* Elements at equal distances are a slice, which keeps the coordinate's bounds. */
+    /* Use a slice for equally spaced positions, because it keeps the coordinate's bounds. */
     const int64_t step = out->n > 1 ? out->at[1] - out->at[0] : 1;
     for (int64_t i = 1; i < out->n; i++) {
         if (step <= 0 || out->at[i] - out->at[i - 1] != step) return CUBED_OK;
@@ -328,7 +328,7 @@ static cubed_status choose(expr_builder *b, const expr *e, const axis_values *v,
 
 /* --- The array and its coordinates -------------------------------------------------------------------- */
 
-/* *x with the elements at these positions along axis d, whose memory is taken over. */
+/* Replaces *x by its elements at these positions along axis d. Takes ownership of `at`. */
 static cubed_status take(expr_builder *b, const expr *e, int d, int64_t n, int64_t *at,
                          cubed_array **x)
 {
@@ -347,7 +347,7 @@ static cubed_status take(expr_builder *b, const expr *e, int d, int64_t n, int64
     return CUBED_OK;
 }
 
-/* The same with positions that stay the caller's. */
+/* Like take, but copies the positions. */
 static cubed_status take_copy(expr_builder *b, const expr *e, int d, const choice *c,
                               cubed_array **x)
 {
@@ -357,7 +357,7 @@ static cubed_status take_copy(expr_builder *b, const expr *e, int d, const choic
     return take(b, e, d, c->n, at, x);
 }
 
-/* Labels as the coordinate's type has them. */
+/* Makes an array of the new labels, with the coordinate's type. */
 static cubed_status made_labels(expr_builder *b, const expr *e, const axis_values *v,
                                 const choice *c, cubed_array **out)
 {
@@ -375,7 +375,7 @@ static cubed_status made_labels(expr_builder *b, const expr *e, const axis_value
     return st;
 }
 
-/* The coordinate of elements at positions: bounds and ranges that the input's names no longer hold. */
+/* Makes the coordinate of the selected elements, without the attributes for bounds and ranges, which no longer hold. */
 static cubed_status made_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                     const choice *c, cubed_expr_coord *out)
 {

@@ -1,4 +1,4 @@
-/* Functions whose shapes depend on values, which are counted when the expression is built. */
+/* Functions whose result shapes depend on values, which are counted when the expression is built. */
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 
@@ -22,7 +22,7 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
-        /* Whole numbers are compared as such, also those that the other type does not have. */
+        /* Integers are compared as integers, also if the other type cannot represent them. */
         bool whole = like && v.kind == EXPR_INT &&
                      cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
         EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));

@@ -1,9 +1,9 @@
-/* Texts in quotes beside arrays of texts: they are of the array's kind. */
+/* String literals next to arrays of strings. A literal gets the kind of string of the array. */
 #include <string.h>
 
 #include "lang/expr_builder.h"
 
-/* The code point at *s, behind which it is then; bytes that are no UTF-8 are code points of their own. */
+/* Returns the code point at *s and advances *s. A byte that is not valid UTF-8 is returned as a code point. */
 static uint32_t take_code_point(const unsigned char **s)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
