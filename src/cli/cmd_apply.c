@@ -56,22 +56,23 @@ typedef struct variable {
 typedef struct content {
     variable *variable;
     int n;
-    char **aside; /* names of coordinates, bounds and the like, which follow their variables */
+    char **
+        aside; /* names of coordinates, bounds and similar variables, which are written with the variables that use them */
     int naside;
     char *unsupported; /* names of variables whose type is not supported, for a message */
 } content;
 
 typedef struct argument {
-    char *key;  /* "" for one by position */
-    char *word; /* text that may name a dimension, or "" */
-    char *text; /* as in an expression, with the key */
+    char *key;  /* "" for a positional argument */
+    char *word; /* word that may name a dimension, or "" */
+    char *text; /* the argument in expression syntax, including the key */
 } argument;
 
 typedef struct operation {
     char *name;
     argument *argument;
     int n;
-    bool selects;     /* sel: keys are dimensions, and variables without one keep their elements */
+    bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
     bool by_calendar; /* along time, unless an argument is dim= */
 } operation;
 
@@ -91,7 +92,7 @@ bool cli_is_function(const char *spec)
     return is_one;
 }
 
-/* The next argument: up to a comma outside of brackets and quotes. */
+/* Length of the next argument, which ends at a comma outside brackets and quotes. */
 static size_t argument_length(const char *at)
 {
     int depth = 0;
@@ -123,7 +124,7 @@ static bool is_literal(const char *text)
     return end != text && !*end;
 }
 
-/* A number, list or text in quotes stays; another word becomes a text. */
+/* Returns a number, list or quoted string unchanged, and quotes any other word. */
 static char *quoted(const char *text, size_t n)
 {
     char *word = cli_printf("%.*s", (int)n, text);
@@ -183,7 +184,7 @@ static void free_operations(operation *o, int n)
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Appends a name to a list for a message, which may be NULL. */
+/* Appends a name to a list for a message; *list may be NULL. */
 static void append(char **list, const char *name)
 {
     char *all = *list ? cli_printf("%s, %s", *list, name) : cli_strdup(name);
@@ -268,7 +269,7 @@ static bool is_dim(const content *c, const char *name)
     return false;
 }
 
-/* Whether a dimension of the input is missing in a variable. */
+/* Whether `word` names a dimension of the input that the variable lacks. */
 static bool lacks(const content *c, const variable *v, const char *word)
 {
     return is_dim(c, word) && !has_dim(v, word);
@@ -286,7 +287,7 @@ static bool applies(const content *c, const variable *v, const operation *o)
     return any;
 }
 
-/* The variable of the second input for a variable of the first: of its name, or the only one. */
+/* The variable of the second input that pairs with a variable of the first: the one with its name, or the only one. */
 static const char *partner_of(const content *second, const variable *v)
 {
     const char *only = NULL;
@@ -309,8 +310,8 @@ typedef struct apply {
     const char *in[MOST_INPUTS];
     int nin;
     const char *out;
-    const char *along; /* dimension along which several files are one */
-    char *first_file;  /* of several files; NULL: the input is one */
+    const char *along; /* dimension along which several input files are joined */
+    char *first_file;  /* first of several input files; NULL if there is one file */
     content content[MOST_INPUTS];
     char *text;                   /* the expression */
     char *copied;                 /* names of variables that are copied, for a message */
@@ -318,7 +319,7 @@ typedef struct apply {
     int ninputs;
 } apply;
 
-/* Returns "op1(op2(x, ...), ...)" with those functions that apply to the variable; *n is their number. `second` is the second
+/* Returns "op1(op2(x, ...), ...)" with the functions that apply to the variable; *n is their number. `second` is the second
  * argument of the outermost function; NULL: there is no second input. */
 static char *call(const apply *a, const variable *v, const char *first, const char *second, int *n)
 {
@@ -356,7 +357,7 @@ static int add_statement(apply *a, const variable *v)
     if (a->ninputs + 2 > 2 * MOST_PAIRS) n = -1;
     const bool pairs = n == 0 && (a->nin == 1 || partner);
     char *value = pairs ? call(a, v, first, partner ? second : NULL, &n) : cli_strdup(first);
-    /* Of several files, the first one has what is not along their dimension. */
+    /* A variable without the joined dimension is read from the first of several files. */
     if (n >= 0 && a->nin == 1 && a->first_file && !has_dim(v, a->along))
         a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", v->name, a->first_file, v->name);
     if (n >= 0 && a->nin > 1)
@@ -487,7 +488,7 @@ static int evaluate(apply *a, char **options, int noptions)
     argv[n++] = a->text;
     if (a->nin == 1) argv[n++] = (char *)a->in[0];
     argv[n] = NULL;
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* restart getopt */
     const int code = cmd_eval(n, argv);
     cli_free(argv);
     return code;
