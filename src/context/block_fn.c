@@ -1,4 +1,4 @@
-/* The functions on blocks that a context knows. */
+/* Block functions of a context. */
 #include <string.h>
 
 #include "base/error.h"

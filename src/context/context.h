@@ -46,19 +46,19 @@ struct cubed_context {
     const cubed_raised_fn *raised_fn; /* NULL: exceptions behind errors are unknown */
 };
 
-/* Finds the function of that name, built in or added, and its `ctx`; that of built-in functions is the kernels.
- * CUBED_E_UNSUPPORTED if there is none. */
+/* Finds a built-in or added block function by name, and its `ctx`. The `ctx` of built-in functions is the kernels.
+ * CUBED_E_UNSUPPORTED if no function has that name. */
 CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
                                                        const cubed_block_fn **out, void **fn_ctx,
                                                        cubed_error *err);
 
-/* The kind of source of that name; NULL if there is none. */
+/* Finds a kind of source by name; NULL if there is none. */
 const cubed_source_fn *cb_context_find_source_fn(const cubed_context *ctx, const char *name);
 /* CUBED_E_ARG if a kind of source was compiled for another version of cubed/sys/source.h, or lacks a function. */
 CUBED_MUST_CHECK cubed_status cb_check_source_fn(const cubed_source_fn *fn, cubed_error *err);
 
-/* Functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding one opens the object,
- * which runs its code. */
+/* Block functions in shared objects (shared_fn.c). Their names in plans consist of path and symbol. Finding a function opens
+ * its shared object, which runs the code in it. */
 bool cb_block_fn_is_shared(const char *name);
 CUBED_MUST_CHECK cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library,
                                                       const char *symbol, const char **out,

@@ -1,4 +1,4 @@
-/* Functions on blocks in shared objects: "/path/to/kernels.so:symbol" in plans.
+/* Block functions in shared objects: "/path/to/kernels.so:symbol" in plans.
  *
  * An opened object stays in the process, because its functions may be called as long as any plan exists. */
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* The kinds of sources that a context knows. */
+/* Kinds of sources of a context. */
 #include <string.h>
 
 #include "base/error.h"
