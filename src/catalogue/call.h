@@ -1,19 +1,20 @@
-/* Rows of the catalogue and their calls: shared by the files of this folder. */
+/* Declarations of catalogue rows and their calls, shared by the files of this folder. */
 #ifndef CB_CATALOGUE_CALL_H
 #define CB_CATALOGUE_CALL_H
 
 #include "cubed/catalogue.h"
 
-/* A checked call. */
+/* A call with checked arguments. */
 typedef struct cb_call {
     cubed_context *ctx;
     const cubed_function *function;
-    int which; /* the row's */
-    /* One for each parameter, of a kind that it accepts; CUBED_VALUE_NONE if it has no default and was not given. Strings that
+    int which; /* `which` of the row */
+    /* One value for each parameter, of an accepted kind. CUBED_VALUE_NONE if it has no default and was not given. Strings that
      * name a choice or a type are CUBED_VALUE_CHOICE and CUBED_VALUE_DTYPE. */
     const cubed_value *values;
-    cubed_array **out;      /* CUBED_MAX_RESULTS of them, NULL; results fill the first ones */
-    cubed_results *results; /* of a function with any number of results */
+    cubed_array **
+        out; /* CUBED_MAX_RESULTS pointers, initially NULL; the results are stored in the first of them */
+    cubed_results *results; /* results of a function with a variable number of results */
     cubed_error *err;
 } cb_call;
 
@@ -21,12 +22,12 @@ typedef struct cb_call {
 typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
-    int which; /* which of the functions of one body; 0 if it has its own */
+    int which; /* number of this function among those that share one body; 0 if the body is not shared */
     /* Of a function that counts: makes the offsets as c->out[0], or none; results have `*most` elements at most. */
     cubed_status (*count)(const cb_call *c, int64_t *most);
 } cb_row;
 
-/* The rows of a category, one file each. */
+/* The rows of one category. Each category has its own file. */
 typedef struct cb_rows {
     const cb_row *rows;
     int n;
@@ -53,19 +54,19 @@ static inline cubed_array *cb_call_array(const cb_call *c, int i)
 }
 static inline bool cb_call_bool(const cb_call *c, int i) { return c->values[i].as.boolean; }
 static inline int64_t cb_call_int(const cb_call *c, int i) { return c->values[i].as.integer; }
-/* The number of a choice. */
+/* The index of a choice. */
 static inline int cb_call_choice(const cb_call *c, int i) { return (int)c->values[i].as.integer; }
 /* An integer or a float. */
 double cb_call_real(const cb_call *c, int i);
-/* The name of a choice; NULL if the value is none. */
+/* The name of a choice; NULL if the value is not a choice. */
 const char *cb_call_choice_name(const cb_call *c, int i);
-/* The nearest int: no array has an axis beyond int. */
+/* Clamps to the range of int, which is larger than the number of axes of any array. */
 int cb_clamp_axis(int64_t axis);
 /* An axis, or the number of axes, as cb_clamp_axis has it. */
 int cb_call_axis(const cb_call *c, int i);
-/* One axis or a list: puts *n of them into `room` and returns it. NULL, and *n is 0, for None. */
+/* Copies one axis or a list of *n axes to `room` and returns `room`. For None, returns NULL and sets *n to 0. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
-/* One axis in `*room`; NULL for None. */
+/* Stores one axis in `*room` and returns `room`; NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
 /* The axis `given` by argument number i, counted from the first of ndim; CUBED_E_AXIS if there is none. */
 CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given,
@@ -83,7 +84,7 @@ static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 {
     return cb_call_has(c, i) ? &c->values[i].as.dtype : NULL;
 }
-/* The bytes that tasks may use: the value of the last parameter. 0: not known. */
+/* Memory of a task in bytes: the value of the last parameter. 0: unknown. */
 uint64_t cb_call_task_mem(const cb_call *c);
 
 /* The number at position i as a 0-d array of a type: CUBED_E_ARG if the type does not have it. An array: a reference. */

@@ -1,4 +1,4 @@
-/* Look-up of functions, and their calls. */
+/* Finds and calls functions. */
 #include "cubed/catalogue.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ typedef struct name_place {
     uint16_t row;
 } name_place;
 
-/* An open hash table: a name is at the slot of its hash or in one of the slots behind it, before an empty one. */
+/* An open hash table: a name is in the slot of its hash or in a later slot before the first empty one. */
 #define NAME_SLOTS 1024
 static const name_place name_places[NAME_SLOTS] = {
 #include "names.def"

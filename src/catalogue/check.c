@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "context/context.h"
 
-/* The argument that is looked at, for messages. */
+/* The argument being checked, for messages. */
 typedef struct argument_at {
     const cubed_function *function;
     const cubed_argument *argument;
@@ -145,10 +145,10 @@ static bool is_null(const cubed_value *v)
     }
 }
 
-/* Lists within lists at most. */
+/* Maximum depth of nested lists. */
 enum { MOST_DEEP = 4 };
 
-/* Whether a list has values alone that a body may meet in one, so deep at most. */
+/* Whether a list has only kinds of values that bodies accept, nested at most `deep` levels. */
 static bool is_sound(const cubed_value *list, int deep)
 {
     for (int i = 0; i < list->n; i++) {
@@ -171,7 +171,7 @@ static bool is_sound(const cubed_value *list, int deep)
     return true;
 }
 
-/* Values that no message could show. */
+/* Rejects values that a message could not show. */
 static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
 {
     const cubed_value *v = &at->argument->value;
@@ -235,7 +235,7 @@ static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param
     return CUBED_OK;
 }
 
-/* The parameter of that name, or -1. */
+/* Index of the parameter with that name, or -1. */
 static int find_param(const cubed_function *f, const char *name)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -275,7 +275,7 @@ static cubed_status refuse_name(const argument_at *at)
     return status;
 }
 
-/* Notes which argument is at the place of a parameter. */
+/* Records which argument was given for a parameter. */
 static cubed_status claim(const argument_at *at, int place, cb_bound *out)
 {
     const cubed_param *p = &at->function->params[place];

@@ -7,12 +7,12 @@
 /* Storage of the values of a call; `items` are the arrays of a variadic parameter, for cb_free. */
 typedef struct cb_bound {
     cubed_value values[CUBED_MAX_PARAMS];
-    int numbers[CUBED_MAX_PARAMS]; /* 1 + the number of each one's argument; 0: it was not given */
+    int numbers[CUBED_MAX_PARAMS]; /* 1 + the argument number of each parameter; 0 if not given */
     cubed_array **items;
     size_t nitems;
 } cb_bound;
 
-/* Puts a value for each parameter into *out. cb_bound_free is called also after an error; *out is zero before. */
+/* Puts a value for each parameter into *out. Call cb_bound_free even after an error. Requires *out to be zero. */
 CUBED_MUST_CHECK cubed_status cb_bind(cubed_context *ctx, const cubed_function *f,
                                       const cubed_argument *arguments, int n, cb_bound *out,
                                       cubed_error *err);

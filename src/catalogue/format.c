@@ -1,4 +1,4 @@
-/* Values and parameters as text for people. */
+/* Formats values and parameters as strings for people. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "cubed/catalogue.h"
 
-/* Writes like snprintf one piece after another, and counts what does not fit. */
+/* Appends pieces to a buffer like snprintf. The length includes characters that did not fit. */
 typedef struct writer {
     char *at;
     size_t left, length;
@@ -35,7 +35,7 @@ static writer begin(char *buffer, size_t size)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* The shortest number that reads back as the same one; "1.0" for whole ones. */
+/* Writes the shortest decimal that parses to the same number, with ".0" if it is whole. */
 static void put_real(writer *w, double x)
 {
     char text[40];

@@ -1,4 +1,4 @@
-/* Arguments that functions of images share: boundaries, origins, axes and boxes, by the names of scipy.ndimage. */
+/* Arguments that image functions share: boundaries, origins, axes and boxes, named as in scipy.ndimage. */
 #ifndef CB_CATALOGUE_IMAGE_ARGS_H
 #define CB_CATALOGUE_IMAGE_ARGS_H
 
@@ -53,17 +53,18 @@ typedef struct cb_image_places {
 typedef struct cb_image {
     cubed_array *x;
     int ndim, axes[CUBED_MAX_NDIM], naxes; /* axes that are filtered, increasing */
-    uint32_t mask;                         /* bits of these */
+    uint32_t mask;                         /* bit mask of the filtered axes */
     cubed_filter_boundary boundaries[CUBED_MAX_NDIM];
     int64_t origins[CUBED_MAX_NDIM];
     cubed_filter_options options;
 } cb_image;
 
 CUBED_MUST_CHECK cubed_status cb_image_take(const cb_call *c, cb_image_places at, cb_image *out);
-/* An axis, counted from the first one, of an image with at least one. */
+/* Gets an axis as a nonnegative number, for an image with at least one axis. */
 CUBED_MUST_CHECK cubed_status cb_image_axis(const cb_call *c, int i, const cb_image *image,
                                             int *axis);
-/* A number for each axis: the one at position i for all that are filtered, or a list; `other` for other axes. */
+/* Gets a number for each axis. Argument i is one number for all filtered axes, or a list. Axes that are not filtered get
+ * `other`. */
 CUBED_MUST_CHECK cubed_status cb_image_integers(const cb_call *c, int i, const cb_image *image,
                                                 int64_t other, int64_t out[CUBED_MAX_NDIM]);
 CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_image *image,
@@ -78,7 +79,7 @@ typedef struct cb_image_box {
     int64_t size[CUBED_MAX_NDIM], n;
     double *numbers;
 } cb_image_box;
-/* Free *out with cb_image_box_free, also after an error. */
+/* Free *out with cb_image_box_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image,
                                                 cb_image_box *out);
 void cb_image_box_free(const cb_call *c, cb_image_box *box);
@@ -90,7 +91,7 @@ typedef struct cb_image_structure {
     cb_image_box footprint, heights;
     uint8_t *flags;
 } cb_image_structure;
-/* Free *out with cb_image_structure_free, also after an error. */
+/* Free *out with cb_image_structure_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint,
                                                       int heights, const cb_image *image,
                                                       cb_image_structure *out);

@@ -1,4 +1,4 @@
-/* Numbers beside arrays: see cubed/catalogue.h. */
+/* Numbers combined with arrays: see cubed/catalogue.h. */
 #ifndef CB_CATALOGUE_LITERAL_H
 #define CB_CATALOGUE_LITERAL_H
 

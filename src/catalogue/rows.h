@@ -12,7 +12,7 @@
 #define NUMBERS       (ACCEPTS(BOOL) | ACCEPTS(INT) | ACCEPTS(FLOAT) | ACCEPTS(COMPLEX))
 #define NAMED         CUBED_PARAM_KEYWORD_ONLY
 
-/* Any parameter, whose numbers are in a range or not; more members may follow the macro's. */
+/* A parameter of any kind, with a range for numbers. Further members may follow the macro. */
 #define PARAM_IN(NAME, ACCEPTED, FLAGS, LEAST, MOST, NOTES)                                        \
     .name = (NAME), .accepts = (ACCEPTED), .flags = (FLAGS), .least = (LEAST), .most = (MOST),     \
     .notes = (NOTES)
@@ -23,7 +23,7 @@
 #define FLOAT_DEFAULT(V)  .fallback = {.kind = CUBED_VALUE_FLOAT, .as.real = (V)}
 #define CHOICE_DEFAULT(V) .fallback = {.kind = CUBED_VALUE_CHOICE, .as.integer = (V)}
 
-/* An array by position alone, as the standard has its operands; and one by name, too. */
+/* A positional-only array, like the operands in the standard; and an array that may also be passed by name. */
 #define PARAM_ARRAY(NAME, NOTES)                                                                   \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, NOTES)       \
@@ -32,7 +32,7 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED, NOTES)                                   \
     }
-/* Like PARAM_NAMED_ARRAY, and a list of numbers that becomes an array. */
+/* Like PARAM_NAMED_ARRAY, but also accepts a list of numbers, which becomes an array. */
 #define PARAM_LIKE(NAME, NOTES)                                                                    \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY), CUBED_PARAM_REQUIRED | CUBED_PARAM_LIKE, NOTES)                \

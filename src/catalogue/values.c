@@ -1,4 +1,4 @@
-/* Values of a call, as bodies of functions need them. */
+/* Converts the values of a call for the bodies of functions. */
 #include <limits.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ uint64_t cb_call_task_mem(const cb_call *c)
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;
 }
 
-/* The place of a parameter that is there. */
+/* Index of a parameter, which must exist. */
 static int place_of(const cubed_function *f, const char *name)
 {
     int i = f->nparams - 1;
@@ -138,7 +138,7 @@ cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
     const int at = place_of(c->function, "count");
     out->offsets = cb_call_array(c, place_of(c->function, "offsets"));
     out->count = cb_call_int(c, at);
-    /* A number that a user states needs no offsets. */
+    /* A count given by the user needs no offsets. */
     const bool is_stated = !(c->function->params[at].flags & CUBED_PARAM_ENGINE);
     if (out->count >= 0 && (out->offsets || is_stated)) return CUBED_OK;
     return cb_fail(c->err, CUBED_E_ARG,
