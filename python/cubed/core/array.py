@@ -1,4 +1,4 @@
-"""Import paths of arrays and of what computes them."""
+"""Import paths of arrays and of functions that compute them."""
 
 from cubed.array._array import Array as Array
 from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem

@@ -1,4 +1,4 @@
-"""Import paths of reductions by group with functions of others."""
+"""Import paths of grouped reductions with user-defined functions."""
 
 from cubed.blocks._groups_of_calls import groupby_blockwise, groupby_reduction
 
