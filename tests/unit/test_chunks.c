@@ -260,10 +260,10 @@ static void test_offers_follow_the_order_of_the_task(void **state)
     assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
     const size_t mark = cb_arena_mark(arena), unused = cb_arena_mark(others);
     cb_offers_begin(busy, 0, 0);
-    cb_mutex_lock(&lock);
+    cb_mutex_lock(idle->offers->lock);
     for (int i = 0; i < 2; i++) assert_true(cb_offers_make(idle, others));
     assert_false(cb_offers_make(idle, others)); /* chunk 2 is left to the task */
-    cb_mutex_unlock(&lock);
+    cb_mutex_unlock(idle->offers->lock);
     for (int64_t k = 2; k >= 0; k--) {
         cb_task_count count = {0};
         cb_pinned held;
@@ -279,10 +279,10 @@ static void test_offers_follow_the_order_of_the_task(void **state)
         cb_arena_release(arena, mark);
     }
     cb_offers_end(busy);
-    cb_mutex_lock(&lock);
+    cb_mutex_lock(idle->offers->lock);
     assert_false(cb_offers_make(idle, others));
     cb_offers_leave(idle);
-    cb_mutex_unlock(&lock);
+    cb_mutex_unlock(idle->offers->lock);
     assert_int_equal(cb_arena_mark(others), unused);
     cb_arena_free(arena);
     cb_arena_free(others);
