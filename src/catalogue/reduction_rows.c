@@ -81,12 +81,34 @@ static bool is_plain(const cb_call *c, const places *at)
     return !needs_more && !has(c, at->type) && !has(c, at->initial) && !has(c, at->where);
 }
 
-/* The first value: a number in the type that it has alone. */
-static cubed_status get_initial(const cb_call *c, int i, cubed_array **out)
+/* The type of the result: that of the parameter, of x for extremes, or the wide one of sums and products. */
+static cubed_dtype type_with_initial(const cb_call *c, const places *at)
 {
+    const cubed_dtype own = cubed_array_dtype(cb_call_array(c, 0));
+    if (has(c, at->type)) return *cb_call_dtype(c, at->type);
+    if (at->params == extreme_params) return own;
+    return cubed_dtype_kind(own) == CUBED_KIND_UINT ? CUBED_UINT64 : CUBED_INT64;
+}
+
+/* The first value: a number in the type that it has alone. An integer would wrap around in a narrower result. */
+static cubed_status get_initial(const cb_call *c, const places *at, cubed_array **out)
+{
+    const int i = at->initial;
+    if (!has(c, i)) return CUBED_OK;
     const cubed_value *v = &c->values[i];
-    return has(c, i) ? cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out)
-                     : CUBED_OK;
+    const cubed_dtype dtype = type_with_initial(c, at);
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    cubed_scalar scalar;
+    char shown[64];
+    if (v->kind == CUBED_VALUE_INT && (kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) &&
+        !cubed_number_scalar(v, dtype, &scalar)) {
+        cubed_value_format(v, shown, sizeof shown);
+        return cb_call_blame(c, i,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: initial is %s, which %s does not have", c->function->name,
+                                     shown, cubed_dtype_name(dtype)));
+    }
+    return cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out);
 }
 
 static cubed_status reduce(const cb_call *c, bool skip_nan)
@@ -102,7 +124,7 @@ static cubed_status reduce(const cb_call *c, bool skip_nan)
                                                             c->err);
     if (has(c, at->type)) o.dtype = cb_call_dtype(c, at->type);
     if (has(c, at->where)) o.where = cb_call_array(c, at->where);
-    CB_TRY(get_initial(c, at->initial, &initial));
+    CB_TRY(get_initial(c, at, &initial));
     o.initial = initial;
     const cubed_status st = cb_reduce_chosen(x, &o, c->out, c->err);
     cubed_array_unref(initial);

@@ -58,7 +58,10 @@ CASES = {
     "nanmax initial of NaN alone": (lambda x: np.nanmax(x * np.nan, 0, initial=0.2), F),
     "nanmin initial NaN": (lambda x: np.nanmin(x, 0, initial=np.nan), G),
     "nanmin initial of NaT alone": (
-        lambda x: np.nanmin(x - np.timedelta64("NaT"), initial=np.timedelta64(5, "s")),
+        lambda x: (
+            np.nanmin(x - np.timedelta64("NaT"), initial=np.timedelta64(5, "s"))
+            == np.timedelta64(5, "s")
+        ),
         np.arange(4).astype("m8[s]"),
     ),
     "nanmax initial of complex NaN alone": (lambda x: np.nanmax(x * np.nan, initial=2 + 1j), C),
@@ -593,6 +596,10 @@ REFUSED = {
     r"where: .*axis 0 of extent 3 does not become": lambda x: x.sum(where=np.ones(3, bool)),
     "where is of type int64, expected bool": lambda x: x.sum(where=I),
     "max: where needs an initial": lambda x: x.max(where=B),
+    "max: initial is 300, which uint8 does not have": lambda x: cubed.max(
+        x.astype("uint8"), initial=300
+    ),
+    "sum: initial is 128, which int8 does not have": lambda x: x.sum(dtype="int8", initial=128),
     "initial is a lazy array": lambda x: x.sum(initial=x),
     "order is 'X'": lambda x: x.reshape(-1, order="X"),
     "choose: mode is 'no'": lambda x: cubed.choose(x > 0, [1, 2], mode="no"),
