@@ -37,9 +37,8 @@ const cli_usage cmd_apply_usage = {
             "`quantile,0.9,dim=time` "
             "is quantile(x, 0.9, dim=\"time\"). Variables without a dimension that a function is "
             "along, texts, and coordinates are copied. With a second input, the function has the "
-            "variable of the same name of it as its second argument, or its only variable. `cubed "
-            "eval` "
-            "evaluates any expression.",
+            "variable of the same name of it as its second argument, or its only variable. "
+            "`cubed eval` evaluates any expression.",
     .examples = "  cubed monmean era5.nc months.nc\n"
                 "  cubed mean,time -sel,time=2020-06 era5.nc june.nc\n"
                 "  cubed subtract era5.zarr climatology.zarr anomalies.zarr\n",
@@ -56,8 +55,8 @@ typedef struct variable {
 typedef struct content {
     variable *variable;
     int n;
-    char **
-        aside; /* names of coordinates, bounds and similar variables, which are written with the variables that use them */
+    /* Names of coordinates, bounds and the like, which are written with the variables that use them. */
+    char **aside;
     int naside;
     char *unsupported; /* names of variables whose type is not supported, for a message */
 } content;
