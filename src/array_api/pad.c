@@ -91,7 +91,7 @@ static cubed_array *constant_texts(cb_steps *s, const padding *p, cubed_array *x
                                           p->o->constant_texts[p->axis][side], &y, s->err)
                   : cb_op_zero(s->ctx, x->node.dtype, &y, s->err);
         shape[p->axis] = p->width[side];
-        parts[2 * side] = cb_step_broadcast(s, cb_step(s, st, &y), ndim, shape);
+        parts[side ? 2 : 0] = cb_step_broadcast(s, cb_step(s, st, &y), ndim, shape);
     }
     return s->st == CUBED_OK ? joined(s, p, parts, 3) : NULL;
 }

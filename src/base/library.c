@@ -16,9 +16,10 @@ static bool are_global(const char *const *needs)
 static bool has_allocator_of_libc(void)
 {
     Dl_info allocator, libc;
-    void *allocates = dlsym(RTLD_DEFAULT, "malloc"), *copies = dlsym(RTLD_DEFAULT, "getaddrinfo");
-    return allocates && copies && dladdr(allocates, &allocator) != 0 &&
-           dladdr(copies, &libc) != 0 && allocator.dli_fbase == libc.dli_fbase;
+    void *allocates = dlsym(RTLD_DEFAULT, "malloc"),
+         *version = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    return allocates && version && dladdr(allocates, &allocator) != 0 &&
+           dladdr(version, &libc) != 0 && allocator.dli_fbase == libc.dli_fbase;
 }
 
 /* Returns a file with another copy of a function of the object or of libraries below it, if that copy is global, or NULL. */

@@ -159,7 +159,7 @@ static cubed_status call_percentile(const cb_call *c)
     {                                                                                              \
         {(NAME),                                                                                   \
          CATEGORY,                                                                                 \
-         .summary = SUMMARY,                                                                       \
+         .summary = (SUMMARY),                                                                     \
          .returns = (RETURNS),                                                                     \
          PARAMS(LIST),                                                                             \
          .attrs = CUBED_ATTRS_##RULE,                                                              \

@@ -571,6 +571,7 @@ static cubed_status pad_texts(const cb_call *c, cubed_array *x, const int64_t *b
     }
     o->constant_texts = (const void *const(*)[2])texts;
     if (st == CUBED_OK) st = cubed_pad_with(x, before, after, o, c->out, c->err);
+    o->constant_texts = NULL;
     cb_free(a, elements, bytes);
     return st;
 }

@@ -98,8 +98,10 @@ static size_t argument_length(const char *at)
     char quote = 0;
     size_t n = 0;
     for (; at[n] && (depth > 0 || quote || at[n] != ','); n++) {
-        if (quote)
-            quote = at[n] == quote ? 0 : quote;
+        if (quote && at[n] == quote)
+            quote = 0;
+        else if (quote)
+            continue;
         else if (at[n] == '"' || at[n] == '\'')
             quote = at[n];
         else

@@ -123,7 +123,7 @@ static cubed_status try_coordinate(field *f, const char *name)
     cubed_array *y = NULL, *bounds = NULL;
     cubed_status st = open_coordinate(f, name, &y, &bounds);
     json_t *attrs = y ? expr_json_attrs(f->b, y) : NULL;
-    const int kind = y ? field_axis_kind(name, attrs) : FIELD_KINDS;
+    const int kind = y ? (int)field_axis_kind(name, attrs) : FIELD_KINDS;
     json_decref(attrs);
     const uint32_t mask = y ? axes_of(f, y, cubed_array_ndim(y)) : 0;
     if (st == CUBED_OK && kind < FIELD_KINDS && mask && !f->name[kind]) {

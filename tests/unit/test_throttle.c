@@ -105,7 +105,7 @@ static void test_quotas(void **state)
         assert_int_equal(cb_throttle_refusals(all, &limit), s.refusals);
         assert_true(limit >= 1 && limit <= 2 * cases[i].quota + 2);
         /* At least half of what the service allows. Refused are the first burst, its halves, and one call a second. */
-        if ((double)took > 2 * best + 2e9 || s.refusals > 2 * MOST + took / SECOND)
+        if ((double)took > 2 * best + 2e9 || s.refusals > (int64_t)2 * MOST + took / SECOND)
             fail_msg("quota %u, %lld ms each: %.1f s, possible %.1f s, %lld refusals",
                      cases[i].quota, (long long)(cases[i].takes / MS), (double)took / 1e9,
                      best / 1e9, (long long)s.refusals);

@@ -29,7 +29,7 @@
 /* Longer than the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
 /* Default time that the service may refuse every invocation: others of the account may run until then. */
-#define REFUSED_MS (2u * 60 * 1000)
+#define REFUSED_MS 120000
 /* An empty invocation takes about 50 ms. */
 #define OVERHEAD_MS 50u
 enum { MOST_AT_ONCE = 1000 };

@@ -597,7 +597,7 @@ static void wait_for_throttle(cb_http *h, cb_http_call *c)
     set_passing(c, (uint32_t)(asked / MS));
     cb_note(&c->error,
             " (every request was refused for %.3g s; storage option throttle_timeout allows more)",
-            (double)(refused / MS) / 1000);
+            (double)refused / (double)(1000 * MS));
     finish(h, c, CUBED_E_IO);
 }
 
