@@ -117,7 +117,7 @@ class IcechunkStoreCallback(Callback):
         #: The session of each target.
         self.sessions: list[Any] = [_session_of(t) for t in targets]
         if not self.sessions:
-            raise ValueError("sources is empty, expected an array, or several")
+            raise ValueError("targets is empty, expected at least one array")
         if self.sessions[0].read_only:
             raise ValueError("the session of targets is read-only: open one by writable_session")
         self._done = False

@@ -10,6 +10,8 @@ import numpy as np
 
 from cubed import array_api as _names
 from cubed.array._array import Array
+from cubed.array._operands import is_scalar
+from cubed.array_api.writing_functions import copyto
 from cubed.base._dtypes import kind_of
 from cubed.ma._array import MaskedArray, getmaskarray
 from cubed.ma._functions import concatenate, filled, masked_array
@@ -271,6 +273,13 @@ def putmask(a: MaskedArray, mask: Any, values: Any) -> None:
     values : array_like
         New values, of the shape of `a` or broadcast to it. Masked ones mask elements.
 
+    Raises
+    ------
+    TypeError
+        The values have another kind of type than `a`, such as floats for integers.
+    ValueError
+        The mask or the values do not broadcast to the shape of `a`.
+
     Examples
     --------
     >>> import cubed
@@ -280,7 +289,8 @@ def putmask(a: MaskedArray, mask: Any, values: Any) -> None:
     [9 9 3]
     """
     where = filled(mask, False).astype(np.bool_)
-    new = masked_array(values)
-    data = _names.where(where, new.data.astype(a.dtype), a.data)
-    hidden = _names.where(where, new.mask, a.mask)
+    data, hidden = a.data.copy(), a.mask.copy()
+    if values is not _ma.masked:
+        copyto(data, values if is_scalar(values) else masked_array(values).data, where=where)
+    copyto(hidden, values is _ma.masked or getmaskarray(values), where=where)
     a._replace(data, hidden)

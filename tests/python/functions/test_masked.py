@@ -523,6 +523,20 @@ def test_writing(name, hard):
     same(before, MASKED + 0)
 
 
+@pytest.mark.parametrize("values", [[1.5, 2.5, 3.5], 1.5, np.zeros((2, 3), int), [1, 2]])
+def test_putmask_refuses_values_of_another_kind_or_shape(values):
+    for m in (np.ma, ma):
+        x = m.masked_array([1, 2, 3], [False, True, False])
+        with pytest.raises((TypeError, ValueError)):
+            m.putmask(x, [True, False, True], values)
+
+
+def test_putmask_masks_elements():
+    x = ma.masked_array([1, 2, 3], [False, True, False])
+    ma.putmask(x, [True, False, False], np.ma.masked)
+    same(x, np.ma.masked_array([1, 2, 3], [True, True, False]))
+
+
 def test_trace():
     got = ma.trace(numpys(ma, MASKED)).compute()
     np.testing.assert_array_equal(got, np.ma.trace(MASKED))
