@@ -55,6 +55,12 @@ static bool find_family(const char *name, calendar_call *c)
     return false;
 }
 
+bool calendar_call_is_function(const char *name)
+{
+    calendar_call unused;
+    return find_family(name, &unused);
+}
+
 void calendar_call_guess_functions(lang_guess *g)
 {
     char name[16];

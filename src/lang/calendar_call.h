@@ -47,6 +47,8 @@ int calendar_call_axis(const cubed_array *x, const calendar_call *c);
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
 /* Adds parts of dates to the candidates. */
 void calendar_call_guess(lang_guess *g);
+/* Returns whether a function of that name, such as "monmean", groups by a calendar. */
+bool calendar_call_is_function(const char *name);
 /* Adds names of functions, such as "monmean", to the candidates. */
 void calendar_call_guess_functions(lang_guess *g);
 

@@ -62,18 +62,9 @@ static void try_functions(lang_guess *g)
 
 bool expr_is_function(const char *name)
 {
-    lang_guess g;
-    lang_guess_init(&g, name);
-    try_functions(&g);
-    return strcmp(g.best, name) == 0;
-}
-
-bool expr_is_calendar_function(const char *name)
-{
-    lang_guess g;
-    lang_guess_init(&g, name);
-    calendar_call_guess_functions(&g);
-    return strcmp(g.best, name) == 0;
+    cubed_dtype dtype;
+    return cubed_function_find(name) || expr_find_function(name) ||
+           calendar_call_is_function(name) || cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK;
 }
 
 const char *expr_function_hint(const char *name, char *hint, size_t cap)

@@ -7,8 +7,6 @@
 
 /* Returns whether expressions have a function of that name. */
 bool expr_is_function(const char *name);
-/* Returns whether a function of expressions groups by the calendar of a coordinate: "monmean". */
-bool expr_is_calendar_function(const char *name);
 /* Writes the name that a function has here, or the nearest of all names: ": write ...", " (did you mean ...)", or "". Returns
  * `hint`. */
 const char *expr_function_hint(const char *name, char *hint, size_t cap);
