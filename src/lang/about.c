@@ -70,14 +70,6 @@ static bool is_reference(const json_t *attrs)
     return cubed_time_units_since(get_text(attrs, "units"));
 }
 
-/* Removes an attribute and its recorded type. `name` may be the attribute's own key, which is freed last. */
-static void drop_attribute(json_t *attrs, const char *name)
-{
-    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
-    json_object_del(types, name);
-    json_object_del(attrs, name);
-}
-
 /* Keeps the attributes that hold for computed values. NULL for packed values that were not decoded, which have no units. */
 static json_t *computed(json_t *attrs)
 {
@@ -86,7 +78,7 @@ static json_t *computed(json_t *attrs)
         return NULL;
     }
     for (size_t i = 0; attrs && i < sizeof of_values / sizeof *of_values; i++)
-        drop_attribute(attrs, of_values[i]);
+        expr_json_drop_attribute(attrs, of_values[i]);
     return attrs;
 }
 
@@ -97,7 +89,7 @@ static void drop_packing(json_t *attrs, const cubed_cf_packing *packing)
     void *next;
     json_object_foreach_safe(attrs, next, name, value)
     {
-        if (cubed_cf_packing_describes(packing, name)) drop_attribute(attrs, name);
+        if (cubed_cf_packing_describes(packing, name)) expr_json_drop_attribute(attrs, name);
     }
 }
 
@@ -108,7 +100,7 @@ json_t *expr_value_attrs(expr_builder *b, const expr_about *about, const cubed_c
     if (packing) drop_packing(attrs, packing);
     if ((packing || about->missing) && cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
         if (!attrs) attrs = expr_json_object(b);
-        drop_attribute(attrs, "_FillValue");
+        expr_json_drop_attribute(attrs, "_FillValue");
         expr_json_put_text(b, attrs, "_FillValue", "NaN");
     }
     return attrs;
@@ -127,9 +119,7 @@ static void square_units(expr_builder *b, json_t *attrs)
     const char *units = get_text(attrs, "units");
     if (!*units || strcmp(units, "1") == 0) return;
     /* Squared differences of degrees Celsius are in K2. */
-    if (strcmp(units, "degC") == 0 || strcmp(units, "celsius") == 0 ||
-        strcmp(units, "Celsius") == 0)
-        units = "K";
+    if (expr_is_celsius(units)) units = "K";
     const bool simple =
         strspn(units, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == strlen(units);
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);

@@ -27,16 +27,19 @@ static json_t *value_of(const expr *e)
     return get_number(e, &number) && isfinite(number) ? json_real(number) : NULL;
 }
 
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
 static bool may_be_set(const char *name)
 {
     /* Attributes that cannot be set, because they describe how elements are stored or name the axes. */
-    static const char *const fixed[] = {"_FillValue",         "missing_value", "scale_factor",
-                                        "add_offset",         "_Unsigned",     "_ARRAY_DIMENSIONS",
-                                        CUBED_ATTRIBUTE_TYPES};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        if (strcmp(name, fixed[i]) == 0) return false;
-    }
-    return true;
+    static const char *const fixed[] = {
+        "_FillValue", "missing_value",     "scale_factor",        "add_offset",
+        "_Unsigned",  "_ARRAY_DIMENSIONS", CUBED_ATTRIBUTE_TYPES, NULL};
+    return !is_among(fixed, name);
 }
 
 static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array **out)
@@ -63,20 +66,13 @@ const expr_function expr_attribute_functions[] = {
     {.name = NULL},
 };
 
-static void drop_attribute(json_t *attrs, const char *name)
-{
-    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
-    json_object_del(types, name);
-    json_object_del(attrs, name);
-}
-
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs)
 {
     for (int i = 1; i < call->n; i++) {
         const expr *k = call->child[i];
         if (k->kind != EXPR_KEYWORD) continue;
         if (!*attrs) *attrs = expr_json_object(b);
-        if (*attrs) drop_attribute(*attrs, k->text);
+        if (*attrs) expr_json_drop_attribute(*attrs, k->text);
         if (*attrs && k->child[0]->kind != EXPR_NONE)
             expr_json_put(b, *attrs, k->text, value_of(k->child[0]));
     }
@@ -84,18 +80,17 @@ void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs)
 
 /* --- Units -------------------------------------------------------------------------------------------- */
 
-static bool is_among(const char *const *names, const char *name)
+bool expr_is_celsius(const char *units)
 {
-    while (*names && strcmp(*names, name) != 0) names++;
-    return *names != NULL;
+    static const char *const names[] = {"degC",           "deg_C",           "Celsius", "celsius",
+                                        "degree_Celsius", "degrees_Celsius", NULL};
+    return is_among(names, units);
 }
 
 void expr_units_with_number(expr_builder *b, const char *function, const expr *first,
                             const expr *second, bool number_first, json_t *attrs)
 {
     static const char *const kelvin[] = {"K", "kelvin", "Kelvin", "degK", "deg_K", NULL};
-    static const char *const celsius[] = {"degC",           "deg_C",           "Celsius", "celsius",
-                                          "degree_Celsius", "degrees_Celsius", NULL};
     const char *units = json_string_value(json_object_get(attrs, "units"));
     const bool adds = strcmp(function, "add") == 0, subtracts = strcmp(function, "subtract") == 0;
     const bool scales = strcmp(function, "multiply") == 0 || strcmp(function, "divide") == 0;
@@ -107,8 +102,8 @@ void expr_units_with_number(expr_builder *b, const char *function, const expr *f
     const double offset = scales || (subtracts && number_first) ? 0 : subtracts ? -number : number;
     if (offset == -273.15 && is_among(kelvin, units))
         expr_json_put_text(b, attrs, "units", "degC");
-    else if (offset == 273.15 && is_among(celsius, units))
+    else if (offset == 273.15 && expr_is_celsius(units))
         expr_json_put_text(b, attrs, "units", "K");
     else
-        drop_attribute(attrs, "units");
+        expr_json_drop_attribute(attrs, "units");
 }

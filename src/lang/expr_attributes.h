@@ -11,6 +11,9 @@
  * attribute. */
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
 
+/* Returns whether units are a name of degrees Celsius. */
+bool expr_is_celsius(const char *units);
+
 /* Changes `units` after an array and a number were added, subtracted, multiplied or divided. 273.15 turns K into degC and back.
  * Another number may be a conversion of units, so they are removed unless it changes no value but its sign.
  *

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "cubed/attribute.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
@@ -41,6 +42,13 @@ void expr_json_put_text(expr_builder *b, json_t *object, const char *name, const
     va_end(ap);
     expr_json_put(b, object, name, text ? json_string(text) : NULL);
     lang_free(text);
+}
+
+void expr_json_drop_attribute(json_t *attrs, const char *name)
+{
+    json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
+    json_object_del(types, name);
+    json_object_del(attrs, name);
 }
 
 cubed_status expr_json_describe(expr_builder *b, cubed_array *x, const json_t *attrs,

@@ -16,6 +16,8 @@ json_t *expr_json_attrs(expr_builder *b, const cubed_array *x);
 void expr_json_put(expr_builder *b, json_t *object, const char *name, json_t *value);
 void expr_json_put_text(expr_builder *b, json_t *object, const char *name, const char *fmt, ...)
     CUBED_PRINTF(4, 5);
+/* Removes an attribute and its recorded type. `name` may be the attribute's own key, which is freed last. */
+void expr_json_drop_attribute(json_t *attrs, const char *name);
 /* Returns x with the attributes `attrs`; NULL: no attributes. Error messages do not contain a position in the text. */
 CUBED_MUST_CHECK cubed_status expr_json_describe(expr_builder *b, cubed_array *x,
                                                  const json_t *attrs, cubed_array **out);

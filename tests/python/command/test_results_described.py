@@ -87,6 +87,10 @@ RESULTS = [
     ("sum(t[0], axis=0)", {**REDUCED, "cell_methods": "area: mean y: sum"}),
     ("std(u, \"x\")", {"units": "m s-1", "cell_methods": "x: standard_deviation"}),
     ("var(u, \"x\")", {"units": "(m s-1)2", "cell_methods": "x: variance"}),
+    (
+        'var(set_attrs(t, units="degrees_Celsius"))',
+        {**REDUCED, "units": "K2", "cell_methods": "area: mean time: y: x: variance"},
+    ),
     ("var(t)", {**REDUCED, "units": "K2", "cell_methods": "area: mean time: y: x: variance"}),
     ("median(u, axis=0)", {"units": "m s-1", "cell_methods": "time: median"}),
     ("quantile(u, 0.5, axis=0)", {"units": "m s-1"}),
