@@ -60,7 +60,7 @@ static const char *const of_values[] = {"_FillValue",
 
 static const char *get_text(const json_t *attrs, const char *name)
 {
-    const char *text = json_string_value(json_object_get(attrs, name));
+    const char *text = lang_attribute_text(attrs, name);
     return text ? text : "";
 }
 

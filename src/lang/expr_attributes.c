@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lang/lang_arrays.h"
+
 /* --- set_attrs ---------------------------------------------------------------------------------------- */
 
 static bool get_number(const expr *e, double *v)
@@ -27,19 +29,13 @@ static json_t *value_of(const expr *e)
     return get_number(e, &number) && isfinite(number) ? json_real(number) : NULL;
 }
 
-static bool is_among(const char *const *names, const char *name)
-{
-    while (*names && strcmp(*names, name) != 0) names++;
-    return *names != NULL;
-}
-
 static bool may_be_set(const char *name)
 {
     /* Attributes that cannot be set, because they describe how elements are stored or name the axes. */
     static const char *const fixed[] = {
         "_FillValue", "missing_value",     "scale_factor",        "add_offset",
         "_Unsigned",  "_ARRAY_DIMENSIONS", CUBED_ATTRIBUTE_TYPES, NULL};
-    return !is_among(fixed, name);
+    return !lang_is_one_of(name, fixed);
 }
 
 static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array **out)
@@ -84,14 +80,14 @@ bool expr_is_celsius(const char *units)
 {
     static const char *const names[] = {"degC",           "deg_C",           "Celsius", "celsius",
                                         "degree_Celsius", "degrees_Celsius", NULL};
-    return is_among(names, units);
+    return lang_is_one_of(units, names);
 }
 
 void expr_units_with_number(expr_builder *b, const char *function, const expr *first,
                             const expr *second, bool number_first, json_t *attrs)
 {
     static const char *const kelvin[] = {"K", "kelvin", "Kelvin", "degK", "deg_K", NULL};
-    const char *units = json_string_value(json_object_get(attrs, "units"));
+    const char *units = lang_attribute_text(attrs, "units");
     const bool adds = strcmp(function, "add") == 0, subtracts = strcmp(function, "subtract") == 0;
     const bool scales = strcmp(function, "multiply") == 0 || strcmp(function, "divide") == 0;
     double number;
@@ -100,7 +96,7 @@ void expr_units_with_number(expr_builder *b, const char *function, const expr *f
     if (scales ? fabs(number) == 1 : number == 0) return;
     /* The number added to the array. "number - array" is the negative of "array - number". */
     const double offset = scales || (subtracts && number_first) ? 0 : subtracts ? -number : number;
-    if (offset == -273.15 && is_among(kelvin, units))
+    if (offset == -273.15 && lang_is_one_of(units, kelvin))
         expr_json_put_text(b, attrs, "units", "degC");
     else if (offset == 273.15 && expr_is_celsius(units))
         expr_json_put_text(b, attrs, "units", "K");

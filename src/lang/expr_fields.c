@@ -11,8 +11,6 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-#define DEGREES 57.29577951308232
-
 /* A field while its axes and weights are found. */
 typedef struct field {
     expr_builder *b;
@@ -36,11 +34,6 @@ static void field_free(field *f)
     }
     expr_about_free(&f->about);
     cubed_array_unref(f->x);
-}
-
-static const char *text_of(const json_t *attrs, const char *name)
-{
-    return json_string_value(json_object_get(attrs, name));
 }
 
 /* --- Arrays of the input ------------------------------------------------------------------------------ */
@@ -98,7 +91,7 @@ static cubed_status open_coordinate(const field *f, const char *name, cubed_arra
         EXPR_TRY(open_input(f, name, out));
         if (!*out) return CUBED_OK;
         json_t *attrs = expr_json_attrs(f->b, *out);
-        const cubed_status st = open_input(f, text_of(attrs, "bounds"), bounds);
+        const cubed_status st = open_input(f, lang_attribute_text(attrs, "bounds"), bounds);
         json_decref(attrs);
         EXPR_TRY(st);
     }
@@ -195,7 +188,7 @@ static cubed_status order(const field *f, bool wide, cubed_array **y)
 /* The array that the attribute cell_measures names as area, if the input has it. */
 static cubed_status measured(field *f, cubed_array **out)
 {
-    const char *measures = text_of(f->about.attrs, "cell_measures");
+    const char *measures = lang_attribute_text(f->about.attrs, "cell_measures");
     const char *area = measures ? strstr(measures, "area:") : NULL;
     char name[128];
     *out = NULL;
@@ -215,7 +208,7 @@ static cubed_status measured(field *f, cubed_array **out)
 static bool is_in_radians(const field *f, int kind)
 {
     json_t *attrs = expr_json_attrs(f->b, f->coordinate[kind]);
-    const char *units = text_of(attrs, "units");
+    const char *units = lang_attribute_text(attrs, "units");
     const bool found = units && strncmp(units, "rad", 3) == 0;
     json_decref(attrs);
     return found;
@@ -224,18 +217,12 @@ static bool is_in_radians(const field *f, int kind)
 /* A new reference to x, or to x in degrees; NULL for NULL. */
 static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, cubed_array **out)
 {
-    const cubed_scalar factor = {.f64 = DEGREES};
-    cubed_array *in[2] = {NULL, NULL};
-    *out = x ? cubed_array_ref(x) : NULL;
+    cubed_array *wide = NULL;
+    *out = x && !is_radians ? cubed_array_ref(x) : NULL;
     if (!x || !is_radians) return CUBED_OK;
-    cubed_array_unref(*out);
-    *out = NULL;
-    cubed_status st = cubed_astype(x, CUBED_FLOAT64, &in[0], f->b->err);
-    if (st == CUBED_OK)
-        st = cubed_array_full(f->b->ctx, CUBED_FLOAT64, 0, NULL, NULL, &factor, &in[1], f->b->err);
-    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_MULTIPLY, in, 2, out, f->b->err);
-    cubed_array_unref(in[0]);
-    cubed_array_unref(in[1]);
+    cubed_status st = cubed_astype(x, CUBED_FLOAT64, &wide, f->b->err);
+    if (st == CUBED_OK) st = cubed_rad2deg(wide, out, f->b->err);
+    cubed_array_unref(wide);
     return expr_located(f->b, f->e, st);
 }
 
@@ -491,7 +478,7 @@ static cubed_status start(expr_builder *b, const expr *e, field *f, char **named
     *f = (field){.b = b, .e = e, .of = e->child[0]};
     EXPR_TRY(expr_get_array(b, f->of, &f->x));
     f->about = expr_about_of(b, f->of);
-    const char *text = text_of(f->about.attrs, "coordinates");
+    const char *text = lang_attribute_text(f->about.attrs, "coordinates");
     *named = expr_text(b, "%s", text ? text : "");
     return find_coordinates(f, *named);
 }
@@ -500,7 +487,7 @@ static cubed_status start(expr_builder *b, const expr *e, field *f, char **named
 static cubed_status areas_of(field *f, cubed_array **out)
 {
     const char *said;
-    if (!has_grid(f) && !text_of(f->about.attrs, "cell_measures"))
+    if (!has_grid(f) && !lang_attribute_text(f->about.attrs, "cell_measures"))
         return expr_fail(f->b->err, CUBED_E_ARG, f->b->text, f->e->at,
                          "gridarea: found no coordinates of latitude and longitude along the "
                          "dimensions; expected an array with them, or gridarea(lat, lon)");

@@ -3,20 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lang/lang_arrays.h"
 #include "lang/longitudes.h"
-
-static bool is_one_of(const char *text, const char *const *list)
-{
-    for (; text && *list; list++) {
-        if (strcmp(text, *list) == 0) return true;
-    }
-    return false;
-}
-
-static const char *text_of(const json_t *attrs, const char *name)
-{
-    return json_string_value(json_object_get(attrs, name));
-}
 
 static bool is_latitude(const char *name, const json_t *attrs)
 {
@@ -26,21 +14,24 @@ static bool is_latitude(const char *name, const json_t *attrs)
                                          "radians", "rad",    NULL};
     static const char *const standard[] = {"latitude", "grid_latitude", NULL};
     static const char *const names[] = {"lat", "latitude", "lats", "rlat", "nav_lat", "clat", NULL};
-    const char *units = text_of(attrs, "units"), *standard_name = text_of(attrs, "standard_name");
-    if (is_one_of(units, northwards)) return true;
-    if (units && !is_one_of(units, angles)) return false;
-    return is_one_of(standard_name, standard) || (!standard_name && is_one_of(name, names));
+    const char *units = lang_attribute_text(attrs, "units"),
+               *standard_name = lang_attribute_text(attrs, "standard_name");
+    if (lang_is_one_of(units, northwards)) return true;
+    if (units && !lang_is_one_of(units, angles)) return false;
+    return lang_is_one_of(standard_name, standard) ||
+           (!standard_name && lang_is_one_of(name, names));
 }
 
 static bool is_longitude(const char *name, const json_t *attrs)
 {
     static const char *const radians[] = {"radian", "radians", "rad", NULL};
     static const char *const names[] = {"nav_lon", "clon", NULL};
-    const char *units = text_of(attrs, "units"), *standard_name = text_of(attrs, "standard_name");
+    const char *units = lang_attribute_text(attrs, "units"),
+               *standard_name = lang_attribute_text(attrs, "standard_name");
     if (longitudes_are(name, attrs)) return true;
-    if (units && !is_one_of(units, radians)) return false;
+    if (units && !lang_is_one_of(units, radians)) return false;
     if (standard_name) return strcmp(standard_name, "longitude") == 0;
-    return is_one_of(name, names);
+    return lang_is_one_of(name, names);
 }
 
 static bool is_level(const char *name, const json_t *attrs)
@@ -51,15 +42,16 @@ static bool is_level(const char *name, const json_t *attrs)
                                            "model_level_number", "pressure", NULL};
     static const char *const names[] = {"lev",    "level",    "levels", "plev",   "depth",
                                         "height", "altitude", "olevel", "deptht", NULL};
-    const char *axis = text_of(attrs, "axis"), *units = text_of(attrs, "units");
-    const char *standard_name = text_of(attrs, "standard_name");
+    const char *axis = lang_attribute_text(attrs, "axis"),
+               *units = lang_attribute_text(attrs, "units");
+    const char *standard_name = lang_attribute_text(attrs, "standard_name");
     if (axis) return strcmp(axis, "Z") == 0;
-    if (text_of(attrs, "positive") || is_one_of(units, pressures)) return true;
+    if (lang_attribute_text(attrs, "positive") || lang_is_one_of(units, pressures)) return true;
     if (standard_name)
-        return is_one_of(standard_name, standard) ||
+        return lang_is_one_of(standard_name, standard) ||
                strncmp(standard_name, "atmosphere_", strlen("atmosphere_")) == 0 ||
                strncmp(standard_name, "ocean_", strlen("ocean_")) == 0;
-    return is_one_of(name, names);
+    return lang_is_one_of(name, names);
 }
 
 field_axis field_axis_kind(const char *name, const json_t *attrs)

@@ -43,6 +43,19 @@ json_t *lang_attributes(const char *text)
     return attrs;
 }
 
+const char *lang_attribute_text(const json_t *attrs, const char *name)
+{
+    return json_string_value(json_object_get(attrs, name));
+}
+
+bool lang_is_one_of(const char *text, const char *const *list)
+{
+    for (; text && *list; list++) {
+        if (strcmp(text, *list) == 0) return true;
+    }
+    return false;
+}
+
 static json_t *real_json(double v)
 {
     if (isnan(v)) return json_string("NaN");

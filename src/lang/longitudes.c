@@ -3,17 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "lang/lang_arrays.h"
+
 #define CIRCLE 360.0
 /* Tolerance in degrees where whole circles are added: the sum is rounded. */
 #define CLOSE 1e-9
-
-static bool is_one_of(const char *text, const char *const *list)
-{
-    for (; text && *list; list++) {
-        if (strcmp(text, *list) == 0) return true;
-    }
-    return false;
-}
 
 bool longitudes_are(const char *name, const json_t *attrs)
 {
@@ -22,13 +16,14 @@ bool longitudes_are(const char *name, const json_t *attrs)
     static const char *const degrees[] = {"degrees", "degree", "deg", NULL};
     static const char *const standard[] = {"longitude", "grid_longitude", NULL};
     static const char *const names[] = {"lon", "longitude", "lons", "long", "rlon", NULL};
-    const char *units = json_string_value(json_object_get(attrs, "units"));
-    const char *standard_name = json_string_value(json_object_get(attrs, "standard_name"));
+    const char *units = lang_attribute_text(attrs, "units");
+    const char *standard_name = lang_attribute_text(attrs, "standard_name");
     if (json_object_get(attrs, "scale_factor") || json_object_get(attrs, "add_offset"))
         return false;
-    if (is_one_of(units, eastwards)) return true;
-    if (units && !is_one_of(units, degrees)) return false;
-    return is_one_of(standard_name, standard) || (!standard_name && is_one_of(name, names));
+    if (lang_is_one_of(units, eastwards)) return true;
+    if (units && !lang_is_one_of(units, degrees)) return false;
+    return lang_is_one_of(standard_name, standard) ||
+           (!standard_name && lang_is_one_of(name, names));
 }
 
 double longitudes_apart(double a, double b) { return fabs(remainder(a - b, CIRCLE)); }
