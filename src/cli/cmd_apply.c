@@ -64,7 +64,7 @@ typedef struct content {
 
 typedef struct argument {
     char *key;  /* "" for a positional argument */
-    char *word; /* word that may name a dimension, or "" */
+    char *word; /* may name a dimension: "time" of "time" and "time.month"; or "" */
     char *text; /* the argument in expression syntax, including the key */
 } argument;
 
@@ -146,7 +146,7 @@ static argument read_argument(const char *text)
     char *from = quoted(value, is_range ? first : strlen(value));
     char *to = is_range ? quoted(value + first + 1, strlen(value + first + 1)) : cli_strdup("");
     const argument a = {.key = cli_printf("%.*s", (int)key, text),
-                        .word = cli_strdup(is_range ? "" : value),
+                        .word = cli_printf("%.*s", is_range ? 0 : (int)strcspn(value, "."), value),
                         .text = cli_printf("%.*s%s%s%s%s%s", (int)(value - text), text,
                                            is_range ? "(" : "", from, is_range ? ", " : "", to,
                                            is_range ? ")" : "")};

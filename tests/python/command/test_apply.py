@@ -66,6 +66,18 @@ def test_chains(source, tmp_path):
     np.testing.assert_allclose(got.mask, np.sqrt(source.mask))
 
 
+def test_parts_of_dates_name_the_dimension(source, tmp_path):
+    words = ["mean,groupby=time.month", tmp_path / "in.nc"]
+    got = apply(tmp_path, *words, says="cubed: copied unchanged: mask\n")
+    want = source.groupby("time.month").mean()
+    np.testing.assert_allclose(got.t2m, want.t2m)
+    np.testing.assert_array_equal(got.mask, source.mask)
+    got = apply(tmp_path, "anomaly,time.month", words[1], says="cubed: copied unchanged: mask\n")
+    np.testing.assert_allclose(
+        got.t2m, source.groupby("time.month").map(lambda x: x - x.mean("time")).t2m, atol=1e-9
+    )
+
+
 def test_two_inputs(source, tmp_path):
     mean = source[["t2m", "pr", "mask"]].mean("time", keepdims=True)
     mean.drop_vars("time", errors="ignore").to_netcdf(tmp_path / "mean.nc")
