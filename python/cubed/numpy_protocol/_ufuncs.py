@@ -102,9 +102,9 @@ def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
 
 def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     out = kwargs.pop("out", None)
-    if out is not None and method != "__call__":
+    if out is not None and (method != "__call__" or ufunc.signature is not None):
         result = _call_ufunc(ufunc, method, args, kwargs)
-        return result if result is NotImplemented else with_options(ufunc, lambda: result, (), out)
+        return result if result is NotImplemented else _into(ufunc, result, out)
     if out is not None:
         kwargs["out"] = out
     if method == "__call__":
@@ -118,6 +118,14 @@ def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     if method == "reduceat" and set(kwargs) <= {"axis", "dtype"}:
         return _reduced_at(ufunc, *args, **kwargs)
     return NotImplemented
+
+
+def _into(ufunc: np.ufunc, result: Any, out: tuple[Any, ...]) -> Any:
+    """Writes a result to `out` of the same shape. Only elementwise calls broadcast to `out`."""
+    shapes = [x.shape for x in (result, *out) if isinstance(x, Array)]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"{ufunc.__name__}: the result has shape {shapes[0]}, out {shapes[1]}")
+    return with_options(ufunc, lambda: result, (), out)
 
 
 def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

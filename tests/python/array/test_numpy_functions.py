@@ -258,6 +258,7 @@ def test_ufuncs_write_into_lazy_arrays():
         lambda x, f: np.sin(x, out=x, where=B[0]),
         lambda x, f: np.add(x[0], 3, out=x, where=B),
         lambda x, f: np.greater(x, 0, out=x, dtype=None),
+        lambda x, f: np.matmul(f(np.eye(4)[::-1].copy()), x, out=x),
     ):
         wanted, x = F.copy(), lazy(F)
         call(wanted, np.array)
@@ -272,6 +273,15 @@ def test_ufuncs_write_into_lazy_arrays():
     np.testing.assert_allclose(total, F.sum(0))
     with pytest.raises(ValueError, match=r"the result has shape \(4, 5\), out \(5,\)"):
         np.add(lazy(F), 1, out=lazy(F[0]))
+    for call in (
+        lambda x: np.add.reduce(x[0], out=x[0]),
+        lambda x: np.add.reduce(x, out=x),
+        lambda x: np.add.accumulate(x[0], out=x),
+        lambda x: np.matmul(np.eye(4)[:1], x, out=x),
+    ):
+        for values in (F.copy(), lazy(F)):
+            with pytest.raises(ValueError, match="shape|dimension"):
+                call(values)
     with pytest.raises(TypeError, match="the result is of float64, which out, int64, is not"):
         np.add(lazy(F), 1, out=lazy(I))
     np.testing.assert_array_equal(np.add(lazy(F), 1, where=B), np.where(B, F + 1, 0))
