@@ -7,9 +7,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import common_spec, is_scalar, operands
+from cubed.array._operands import is_scalar
+from cubed.array_api.searching_functions import where as choose
 from cubed.base._types import DTypeLike
 from cubed.functions.manipulation import broadcast_to
 from cubed.io._create import as_lazy
@@ -47,7 +47,7 @@ def with_options(
         raise TypeError(f"{name} has several results; out= and where= are for functions of one")
     if target is not None:
         return _write(name, result, target, mask)
-    return result if mask is None else _chosen(mask, result, result.dtype.type(0))
+    return result if mask is None else choose(mask, result, result.dtype.type(0))
 
 
 def _target(name: str, out: Any) -> Array | None:
@@ -97,12 +97,6 @@ def _cast_operands(ufunc: np.ufunc, args: tuple[Any, ...], dtype: np.dtype[Any])
     )
 
 
-def _chosen(mask: Array, x1: Any, x2: Any) -> Array:
-    """Elements of x1 where the mask is true, of x2 elsewhere."""
-    (a, b), _ = operands(x1, x2)
-    return Array._new(_core.elementwise("where", mask._x, a, b), common_spec(mask, x1, x2))
-
-
 def _write(name: str, result: Array, out: Array, mask: Array | None) -> Array:
     """Replaces the value behind a lazy array, and returns that array."""
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
@@ -113,6 +107,6 @@ def _write(name: str, result: Array, out: Array, mask: Array | None) -> Array:
         raise ValueError(f"{name}: the result has shape {result.shape}, out {out.shape}")
     value = result.astype(out.dtype)
     if mask is not None:
-        value = _chosen(mask, value, out)
+        value = choose(mask, value, out)
     out._rebind(broadcast_to(value, out.shape)._x)
     return out
