@@ -33,6 +33,7 @@ from cubed.blocks._apply import map_blocks
 from cubed.blocks._groupby import groupby_reduce
 from cubed.exceptions import ArrayExistsError
 from cubed.functions._calls import type_for
+from cubed.functions.grids import unravel_index
 from cubed.functions.manipulation import broadcast_to, stack
 from cubed.functions.morphology import (
     binary_closing,
@@ -724,10 +725,7 @@ def _positions(name: str, input: Any, labels: Any, index: Any, func: str) -> Arr
     if x.ndim == 0:
         raise ValueError(f"{name}: the image is 0-d, expected axes: reshape it to (1,)")
     flat = _measured(name, x, labels, index, func, 0)
-    steps = [math.prod(x.shape[d + 1 :]) for d in range(x.ndim)]
-    return stack(
-        [flat // max(step, 1) % max(n, 1) for step, n in zip(steps, x.shape, strict=True)], axis=-1
-    )
+    return stack(unravel_index(flat, tuple(max(n, 1) for n in x.shape)), axis=-1)
 
 
 def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
