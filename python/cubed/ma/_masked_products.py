@@ -78,9 +78,7 @@ def inner(a: Any, b: Any) -> MaskedArray:
     >>> print(cubed.ma.inner(x, [1, 1, 1]).compute())
     4
     """
-    x, y = _zeroed(a, b)
-    scalar = not x.ndim or not y.ndim
-    return masked_array(x * y if scalar else _names.tensordot(x, y, axes=((-1,), (-1,))))
+    return masked_array(_names.inner(*_zeroed(a, b)))
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> MaskedArray:
