@@ -322,7 +322,9 @@ class Tree:
         step = replace(step, outputs=form)
         made = list(grouped)
         for a in self.axes:
-            extents = [self._extent(step, arrays, a, n) for n in sizes(grouped[a])]
+            given = sizes(grouped[a])
+            found = {n: self._extent(step, arrays, a, n) for n in dict.fromkeys(given)}
+            extents = [found[n] for n in given]
             made[a] = cut_of(extents, f"{self.title}: partial results along axis {a}")
         indices = tuple(range(step.ndim))
         outputs = [

@@ -186,6 +186,17 @@ def test_a_long_axis_is_not_tried_whole():
     assert max(longest) <= 4096 and peak < 2_000_000
 
 
+def test_equal_blocks_are_tried_once():
+    tried = []
+
+    def counted(block, axis, keepdims):
+        tried.append(block.shape)
+        return block.sum(axis, keepdims=keepdims)
+
+    cubed.reduction(cubed.ones(1001, chunks=2), counted, np.sum, dtype=float, split_every=16)
+    assert tried == [(1,), (2,), (1,)]
+
+
 def test_memory_of_calls():
     spec = cubed.Spec(allowed_mem="150MB", reserved_mem="100MB")
     x = cubed.ones((2000, 1000), chunks=(500, 1000), spec=spec)
