@@ -150,26 +150,29 @@ static int measure(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM])
     return depth;
 }
 
-/* Copies the numbers of nested lists. False if a list has another extent, or an item is no real number. The catalogue limits
- * the depth of lists. */
-static bool copy_numbers(const cubed_value *v, const int64_t *extents, int depth, double **to)
+/* Returns whether nested lists have these extents, and real numbers as items. The catalogue limits the depth of lists. */
+static bool is_box(const cubed_value *v, const int64_t *extents, int depth)
 {
-    if (depth == 0) {
-        if (v->kind == CUBED_VALUE_BOOL)
-            *(*to)++ = v->as.boolean;
-        else if (v->kind == CUBED_VALUE_INT)
-            *(*to)++ = (double)v->as.integer;
-        else if (v->kind == CUBED_VALUE_FLOAT)
-            *(*to)++ = v->as.real;
-        else
-            return false;
-        return true;
-    }
+    if (depth == 0)
+        return v->kind == CUBED_VALUE_BOOL || v->kind == CUBED_VALUE_INT ||
+               v->kind == CUBED_VALUE_FLOAT;
     if (!is_list(v) || v->n != extents[0]) return false;
     for (int i = 0; i < v->n; i++) {
-        if (!copy_numbers(&v->as.items[i], extents + 1, depth - 1, to)) return false;
+        if (!is_box(&v->as.items[i], extents + 1, depth - 1)) return false;
     }
     return true;
+}
+
+/* Copies the numbers of nested lists, in C order, to *to, and moves it behind them. */
+static void copy_numbers(const cubed_value *v, double **to)
+{
+    switch (v->kind) {
+    case CUBED_VALUE_BOOL: *(*to)++ = v->as.boolean; break;
+    case CUBED_VALUE_INT: *(*to)++ = (double)v->as.integer; break;
+    case CUBED_VALUE_FLOAT: *(*to)++ = v->as.real; break;
+    default:
+        for (int i = 0; i < v->n; i++) copy_numbers(&v->as.items[i], to);
+    }
 }
 
 cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, cb_image_box *out)
@@ -195,17 +198,20 @@ cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, c
                              cb_fail(c->err, CUBED_E_ARG,
                                      "%s: %s has no elements, expected one at least",
                                      c->function->name, name));
+    /* Lists of other lengths may seem to be a box that is much larger than they are. */
+    if (out->n == INT32_MAX || !is_box(v, extents, depth))
+        return cb_call_blame(c, i,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: %s is expected to be lists of the same length of real "
+                                     "numbers",
+                                     c->function->name, name));
     out->numbers = cb_alloc(&c->ctx->alloc, (size_t)out->n * sizeof *out->numbers);
     if (!out->numbers)
         return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: a box of %lld elements",
                        (long long)out->n);
     double *to = out->numbers;
-    if (out->n < INT32_MAX && copy_numbers(v, extents, depth, &to)) return CUBED_OK;
-    return cb_call_blame(c, i,
-                         cb_fail(c->err, CUBED_E_ARG,
-                                 "%s: %s is expected to be lists of the same length of real "
-                                 "numbers",
-                                 c->function->name, name));
+    copy_numbers(v, &to);
+    return CUBED_OK;
 }
 
 void cb_image_box_free(const cb_call *c, cb_image_box *box)
