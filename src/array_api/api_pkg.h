@@ -59,6 +59,10 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
 
+/* True where the complex number a is beyond b: greater (CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) by its real part, then by
+ * its imaginary part, as NumPy orders them; false if the deciding part is NaN (math_functions.c). */
+cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
+
 /* Singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian ones, that do not fit in a task (band.c). *fits
  * is false, without result, if a band of them does not fit either. */
 CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian, uint64_t task_mem,

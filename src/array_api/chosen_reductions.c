@@ -237,19 +237,11 @@ static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
 
 /* --- First values -------------------------------------------------------------------------------------- */
 
-/* The larger or smaller of two complex numbers, by their real parts first; NaN if one is NaN, the first one of two. */
-static cubed_array *complex_extreme(const chosen *c, cubed_array *a, cubed_array *b)
+/* The larger or smaller of two complex numbers; NaN if one is NaN, the first one of two. */
+static cubed_array *complex_extreme(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
 {
-    const bool largest = c->o->reduction == CUBED_REDUCE_MAX;
-    cubed_array *first = largest ? a : b, *second = largest ? b : a;
-    cubed_array *re[2] = {op(c, CUBED_OP_REAL, first, NULL), op(c, CUBED_OP_REAL, second, NULL)};
-    cubed_array *im[2] = {op(c, CUBED_OP_IMAG, first, NULL), op(c, CUBED_OP_IMAG, second, NULL)};
-    cubed_array *tie = op(c, CUBED_OP_LOGICAL_AND, op(c, CUBED_OP_EQUAL, re[0], re[1]),
-                          op(c, CUBED_OP_GREATER_EQUAL, im[0], im[1]));
-    cubed_array *behind =
-        op(c, CUBED_OP_LOGICAL_NOT,
-           op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_GREATER, re[0], re[1]), tie), NULL);
-    cubed_array *is_b = op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_ISNAN, b, NULL), behind);
+    cubed_array *is_b = op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_ISNAN, b, NULL),
+                           cb_api_complex_beyond(c->s, which, b, a));
     cubed_array *made = cb_step_op(c->s, CUBED_OP_WHERE, is_b, b, a);
     return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_ISNAN, a, NULL), a, made);
 }
@@ -274,7 +266,7 @@ static cubed_array *extreme_of_two(const chosen *c, cubed_array *a, cubed_array 
     const cubed_op which =
         c->o->reduction == CUBED_REDUCE_MAX ? CUBED_OP_MAXIMUM : CUBED_OP_MINIMUM;
     const bool is_complex = kind_of(a) == CUBED_KIND_COMPLEX;
-    cubed_array *made = is_complex ? complex_extreme(c, a, b) : op(c, which, a, b);
+    cubed_array *made = is_complex ? complex_extreme(c, which, a, b) : op(c, which, a, b);
     if (!c->o->skip_nan || !(has_nan(a) || kind_of(a) == CUBED_KIND_TIME)) return made;
     made = cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, b, b), a, made);
     return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_NOT_EQUAL, a, a), b, made);

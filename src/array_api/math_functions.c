@@ -103,20 +103,18 @@ cubed_status cubed_rint(cubed_array *x, cubed_array **out, cubed_error *err)
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ROUND, as_floats(&s, x), NULL, NULL), out);
 }
 
-/* An extreme of two complex numbers, which NumPy orders by the real part, then by the imaginary part. */
-static cubed_array *extreme_complex(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
+cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
 {
-    const cubed_op closer = op == CUBED_OP_MAXIMUM ? CUBED_OP_GREATER : CUBED_OP_LESS;
+    const cubed_op beyond = op == CUBED_OP_MAXIMUM ? CUBED_OP_GREATER : CUBED_OP_LESS;
     cubed_array *re_a = cb_step_op(s, CUBED_OP_REAL, a, NULL, NULL);
     cubed_array *re_b = cb_step_op(s, CUBED_OP_REAL, b, NULL, NULL);
     cubed_array *im_a = cb_step_op(s, CUBED_OP_IMAG, a, NULL, NULL);
     cubed_array *im_b = cb_step_op(s, CUBED_OP_IMAG, b, NULL, NULL);
-    cubed_array *by_re = cb_step_op(s, closer, re_a, re_b, NULL);
-    cubed_array *by_im = cb_step_op(s, closer, im_a, im_b, NULL);
+    cubed_array *by_re = cb_step_op(s, beyond, re_a, re_b, NULL);
+    cubed_array *by_im = cb_step_op(s, beyond, im_a, im_b, NULL);
     cubed_array *even = cb_step_op(s, CUBED_OP_EQUAL, re_a, re_b, NULL);
     by_im = cb_step_op(s, CUBED_OP_LOGICAL_AND, even, by_im, NULL);
-    cubed_array *is_a = cb_step_op(s, CUBED_OP_LOGICAL_OR, by_re, by_im, NULL);
-    return cb_step_op(s, CUBED_OP_WHERE, is_a, a, b);
+    return cb_step_op(s, CUBED_OP_LOGICAL_OR, by_re, by_im, NULL);
 }
 
 /* An extreme of two elements; the other one for NaN. */
@@ -125,7 +123,9 @@ static cubed_status skip_nan(cubed_op op, cubed_array *a, cubed_array *b, cubed_
 {
     cb_steps s = {.ctx = a->ctx, .err = err};
     const bool is_complex = kind_of(a) == CUBED_KIND_COMPLEX || kind_of(b) == CUBED_KIND_COMPLEX;
-    cubed_array *y = is_complex ? extreme_complex(&s, op, a, b) : cb_step_op(&s, op, a, b, NULL);
+    cubed_array *y = is_complex
+                         ? cb_step_op(&s, CUBED_OP_WHERE, cb_api_complex_beyond(&s, op, a, b), a, b)
+                         : cb_step_op(&s, op, a, b, NULL);
     cubed_array *a_nan = cb_step_op(&s, CUBED_OP_ISNAN, a, NULL, NULL);
     cubed_array *b_nan = cb_step_op(&s, CUBED_OP_ISNAN, b, NULL, NULL);
     y = cb_step_op(&s, CUBED_OP_WHERE, b_nan, a, y);
