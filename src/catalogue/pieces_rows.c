@@ -525,21 +525,22 @@ static cubed_status get_typed_pairs(const cb_call *c, int i, int ndim, cubed_dty
     return CUBED_OK;
 }
 
-/* Writes a string as an element of bytes or strings. Returns false if the type is too short. */
+/* Writes a string as an element of bytes or strings. Returns false if the type is too short, or for strings if the text is not
+ * valid UTF-8. */
 static bool take_text(const char *text, cubed_dtype dtype, char *element)
 {
-    const bool is_bytes = cubed_dtype_family(dtype) == CUBED_BYTES;
-    const size_t item = is_bytes ? 1 : sizeof(uint32_t), size = cubed_dtype_size(dtype);
+    const size_t size = cubed_dtype_size(dtype), length = strlen(text);
     size_t n = 0;
-    if (is_bytes) {
-        n = strlen(text);
-        if (n <= size) memcpy(element, text, n);
-        return n <= size;
+    if (cubed_dtype_family(dtype) == CUBED_BYTES) {
+        if (length <= size) memcpy(element, text, length);
+        return length <= size;
     }
-    uint32_t code;
-    for (const char *at = text; (at = cb_utf8_next(at, &code)) != NULL; n++) {
-        if ((n + 1) * item > size) return false;
-        memcpy(element + n * item, &code, item);
+    for (size_t at = 0; at < length; n += sizeof(uint32_t)) {
+        uint32_t code;
+        const size_t used = cb_utf8_take((const unsigned char *)text + at, length - at, &code);
+        if (used == 0 || n + sizeof code > size) return false;
+        memcpy(element + n, &code, sizeof code);
+        at += used;
     }
     return true;
 }

@@ -336,6 +336,26 @@ static void formats_values(void **state)
     assert_int_equal(cubed_value_format(&values[1], NULL, 0), 7);
 }
 
+/* A sequence of UTF-8 must not lead beyond the end of its text. */
+static void refuses_text_that_is_not_utf8(void **state)
+{
+    static const char cut[] = "a\xf0\0\0\0b";
+    fixture *f = *state;
+    const int64_t extent = 1;
+    const uint32_t element[4] = {'c'};
+    cubed_dtype dtype;
+    cubed_array *x;
+    cubed_results r;
+    assert_int_equal(cubed_dtype_fixed(CUBED_STRING, 4, &dtype, &f->err), CUBED_OK);
+    assert_int_equal(cubed_array_full_text(f->ctx, dtype, 1, &extent, NULL, element, &x, &f->err),
+                     CUBED_OK);
+    const cubed_argument arguments[] = {positional(array(x)), positional(integer(1)),
+                                        named("constant_values", string(cut))};
+    assert_int_equal(call(f, "pad", arguments, 3, &r), CUBED_E_ARG);
+    assert_non_null(strstr(f->err.message, "expected strings that"));
+    cubed_array_unref(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +368,7 @@ int main(void)
         cmocka_unit_test(passes_errors_of_functions),
         cmocka_unit_test(gives_any_number_of_results),
         cmocka_unit_test(formats_values),
+        cmocka_unit_test(refuses_text_that_is_not_utf8),
         cmocka_unit_test(refuses_what_is_not_there),
         cmocka_unit_test(refuses_two_names_of_one_limit),
     };
