@@ -192,13 +192,14 @@ cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights, cubed_fiel
     cb_steps s = {.ctx = x->ctx, .err = err};
     field f = {.s = &s, .o = CUBED_REDUCE_OPTIONS_INIT};
     const bool is_float = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
-    const bool has_elements =
-        which == CUBED_FIELD_MIN || which == CUBED_FIELD_MAX || which == CUBED_FIELD_RANGE;
+    /* Ranges of small integers may exceed their type. */
+    const bool keeps_type = which == CUBED_FIELD_MIN || which == CUBED_FIELD_MAX ||
+                            (which == CUBED_FIELD_RANGE && is_float);
     f.o.axes = o.axes;
     f.o.naxes = o.naxes;
     f.o.keepdims = o.keepdims;
     f.may_miss = is_float || weights;
-    f.x = has_elements ? x : cb_step_cast(&s, x, CUBED_FLOAT64);
+    f.x = keeps_type ? x : cb_step_cast(&s, x, CUBED_FLOAT64);
     if (weights) f.w = take_weights(&s, x, weights, &o);
     cubed_array *y = f.x && (f.w || !weights) ? statistic(&f, which) : NULL;
     if (y && is_float) y = cb_step_cast(&s, y, x->node.dtype);

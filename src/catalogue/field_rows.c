@@ -174,7 +174,7 @@ static cubed_status call_percentile(const cb_call *c)
         ROW(PREFIX "max", MAX, "The largest element of " OF ".", SAME, PLAIN, "maximum", REDUCE),  \
         ROW(PREFIX "mean", MEAN, "The mean of " OF BY ".", FLOATS, WEIGHTED, "mean", REDUCE),      \
         ROW(PREFIX "min", MIN, "The smallest element of " OF ".", SAME, PLAIN, "minimum", REDUCE), \
-        ROW(PREFIX "range", RANGE, "The largest element of " OF " less the smallest.", SAME,       \
+        ROW(PREFIX "range", RANGE, "The largest element of " OF " less the smallest.", FLOATS,     \
             PLAIN, "range", REDUCE),                                                               \
         ROW(PREFIX "std", STD, "The standard deviation of " OF BY ".", FLOATS, WEIGHTED,           \
             "standard_deviation", REDUCE),                                                         \

@@ -230,7 +230,7 @@ def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
 
     Examples
     --------
@@ -771,7 +771,7 @@ def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
 
     Examples
     --------
@@ -1207,7 +1207,7 @@ def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
 
     Examples
     --------
@@ -1575,7 +1575,7 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes, of the type of `x`; float64 for integers. Lazy.
 
     Examples
     --------

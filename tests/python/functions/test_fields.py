@@ -83,6 +83,13 @@ def test_types(dtype):
     np.testing.assert_allclose(got, x.mean(dtype="f8"), rtol=1e-3 if dtype == "f2" else 1e-6)
     if dtype != "?":
         assert cubed.fldmax(x).compute() == x.max()
+    assert cubed.fldrange(x).compute().dtype == got.dtype
+
+
+def test_ranges_that_the_type_does_not_have():
+    x = np.array([[-128, 127], [0, 1]], "i1")
+    assert cubed.fldrange(x).compute() == 255
+    np.testing.assert_array_equal(cubed.zonrange(x).compute(), [255, 1])
 
 
 def test_variance_of_large_numbers_does_not_cancel():
