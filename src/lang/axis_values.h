@@ -8,11 +8,11 @@
 /* Maximum number of elements of a coordinate, and of intervals made from a coordinate. */
 #define AXIS_VALUES_MAX ((int64_t)1 << 24)
 
-/* Coordinate values, which are times, numbers or strings. The pointers of the two other kinds are NULL. */
+/* Coordinate values: times, numbers or strings. The pointers of the other two kinds are NULL. */
 typedef struct axis_values {
     int64_t n;
     bool is_time;
-    cubed_time_axis axis; /* of times */
+    cubed_time_axis axis; /* units and calendar, if is_time */
     int64_t *us;          /* times in microseconds of the calendar */
     double *number;
     bool single; /* numbers are float32 */
@@ -21,7 +21,7 @@ typedef struct axis_values {
     cubed_dtype dtype;
     json_t *attrs;
     cubed_array *array;   /* the elements, lazy */
-    cubed_expr_coord had; /* the part of the coordinate that is left */
+    cubed_expr_coord had; /* the coordinate, and the part of it that x still has */
 } axis_values;
 
 /* Reads the coordinate along axis d of x, the array built from the tree e. Free *v with axis_values_free after success. */

@@ -17,7 +17,7 @@ bool expr_is_celsius(const char *units);
 /* Changes `units` after an array and a number were added, subtracted, multiplied or divided. 273.15 turns K into degC and back.
  * Another number may be a conversion of units, so they are removed unless it changes no value but its sign.
  *
- * function  "add", "subtract", "multiply", "divide"; others change nothing
+ * function  "add", "subtract", "multiply" or "divide"; other functions change nothing
  * first, second  the operands, of which the first is the number if number_first
  * attrs     may be NULL */
 void expr_units_with_number(expr_builder *b, const char *function, const expr *first,

@@ -49,7 +49,7 @@ static bool is_inexact(const value *v)
                     : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
 }
 
-/* Says more where ^ & | meet what is no bool or integer, as Python's habits have it. */
+/* Rejects ^ & | of floats or complex numbers. The error says how to write what was probably meant. */
 static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
 {
     const char *mark = strchr("^&|", e->op);
@@ -65,7 +65,7 @@ static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value
     return st != CUBED_OK;
 }
 
-/* The first n children, of which texts in quotes are arrays like the first array of texts among them. */
+/* Builds the first n children. A string literal becomes an array with the kind of strings of the first string array among them. */
 static cubed_status build_children(expr_builder *b, const expr *e, int n, value *v)
 {
     const cubed_array *like = NULL;
@@ -114,7 +114,7 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         goto out;
     }
     size_t row = 0;
-    while (table[row].op != e->op) row++; /* the parser knows no others */
+    while (table[row].op != e->op) row++; /* the parser makes no other operators */
     if (is_mistaken(b, e, table[row].number, v)) st = CUBED_E_TYPE;
     if (st == CUBED_OK) st = make_operands(b, e, table[row].number, v);
     if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);
@@ -153,7 +153,7 @@ static cubed_status reject_several(expr_builder *b, const expr *e, int n)
                      e->text);
 }
 
-/* How many arrays a function of the catalogue makes. */
+/* Returns the number of arrays that a function of the catalogue returns. */
 static int count_results(const cubed_function *f)
 {
     int n = 0;
@@ -187,7 +187,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
     if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
     if (is_group) return CUBED_OK;
-    /* Functions that prepare arguments of the catalogue's come first. */
+    /* Some of these functions prepare arguments for a function of the same name in the catalogue, so they come first. */
     const expr_function *f = expr_find_function(e->text);
     if (f) return f->fn(b, e, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
@@ -213,7 +213,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 
 /* --- Trees -------------------------------------------------------------------------------------------- */
 
-/* Finds how an input is packed, and keeps that. */
+/* Records the packing of an input, if it is packed. */
 static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_array *x)
 {
     expr_result *r = b->result;
@@ -275,7 +275,7 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
         cubed_array *x;
         const expr *of = e->child[0], *item = e->child[1];
         cubed_status st = expr_get_moved(b, e, of, &x);
-        /* Of a data set, as Xarray has it. */
+        /* ds["t"], as for an Xarray Dataset. */
         if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
             return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
                              "unknown name \"%s\": arrays go by their own names, write %s",
@@ -296,7 +296,8 @@ static void forget_built(expr_builder *b, int number)
     memset(&b->built[number], 0, sizeof b->built[number]);
 }
 
-/* Keeps what the node became. If these are stored elements, *out becomes their values, which fuse with what follows. */
+/* Builds a node and keeps its result. Stored elements of a packed array are decoded in *out; decoding is fused with later
+ * operations. */
 static cubed_status build_and_keep(expr_builder *b, const expr *e, value *out)
 {
     if (e->number >= b->nbuilt) {
@@ -333,7 +334,7 @@ static void free_var(expr_var *v)
     expr_source_free(&v->source);
 }
 
-/* Takes over what `var` owns. */
+/* Adds a variable. Takes ownership of the members of `var`. */
 static void add_var(expr_builder *b, expr_var var, const char *name)
 {
     expr_result *r = b->result;
@@ -350,7 +351,7 @@ static void add_var(expr_builder *b, expr_var var, const char *name)
     r->vars[r->n++] = var;
 }
 
-/* *x with these attributes, if they are not its own. */
+/* Replaces *x by an array with these attributes, unless it has them. */
 static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
     json_t *own = expr_json_attrs(b, *x);
@@ -411,8 +412,8 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     return CUBED_OK;
 }
 
-/* Says as an attribute which stored elements are missing, if that was the fill value of the input's metadata, and the array
- * does not have it any more. */
+/* Adds the attribute _FillValue to packed elements whose missing value was the fill value in the metadata of the input, because
+ * the result does not have that metadata. */
 static void note_fill(expr_builder *b, expr_var *var)
 {
     cubed_scalar v;
@@ -439,7 +440,7 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     var.of.packing = expr_packing_of(b, what);
     if (var.of.packing) var.of.stored = cubed_array_ref(b->built[what->number].stored);
     note_fill(b, &var);
-    /* Stored elements keep the attributes of their packing, which values do not have. */
+    /* Stored elements keep the attributes of their packing. Decoded values lose them. */
     json_t *own = expr_value_attrs(b, &var.about, var.of.packing, cubed_array_dtype(var.of.array));
     cubed_status st = set_attrs(b, what, own, &var.of.array);
     json_decref(own);

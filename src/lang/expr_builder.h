@@ -1,4 +1,4 @@
-/* From trees to lazy arrays: shared by the files that know functions. */
+/* Turns trees into lazy arrays: helpers of the files that implement functions of expressions. */
 #ifndef CUBED_LANG_EXPR_BUILDER_H
 #define CUBED_LANG_EXPR_BUILDER_H
 
@@ -9,33 +9,33 @@ typedef struct expr_builder expr_builder;
 
 /* Axes that a function of fields has reduced. */
 typedef struct expr_reduced {
-    uint32_t axes;    /* 0: the node is no such function */
-    bool is_area;     /* the axes are an area, by CF's word for horizontal ones */
-    const char *said; /* where weights are from; NULL: they were given, or there are none */
+    uint32_t axes;    /* bit d: axis d; 0 if the node calls no function of fields */
+    bool is_area;     /* both horizontal axes, which CF's cell_methods call "area" */
+    const char *said; /* origin of the weights, for cell_methods; NULL if none or given */
 } expr_reduced;
 
 struct expr_builder {
-    /* Builds the value of a part; functions call it through expr_build_value. */
+    /* Builds the value of a node; called through expr_build_value. */
     cubed_status (*build)(expr_builder *b, const expr *e, expr_value *out);
     cubed_context *ctx;
     const char *text;
     const cubed_expr_host *host;
     expr_result *result;
     cubed_error *err;
-    /* Of the tree's nodes, by their numbers. */
+    /* Results of the tree's nodes; the index is the number of a node. */
     int nbuilt;
     struct {
-        cubed_array *array; /* decoded values; NULL where there is none (yet) */
+        cubed_array *array; /* decoded values; NULL if not built, or a literal */
         cubed_array
-            *stored; /* their stored elements, which were only moved; NULL without a packing */
+            *stored; /* stored elements of packed values that were only moved; NULL if not packed */
         const cubed_cf_packing
-            *packing; /* of `stored`; while a node is built: of what it becomes */
+            *packing; /* packing of `stored`; while a node is built: packing of its result */
         expr_reduced reduced;
     } * built;
     bool
-        no_memory; /* the machine had none for a string or a note: the expression fails with CUBED_E_NOMEM */
+        no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
     expr_source source; /* inputs that the current statement has read so far */
-    /* Coordinates that calls changed or made; `number` is the call's. */
+    /* Coordinates that calls changed or made; `number` is the number of the call. */
     int nnoted;
     struct {
         int number;
@@ -49,149 +49,163 @@ struct expr_builder {
         if (status_ != CUBED_OK) return status_;                                                   \
     } while (0)
 
-/* Zeroed memory for n elements of `size` bytes, freed with lang_free: *out is a pointer to them. */
+/* Sets *out, a pointer of any type, to zeroed memory for n elements of `size` bytes. Free it with lang_free. */
 cubed_status expr_alloc(expr_builder *b, const expr *e, int64_t n, size_t size, void *out);
-/* A string, freed with expr_text_free. Without memory it is "", and b->no_memory is set: coordinates need not check. */
+/* Formats a string. Free it with expr_text_free. If memory is exhausted, returns "" and sets b->no_memory, so callers need not
+ * check. */
 char *expr_text(expr_builder *b, const char *fmt, ...) CUBED_PRINTF(2, 3);
 void expr_text_free(char *text);
-/* An error at the place of e. */
+/* Fails with CUBED_E_ARG. The message shows the position of `e`. */
 cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
-/* Puts the place in front of an error of the library. */
+/* Adds the position of `e` to an error of the library. Returns `status`. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 
-/* Checks, if the host wants it, that dimensions of operands that meet have the same names. */
+/* If the host asks for it (cubed_expr_host.named), rejects operands that broadcast dimensions of different names together. */
 cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
-/* The value of e; its array is the caller's. */
+/* Builds the value of `e`. The caller owns its array. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
-/* The same, as an array: literals have their own types. */
+/* Like expr_build_value, but converts a literal to an array of its default type. */
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
-/* Replaces *x, the values of `child`, by its stored elements if it has some: `e` is these, too. */
+/* Replaces *x, the values of `child`, by its stored elements if `child` is packed. The result of `e` then counts as stored
+ * elements with the same packing. */
 void expr_take_stored(expr_builder *b, const expr *e, const expr *child, cubed_array **x);
-/* The array of `child` for `e`, a function that moves elements without changing them: the stored elements if the child is
- * packed; then what `e` makes is taken for stored elements, too. */
+/* Builds the array of `child` for `e`, a function that moves elements without changing them. Returns the stored elements if
+ * `child` is packed; the result of `e` then counts as stored elements with the same packing. */
 cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
-/* The same for all elements of a list that `e` puts together: stored elements if all are packed in the same way, else
- * values. Arrays that were made are the caller's, also after an error: the others are NULL. */
+/* Like expr_get_moved for all items of a list that `e` joins: stored elements if all items have the same packing, otherwise
+ * values. `arrays` must be zeroed. The caller owns the arrays in it, also after an error. */
 cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
                                  cubed_array **arrays);
-/* The packing of what a node became, NULL if its values are not unchanged stored ones. */
+/* Returns the packing of a node's result, or NULL if the node does not have unchanged stored elements. */
 const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
-/* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */
+/* Converts a literal to an array of the type that it has in an operation with `other` (NULL: its default type). Arrays stay. */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
-/* The same, where whole numbers beyond that type take part, as in comparisons. */
+/* Like expr_operand, but the type can represent every integer literal. For operations such as comparisons. */
 cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
                                const cubed_array *other);
+/* Builds an integer that is not an array. */
 cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out);
-/* A whole number, or a list of them. */
+/* Builds an integer or a list of integers. *n is their number. */
 cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM]);
 
-/* The value of a keyword argument; NULL if it is not there. */
+/* Returns the value of a keyword argument, or NULL if the call does not have it. */
 const expr *expr_keyword(const expr *call, const char *name);
-/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
+/* Checks a call: `least` to `most` positional arguments first, then only these keywords, each at most once. `names` ends with
+ * NULL. */
 cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
                              const char *const *names, int *positional);
-/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
+/* Gets axes from axis= or dim= or a positional argument (may be NULL). *n is -1 if the call has none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
-/* One axis, positional or by axis= or dim=; `missing` if there is none. */
+/* Like expr_get_axes for one axis. *out is `missing` if the call names none. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);
-/* An integer or a float: `re` has the value of both. */
+/* Builds an integer or a float that is not an array. `re` is the value of either kind. */
 cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
-/* The number in a type that has it. */
+/* Converts a literal to a scalar. An error if the type cannot represent the value. */
 cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
                              cubed_scalar *out);
-/* A number or text, a list of them, or an array; numbers in the type that they have beside `like` (NULL: their own). */
+/* Builds an array from a number, a string, a list of them, or an array. Numbers get the type that they have in an operation
+ * with `like` (NULL: their default type). */
 cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array *like,
                                cubed_array **out);
-/* A text in quotes, or a list of them (expr_text.c). */
+/* Returns whether `e` is a string literal, or a list of them. */
 bool expr_is_texts(const expr *e);
-/* An array of it, or of them, in the family of `like`, an array of texts (another, or NULL, is an error). */
+/* Makes an array of these strings, of the kind of strings that `like` has. An error if `like` is not an array of strings. */
 cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
                             cubed_array **out);
-/* Writes the text as elements of the family of `like` have it, and returns its bytes. `to` NULL: counts them only. */
+/* Encodes a string as an element of a type of the same kind as `like`. Returns the number of bytes. `to` may be NULL, which only
+ * counts them. */
 size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
-/* True or False by name; *out stays as it is if it is not there. */
+/* Gets the keyword argument `name`, True or False. *out is unchanged if the call does not have it. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
-/* Computes all elements of a small array now. */
+/* Computes all elements of a small array now, in this thread, into `to`. */
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
-/* An array of memory of lang_alloc's, which it takes over, also where it fails. */
+/* Makes an array of memory from lang_alloc. Takes ownership of `data`, also after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
-/* The same, with names of dimensions and attributes. */
+/* Like expr_own_array, with names of dimensions and attributes. */
 cubed_status expr_own_described(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                                 const int64_t *shape, const char *const *names, json_t *attrs,
                                 void *data, cubed_array **out);
-/* Effects of a call on the coordinate of dimension d (expr_coordinates.c); x is the array that `of` is. No coordinate
- * describes the elements of the call. */
+/* The expr_note functions record the effect of a call on the coordinate of dimension d of x. `of` is the expression of x.
+ *
+ * expr_note_cut: no coordinate describes the result's elements along d. */
 void expr_note_cut(expr_builder *b, const expr *call, const cubed_array *x, int d);
-/* The call has the elements `s` of x along d. */
+/* Along d, the result has the elements `s` of x. */
 void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cubed_array *x, int d,
                     cubed_slice s);
-/* The call joins the arrays that `of` are along d. */
+/* The result joins the n arrays x along d; `of` are their expressions. */
 void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
                       cubed_array *const *x, int n, int d);
-/* Each element of the call describes `before` elements of x ahead of it, and `after` behind it: its bounds are theirs. */
+/* Along d, each element of the result combines an element of x with `before` elements before it and `after` elements after it.
+ * The bounds of its coordinate span those elements. */
 void expr_note_window(expr_builder *b, const expr *call, const expr *of, const cubed_array *x,
                       int d, int64_t before, int64_t after);
 
-/* The first axis of *x, of the quantiles q[0..n) of `of`, gets the name that Xarray gives it, and a coordinate: "quantile", or
- * with a number if others have that name, such as `beside` (may be NULL). *x stays one to unref after an error. */
+/* Names the first axis of *x, quantiles q[0..n) of the array `of`, and records its coordinate. The name is "quantile", as in
+ * Xarray, or "quantile_2", ... if `of`, another result or `beside` (a name; may be NULL) uses that name. After an error, the
+ * caller still owns *x. */
 cubed_status expr_name_quantiles(expr_builder *b, const expr *e, const double *q, int n,
                                  const cubed_array *of, const char *beside, cubed_array **x);
 
-/* Groups, and defaults of their reduction. */
+/* Groups of elements, and defaults of the reduction of groups. */
 typedef struct expr_grouping {
-    cubed_array *codes; /* of the axes, in their order: -1 is no group */
+    cubed_array *codes; /* group numbers along the axes; -1 for elements in no group */
     int naxes, axes[CUBED_MAX_NDIM];
     int64_t ngroups;
-    const char *name; /* of the axis of groups, which replaces the first of these; NULL: none */
+    const char *name;         /* name of the result's axis of groups; NULL: unnamed */
     const char *reduction;    /* "mean", "nanmedian" */
     const expr *reduction_at; /* for errors */
-    bool skip_nan;            /* if neither the name nor skipna= says so */
-    double correction;        /* if neither ddof= nor correction= does */
-    int64_t min_count;        /* if min_count= does not say so */
-    const char *method;       /* of quantiles, if method= does not say so; NULL: the catalogue's */
-    const expr *q;            /* positional; NULL: there is none */
+    bool skip_nan;            /* default of skipna= */
+    double correction;        /* default of ddof= and correction= */
+    int64_t min_count;        /* default of min_count= */
+    const char *method;       /* default of method= for quantiles; NULL: the catalogue's */
+    const expr *q;            /* positional argument q; NULL if not given */
 } expr_grouping;
 
-/* Keywords of all calls that group. */
+/* Keywords of every call that reduces groups. */
 #define EXPR_GROUP_KEYWORDS                                                                        \
     "skipna", "ddof", "correction", "min_count", "q", "method", "fill_value", "fill_absent", "dtype"
+/* Reduces groups of x, and names the axes of the result. */
 cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_grouping *g,
                                 cubed_array *x, cubed_array **out);
-/* mean(x, groupby=labels), if the call is one: *is_one. */
+/* Builds a call such as mean(x, groupby=labels). *is_one is false for other calls, which are not built. */
 cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one);
 
-/* A function with arguments of its own kind; NULL if there is none of that name (expr_functions.c). */
+/* A function that reads its own arguments, because the catalogue cannot describe them. */
 typedef struct expr_function {
     const char *name;
     cubed_status (*fn)(expr_builder *b, const expr *call, cubed_array **out);
 } expr_function;
+/* Returns the function of that name, or NULL if there is none. */
 const expr_function *expr_find_function(const char *name);
-/* All tables of functions; NULL ends them. */
+/* Returns all tables of functions. The list ends with NULL. */
 const expr_function *const *expr_function_tables(void);
-/* The tables, which end with a row without a name: attributes, assignment, reductions by group, calendars, and selections by
- * labels. */
+/* Tables for attributes, assignment, reductions by group, calendars, and selections by labels. Each ends with a row without a
+ * name. */
 extern const expr_function expr_attribute_functions[], expr_block_functions[],
     expr_group_functions[], expr_calendar_functions[], expr_select_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);
-/* An argument that the caller makes. Without a value it is what `at` is. */
+/* An argument that the caller supplies. If its value has kind CUBED_VALUE_NONE, `at` is built instead. */
 typedef struct expr_given {
     const char *name;
     cubed_value value; /* borrowed */
-    const expr *at;    /* for errors; may be NULL */
+    const expr *at;    /* position for errors; may be NULL */
 } expr_given;
-/* Calls a function that makes one array with n given arguments, the array whose axes have names first, and with those keywords
- * of `e` that are its parameters and not given. */
+/* Calls a function that returns one array.
+ *
+ * given  n arguments, passed by name
+ *
+ * Keywords of `e` that are parameters of the function and not in `given` are also passed. Other keywords are ignored. */
 cubed_status expr_call_given(expr_builder *b, const expr *e, const cubed_function *f,
                              const expr_given *given, int n, cubed_array **out);
-/* Most names of a statement: a, b = f(x). */
+/* Maximum number of names that a statement assigns: a, b = f(x). */
 #define EXPR_MAX_TUPLE CUBED_MAX_NDIM
-/* The numbers of an array, computed now: as an array of them, and the last one, which is at most `most`. Takes over the reference
- * of x, of one dimension or none. */
+/* Computes now the numbers on which a shape depends, through the host (cubed_expr_host.count). *numbers is an array of them,
+ * *last the last number, at most `most`. x has at most one dimension. Takes ownership of x. */
 cubed_status expr_count_now(expr_builder *b, const expr *e, cubed_array *x, int64_t most,
                             cubed_array **numbers, int64_t *last);
 

@@ -1,5 +1,5 @@
-/* Groups by the calendar of a coordinate, which is read when the expression is built: which groups
- * there are decides the shape of the result. */
+/* Groups by the calendar of a coordinate. The coordinate is read when the expression is built, because the number of groups is
+ * part of the result's shape. */
 
 #include "lang/expr_calendar.h"
 
@@ -20,9 +20,9 @@
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* In the order of their names, as groups are: DJF, JJA, MAM, SON. */
+/* Sorted by name, as groups are. */
 static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
-/* DJF, MAM, JJA, SON; the permutation is its own inverse. */
+/* Index in `seasons` of DJF, MAM, JJA, SON. The permutation is its own inverse. */
 static const int season_of_quarter[4] = {0, 2, 1, 3};
 
 static int64_t component_of(cubed_calendar c, int64_t us, date_part what)
@@ -35,7 +35,7 @@ static int64_t component_of(cubed_calendar c, int64_t us, date_part what)
     case SEASON: return season_of_quarter[d.month % 12 / 3];
     case MONTH: return d.month;
     case WEEK_DAY: {
-        /* From Monday: 2000-01-03 was one, in calendars of weeks. */
+        /* 0 is Monday. 2000-01-03 was a Monday in the Gregorian calendar. */
         const int64_t n = days - cubed_calendar_days(CUBED_CALENDAR_PROLEPTIC, 2000, 1, 3);
         return n - 7 * cubed_floor_div(n, 7);
     }
@@ -47,18 +47,19 @@ static int64_t component_of(cubed_calendar c, int64_t us, date_part what)
     }
 }
 
-/* Intervals of a resampling: so many months from a first one on, or of one length. */
+/* Intervals of a resampling: each has `months` months, or a fixed length of `width` microseconds. */
 typedef struct intervals {
-    int64_t months, width; /* one of them is 0 */
-    int anchor;   /* of months: where years or quarters begin, from 0; of weeks: their first day */
-    int64_t unit; /* months of what is counted: 12, 3 or 1 */
+    int64_t months, width; /* exactly one is 0 */
+    int anchor;   /* first month of years or quarters, from 0; or first day of weeks, 0: Monday */
+    int64_t unit; /* months in a year, quarter or month: 12, 3 or 1; 0 if the length is fixed */
     bool weeks;
     bool
-        ends; /* named by their last days; the earliest time is in the last unit of the first one */
-    int64_t first; /* the first unit's number, or microsecond */
+        ends; /* labelled by last days; the earliest time is in the last unit of the first interval */
+    int64_t first; /* number of the first unit, or microsecond at which the first interval begins */
 } intervals;
 
-/* Pandas's words behind "-": where years and quarters begin, or end, or the day on which weeks do. */
+/* Parses the text after "-" of a frequency, as in Pandas: the month in which years or quarters begin (if s->ends: end), or the
+ * day on which weeks end. */
 static bool parse_anchor(const char *text, intervals *s)
 {
     static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
@@ -122,7 +123,7 @@ static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
     return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
 }
 
-/* Where the first interval begins: that of the earliest time, which is in the last unit of it where ends count. */
+/* Returns the beginning of the first interval, as intervals.first. `least` is the earliest time. */
 static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
 {
     const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);
@@ -151,10 +152,10 @@ static int64_t interval_start(cubed_calendar c, int64_t k, const intervals *s)
     return cubed_calendar_days(c, year, month - 12 * year + 1, 1) * CUBED_US_PER_DAY;
 }
 
-/* Which groups there are, and in which each element is. */
+/* The groups, and the group number of each element. */
 typedef struct groups {
-    int64_t n, *code; /* one for each element */
-    int64_t ngroups, *value;
+    int64_t n, *code;        /* n elements */
+    int64_t ngroups, *value; /* part of dates, or interval number, of each group */
 } groups;
 
 static int by_value(const void *a, const void *b)
@@ -163,7 +164,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of what `code` has: the values that occur, in order, and their numbers in place of them. */
+/* Moves the different values of `code` to `value`, in ascending order, and replaces each code by its index there. */
 static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
 {
     int64_t n = 0;
@@ -181,9 +182,10 @@ static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
     return CUBED_OK;
 }
 
-/* --- What is made of them ----------------------------------------------------------------------------- */
+/* --- Coordinates of groups ---------------------------------------------------------------------------- */
 
-/* Times as the coordinate's own units have them: whole numbers where all are. Takes over `us`. */
+/* Makes an array of times in the units of the coordinate: integers if all times are whole numbers of units, otherwise floats.
+ * Takes ownership of `us`. */
 static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
                                  int ndim, const int64_t *shape, const char *const *names,
                                  json_t *attrs, cubed_array **out)
@@ -207,7 +209,7 @@ static cubed_status encode_times(expr_builder *b, const expr *e, const axis_valu
                               whole ? (void *)us : (void *)real, out);
 }
 
-/* Attributes of a coordinate whose numbers are made anew. */
+/* Returns the attributes of the coordinate without those that describe the old numbers. */
 static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bounds)
 {
     static const char *const gone[] = {"_FillValue",  "missing_value", "bounds",
@@ -216,7 +218,7 @@ static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bou
     json_t *attrs = v->attrs ? expr_json_copy(b, v->attrs) : expr_json_object(b);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
     if (!json_object_get(attrs, "units")) {
-        /* A type of times, in units of its own. */
+        /* The coordinate has a type of times, so the attributes state no units. */
         char text[64];
         const int64_t unit = v->axis.unit;
         snprintf(text, sizeof text, "%s since 1970-01-01",
@@ -230,7 +232,7 @@ static json_t *time_attrs(expr_builder *b, const axis_values *v, const char *bou
     return attrs;
 }
 
-/* The coordinate of intervals: where each begins, and bounds. */
+/* Makes the coordinate of intervals, with bounds: the start of each interval, or its last day if s->ends. */
 static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                         const groups *g, const intervals *s, const char *dim,
                                         cubed_expr_coord *c)
@@ -255,7 +257,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
         if (said) expr_json_put(b, own, i ? "calendar" : "units", json_incref(said));
     }
     axis_values in = *v;
-    /* The units of a type of times are not its own. */
+    /* A type of times has no units. Use those that time_attrs chose: days, seconds or microseconds. */
     if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
     if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = 1;
@@ -272,7 +274,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     return st;
 }
 
-/* The coordinate of parts of dates: numbers, or names of seasons. */
+/* Makes the coordinate of parts of dates: numbers, or names of seasons. */
 static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
                                          groups *g, date_part what, const char *dim,
                                          cubed_expr_coord *c)
@@ -288,7 +290,7 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
             text[i] = (uint32_t)seasons[g->value[i / 3]][i % 3];
         data = text;
     } else {
-        g->value = NULL; /* given away */
+        g->value = NULL; /* expr_own_described takes ownership */
     }
     json_t *attrs = expr_json_object(b);
     expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
@@ -297,8 +299,8 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     return st;
 }
 
-/* Days of years by month and day, as CDO has them; their numbers are those of a leap year if one of them is in leap years
- * only. */
+/* Groups by month and day, as CDO does. Days are numbered as in a leap year if a time is on February 29, otherwise as in a
+ * common year. */
 static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_values *v, groups *g)
 {
     enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
@@ -463,7 +465,7 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Anomalies ---------------------------------------------------------------------------------------- */
 
-/* Writes the groups of times in reference=("1981", "2010"), ends included, into `code`; those of others are -1. */
+/* Sets the group of times outside reference=("1981", "2010") to -1. The ends are in the reference. */
 static cubed_status take_reference(expr_builder *b, const expr *e, const axis_values *v,
                                    int64_t *code)
 {
@@ -489,7 +491,8 @@ static cubed_status take_reference(expr_builder *b, const expr *e, const axis_va
     return expr_reject(b, given, "anomaly: no times are in the reference");
 }
 
-/* x less the mean of each group at its members; `of` has the groups of all elements. */
+/* Subtracts from each element of x the mean of its group. `of` holds the group of each element along axis d; takes ownership of
+ * it. */
 static cubed_status subtract_means(expr_builder *b, const expr *e, cubed_array *x,
                                    cubed_array *means, int64_t *of, int d, cubed_array **out)
 {
@@ -559,7 +562,7 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
-/* Those that expr_calendar_build has not taken were called in another way. */
+/* Rejects a call of resample that expr_calendar_build did not accept. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
     (void)out;

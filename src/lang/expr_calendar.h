@@ -4,7 +4,7 @@
 
 #include "lang/expr_builder.h"
 
-/* Builds a call that groups by a calendar (calendar_call.h); *is_one is false if it is none. */
+/* Builds a call that groups by a calendar (calendar_call.h). *is_one is false for other calls, which are not built. */
 cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one);
 
 #endif

@@ -6,18 +6,18 @@
 #include "lang/guess.h"
 #include "lang/lang_memory.h"
 
-/* Arguments of a call while they are made. */
+/* Arguments of a call while they are built. */
 typedef struct arguments {
     const cubed_function *function;
     const expr *call;
-    const cubed_array *like; /* the first array, beside which numbers have their types */
-    const expr *first;       /* its expression, or the list of arrays that it is in */
+    const cubed_array *like; /* the first array, from which literals get their types */
+    const expr *first; /* expression of that array, or of the list of arrays that contains it */
     int n;
     cubed_argument *list;
-    const expr **nodes;    /* the expression of each argument; NULL: the program's */
-    cubed_array ***arrays; /* memory of a list of arrays; NULL: there is none */
-    void **numbers;        /* memory of a list of numbers, the same */
-    /* Numbers, strings and lists in the place of arrays, which wait for the first array. */
+    const expr **nodes;    /* expression of each argument; NULL if the program adds it */
+    cubed_array ***arrays; /* memory of each argument that is a list of arrays; else NULL */
+    void **numbers;        /* memory of each argument that is a list of other values; else NULL */
+    /* Numbers, strings and lists that become arrays. They wait until the first array is known. */
     int nwaiting;
     struct {
         int argument;
@@ -30,11 +30,11 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* The arguments need `end` in any case. `more`: the number of arguments that are not in the call. */
+/* Makes room for the arguments of the call and `more` others. Free them with `end`, even after an error. */
 static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
                           int more)
 {
-    const int room = call->n + more + 3; /* and offsets, count and task_mem */
+    const int room = call->n + more + 3; /* 3: offsets, count and task_mem */
     *a = (arguments){.function = f, .call = call};
     EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
     EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
@@ -61,7 +61,7 @@ static void end(arguments *a)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* An array, or a number: as such if the parameter takes numbers. */
+/* Sets argument i to an array or a number. A number waits for the first array if the parameter accepts arrays but no numbers. */
 static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_param *p)
 {
     const expr *e = a->nodes[i];
@@ -91,8 +91,8 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
 
 static const cubed_param *param_of(const arguments *a, int i);
 
-/* Values in place of arrays have the type that they have beside the first array, or their own if the parameter is like an
- * array; strings always have the family of the first array. */
+/* Converts waiting values to arrays. Numbers get the type that they have in an operation with the first array, or their default
+ * type if the parameter also accepts lists (CUBED_PARAM_LIKE). Strings always get the kind of strings of the first array. */
 static cubed_status put_waiting(expr_builder *b, arguments *a)
 {
     for (int k = 0; k < a->nwaiting; k++) {
@@ -153,7 +153,7 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
-/* Values in a list, and in lists within it. */
+/* Returns the number of values in a list and in all lists inside it, lists included. */
 static int count_items(const expr *e)
 {
     int n = e->n;
@@ -162,7 +162,7 @@ static int count_items(const expr *e)
     return n;
 }
 
-/* Fills a list of values from *left, the memory of all. The parser limits the depth of expressions. */
+/* Fills a list of values, in memory from *left, which advances. The parser limits the depth of the recursion. */
 static cubed_status fill_items(expr_builder *b, const expr *e, cubed_value **left, cubed_value *to)
 {
     cubed_value *items = *left;
@@ -204,7 +204,7 @@ static bool has_integers_alone(const expr *e)
     return true;
 }
 
-/* An array of the elements that a string or a list is. */
+/* Lets a string or a list wait until the first array is known, to become an array. */
 static cubed_status put_elements(arguments *a, int i)
 {
     a->waiting[a->nwaiting].argument = i;
@@ -224,7 +224,7 @@ static cubed_status put_list(expr_builder *b, arguments *a, int i, const cubed_p
     return expr_reject(b, a->nodes[i], "a list is not expected here");
 }
 
-/* Axes by number, or by the names that the first array gives them. */
+/* Sets argument i to axes, given by number, or by dimension names of the first array. */
 static cubed_status put_axes(expr_builder *b, arguments *a, int i)
 {
     int n, axes[CUBED_MAX_NDIM];
@@ -272,7 +272,7 @@ static cubed_status put(expr_builder *b, arguments *a, int i, const cubed_param 
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
 
-/* The parameter that argument i is for; NULL if there is none, which cubed_call says. */
+/* Returns the parameter of argument i, or NULL if the function has no such parameter, which cubed_call reports. */
 static const cubed_param *param_of(const arguments *a, int i)
 {
     const cubed_function *f = a->function;
@@ -287,7 +287,7 @@ static const cubed_param *param_of(const arguments *a, int i)
     return NULL;
 }
 
-/* The first parameter that axes are given to by name; NULL if there is none. */
+/* Returns the first parameter of axes that can be passed by name, or NULL. */
 static const cubed_param *axis_param(const cubed_function *f)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -297,7 +297,7 @@ static const cubed_param *axis_param(const cubed_function *f)
     return NULL;
 }
 
-/* Names that the call may use: `axis` and `dim` are other names of the parameter of axes. */
+/* Checks the keywords of the call. `axis` and `dim` are also accepted for the parameter of axes. */
 static cubed_status check_names(expr_builder *b, const cubed_function *f, const expr *e)
 {
     const char *names[CUBED_MAX_PARAMS + 3];
@@ -315,7 +315,7 @@ static cubed_status check_names(expr_builder *b, const cubed_function *f, const 
     return expr_check_args(b, e, 0, INT_MAX, names, &positional);
 }
 
-/* The program's own arguments. */
+/* Adds the memory of a task, if the function needs to know it. */
 static void add_task_mem(arguments *a, uint64_t task_mem)
 {
     const cubed_function *f = a->function;
@@ -326,8 +326,8 @@ static void add_task_mem(arguments *a, uint64_t task_mem)
                                        .value = {.kind = CUBED_VALUE_INT, .as.integer = bytes}};
 }
 
-/* The name of a positional argument that the package takes by name alone: expressions take it in the order of the parameters,
- * too. NULL if it has its place without a name, or none. */
+/* Returns the name of positional argument i if the package accepts it only by name: expressions also accept it by position.
+ * Returns NULL for all other arguments. */
 static const char *name_of_place(const cubed_function *f, int i)
 {
     const cubed_param *p = cubed_function_param(f, i);
@@ -352,7 +352,7 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
         a->list[i].spelled = e->text;
         a->list[i].name = axes ? axes->name : e->text;
     }
-    /* Arrays first: names of axes are the first one's. */
+    /* Build arrays before axes, whose names are looked up in the first array. */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < a->n; i++) {
             const cubed_param *p = param_of(a, i);
@@ -364,7 +364,7 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* Marks the axes of the first array that a parameter says. */
+/* Marks the axes of the first array that the value of a parameter names. */
 static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBED_MAX_NDIM])
 {
     const int ndim = cubed_array_ndim(a->like);
@@ -379,14 +379,14 @@ static void mark_axes(const arguments *a, const cubed_param *p, bool marked[CUBE
     }
 }
 
-/* Marks the axes of the first array that have an array in the arguments from number `first` on. */
+/* Argument first + d belongs to axis d. Marks the axes whose argument is an array. */
 static void mark_arrays(const arguments *a, int first, bool marked[CUBED_MAX_NDIM])
 {
     for (int i = first; i < a->n && i - first < CUBED_MAX_NDIM; i++)
         marked[i - first] = a->list[i].value.kind == CUBED_VALUE_ARRAY;
 }
 
-/* Notes the elements of a result along axis d of the first array, whose extent there is `left`. */
+/* Records which elements of the first array's axis d remain in a result whose extent there is `left`. */
 static void note_axis(expr_builder *b, const arguments *a, int d, int64_t left)
 {
     const int64_t extent = cubed_array_shape(a->like)[d];
@@ -426,7 +426,7 @@ static void note_joined(expr_builder *b, const arguments *a, const bool axes[CUB
     }
 }
 
-/* The value of the parameter of that name; NULL if there is none. */
+/* Returns the value or default of the parameter `name`, or NULL if there is no such parameter. */
 static const cubed_value *value_of(const arguments *a, const char *name)
 {
     const cubed_function *f = a->function;
@@ -440,13 +440,13 @@ static const cubed_value *value_of(const arguments *a, const char *name)
     return NULL;
 }
 
-/* Number i of a list, or of one number. */
+/* Returns number i of a list. A single number counts as a list of equal numbers. */
 static int64_t item_of(const cubed_value *v, int i)
 {
     return v->kind == CUBED_VALUE_INTS ? v->as.ints[i] : v->as.integer;
 }
 
-/* Each element describes the elements of its window. */
+/* Records the windows of a rolling function. */
 static void note_windows(expr_builder *b, const arguments *a)
 {
     const cubed_value *window = value_of(a, "window"), *axis = value_of(a, "axis");
@@ -462,7 +462,7 @@ static void note_windows(expr_builder *b, const arguments *a)
     }
 }
 
-/* Notes which coordinates describe the result of a call, by the function's rule. */
+/* Records which coordinates describe the result of a call, by the rule in the function's row. */
 static void note_coords(expr_builder *b, const arguments *a, const cubed_array *made)
 {
     const cubed_function *f = a->function;
@@ -495,7 +495,7 @@ static void note_coords(expr_builder *b, const arguments *a, const cubed_array *
     }
 }
 
-/* Operands of elementwise functions meet as those of operators do. */
+/* Checks dimension names of the operands of elementwise functions, as for operators. */
 static cubed_status check_operands(expr_builder *b, const arguments *a)
 {
     enum { MOST = 3 };
@@ -508,7 +508,8 @@ static cubed_status check_operands(expr_builder *b, const arguments *a)
     return expr_check_dims(b, a->call, x, n);
 }
 
-/* Names the first axis of a result whose coordinate is a list of the call: its numbers as parts of their most. */
+/* If a parameter labels the first axis of the result (quantiles, percentiles) and the call gives a list for it, names the axis.
+ * The coordinate is the list divided by the parameter's maximum. */
 static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array **made)
 {
     for (int i = 0; i < a->call->n; i++) {
@@ -525,7 +526,7 @@ static cubed_status name_labels(expr_builder *b, const arguments *a, cubed_array
     return CUBED_OK;
 }
 
-/* A name that is near one of the parameter's choices is an error that says so. */
+/* Rejects a string that resembles one of the parameter's choices, and suggests that choice. cubed_call rejects other strings. */
 static cubed_status check_choice(expr_builder *b, const arguments *a, int i)
 {
     const cubed_param *p = param_of(a, i);
@@ -546,7 +547,7 @@ static cubed_status check_choice(expr_builder *b, const arguments *a, int i)
                      lang_guess_text(&guess, text), expected);
 }
 
-/* Puts the place of the argument that an error is about, or of the call, in front of it. */
+/* Adds to an error the position of the argument that caused it, or of the call. Returns `st`. */
 static cubed_status locate(expr_builder *b, const arguments *a, cubed_status st)
 {
     const int wrong = st == CUBED_OK ? 0 : b->err->argument;
@@ -579,7 +580,7 @@ static cubed_status add_count(expr_builder *b, arguments *a)
     return CUBED_OK;
 }
 
-/* Calls the function with arguments that are made, and puts the place of a wrong one in front of its error. */
+/* Calls the function with the arguments in `a`. Errors show the position of a wrong argument. */
 static cubed_status call_made(expr_builder *b, arguments *a, cubed_results *results)
 {
     for (int i = 0; i < a->n; i++) EXPR_TRY(check_choice(b, a, i));
@@ -607,7 +608,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
     return st;
 }
 
-/* The next argument, of that name, which `e` is. */
+/* Appends an argument with a name. Its value is not set. */
 static cubed_argument *add_argument(arguments *a, const char *name, const expr *e)
 {
     a->nodes[a->n] = e;
@@ -641,7 +642,7 @@ static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *
         if (p)
             EXPR_TRY(put(b, a, a->n - 1, p));
         else
-            a->n--; /* the caller's */
+            a->n--; /* not a parameter: the caller of expr_call_given reads it */
     }
     return put_waiting(b, a);
 }

@@ -1,4 +1,4 @@
-/* Coordinates of dimensions whose elements a function picks, joins or combines. */
+/* Coordinates of dimensions whose elements a function selects, joins or combines. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* The coordinate of dimension d of x, which `of` is; false if the dimension has no name. The caller's. */
+/* Copies the coordinate of dimension d of x, the array of `of`. Returns false if the dimension has no name. Free it with
+ * expr_coord_free. */
 static bool coordinate_of(expr_builder *b, const expr *of, const cubed_array *x, int d,
                           cubed_expr_coord *out)
 {
@@ -41,16 +42,16 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
     expr_about_note(b, call, c);
 }
 
-/* --- Arrays that are made of coordinates -------------------------------------------------------------- */
+/* --- Arrays of coordinates ---------------------------------------------------------------------------- */
 
-/* Whether a coordinate was made. A result may lack coordinates, but not because the machine has no memory for them. */
+/* Returns whether a coordinate was made. Failures are ignored, so the result has no coordinate, except lack of memory. */
 static bool is_made(expr_builder *b, cubed_status st)
 {
     if (st == CUBED_E_NOMEM) b->no_memory = true;
     return st == CUBED_OK;
 }
 
-/* The part of `base`, whose first axis the coordinate describes, that is left. NULL if there is none. */
+/* Returns the part c->part along the first axis of `base`, or NULL if `base` does not fit the coordinate. */
 static cubed_array *part_of(expr_builder *b, const cubed_expr_coord *c, cubed_array *base)
 {
     cubed_slice slices[2] = {c->part};
@@ -74,7 +75,7 @@ static cubed_array *input(expr_builder *b, const char *name)
     return x;
 }
 
-/* The elements of a coordinate, and its bounds; NULL where there are none. The caller's. */
+/* Sets out[0] to the elements of a coordinate and out[1] to its bounds, each to NULL if there are none. The caller owns both. */
 static void open_both(expr_builder *b, const cubed_expr_coord *c, cubed_array *out[2])
 {
     cubed_array *base = c->made ? cubed_array_ref(c->made) : input(b, c->dim);
@@ -93,7 +94,7 @@ static void open_both(expr_builder *b, const cubed_expr_coord *c, cubed_array *o
     cubed_array_unref(bounds);
 }
 
-/* Notes arrays, which it takes over, as coordinate `dim` and its bounds (may be NULL). `key` becomes the coordinate's. */
+/* Records arrays as coordinate `dim` and its bounds (may be NULL). Takes ownership of `key` and both arrays. */
 static void note_made(expr_builder *b, const expr *call, const char *dim, char *key,
                       cubed_array *made, cubed_array *bounds)
 {
@@ -110,14 +111,14 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
     expr_about_note(b, call, c);
 }
 
-/* What tells coordinates apart that are made of others. */
+/* Returns a key that differs for different coordinates: `before`, and the key and part of the coordinate c. */
 static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord *c)
 {
     return expr_text(b, "%s%s%s%" PRId64 ":%" PRId64 ":%" PRId64, before, c->key ? c->key : "",
                      c->key ? "@" : "", c->part.start, c->part.len, c->part.step);
 }
 
-/* Whether the numbers of all n arrays mean the same. */
+/* Returns whether all n arrays have the same units and calendar. */
 static bool have_same_units(expr_builder *b, cubed_array *const *x, int n)
 {
     static const char *const names[] = {"units", "calendar"};
@@ -135,13 +136,13 @@ static bool have_same_units(expr_builder *b, cubed_array *const *x, int n)
     return same;
 }
 
-/* The n arrays along their first axis, with the attributes of the first array. NULL if they cannot be joined. */
+/* Joins n arrays along their first axis, with the attributes of the first array. Returns NULL if they cannot be joined. */
 static cubed_array *join(expr_builder *b, cubed_array *const *x, int n)
 {
     cubed_array *plain, *out = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     if (!is_made(b, cubed_concat(x, n, 0, &plain, &ignored))) return NULL;
-    /* Attributes of an array can only lack memory. */
+    /* Attributes of an array are valid, so only memory can be missing. */
     if (cubed_array_with_attrs(plain, cubed_array_attrs(x[0]), &out, &ignored) != CUBED_OK) {
         out = NULL;
         b->no_memory = true;
@@ -193,7 +194,8 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
 
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
-/* Column k of bounds, as one column: of the element `by` ahead (below 0: behind); the first or last one repeats. */
+/* Returns column k of bounds, moved so that element i has the bound of element i - by. At the ends, the first or last bound is
+ * repeated. */
 static cubed_status shifted(cubed_array *bounds, int k, int64_t by, cubed_array **out,
                             cubed_error *err)
 {
@@ -210,7 +212,7 @@ static cubed_status shifted(cubed_array *bounds, int k, int64_t by, cubed_array 
     return st;
 }
 
-/* The least or the greatest of four columns. */
+/* Returns the minimum or maximum of four columns, elementwise. */
 static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array **out,
                             cubed_error *err)
 {
@@ -223,14 +225,15 @@ static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array
     return st;
 }
 
-/* Bounds of windows: from the first cell to the last one, whichever is the greater, in the order that bounds have. */
+/* Returns the bounds of windows: the minimum and maximum of the bounds of both end cells. The greater one comes first if it does
+ * in the bounds of the element itself. Returns NULL after an error. */
 static cubed_array *window_bounds(expr_builder *b, cubed_array *bounds, int64_t before,
                                   int64_t after)
 {
     enum { ENDS, OWN = 4, LOW = 6, HIGH, FALLS, LEFT, RIGHT, COUNT };
     const int64_t by[3] = {before, -after, 0};
     cubed_array *x[COUNT] = {NULL}, *out = NULL;
-    cubed_error err = CUBED_ERROR_INIT; /* without bounds the window has none */
+    cubed_error err = CUBED_ERROR_INIT; /* ignored: the coordinate then has no bounds */
     cubed_status st = CUBED_OK;
     for (int i = 0; i < LOW && st == CUBED_OK; i++)
         st = shifted(bounds, i % 2, by[i / 2], &x[i], &err);

@@ -1,5 +1,5 @@
-/* Functions of the category "fields": they find axes and weights by the coordinates of the input, as the CF conventions have
- * them. Areas and thicknesses stay lazy: no coordinate is read here. */
+/* Functions of the category "fields". They find axes and weights through the coordinates of the input, by the CF conventions.
+ * Areas and thicknesses are lazy arrays: no coordinate is read here. */
 #include "lang/expr_fields.h"
 
 #include <stdio.h>
@@ -14,16 +14,16 @@
 /* A field while its axes and weights are found. */
 typedef struct field {
     expr_builder *b;
-    const expr *e, *of; /* the call, and its first argument */
+    const expr *e, *of; /* the call, and the expression of x, its first argument */
     cubed_array *x;
     expr_about about; /* of `of` */
     const char *name
-        [FIELD_KINDS]; /* of the array that has a coordinate of each kind; NULL: there is none */
-    cubed_array *coordinate[FIELD_KINDS]; /* its elements along x */
-    cubed_array *bounds[FIELD_KINDS];     /* NULL if it has none */
-    uint32_t axes[FIELD_KINDS];           /* of x, that the coordinate describes */
+        [FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...); NULL if none was found */
+    cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
+    cubed_array *bounds[FIELD_KINDS];     /* bounds of these elements; NULL if it has none */
+    uint32_t axes[FIELD_KINDS];           /* bit d: the coordinate describes axis d of x */
     const char *
-        moved; /* a dimension whose elements no coordinate describes any more; NULL: there is none */
+        moved; /* a dimension whose elements no coordinate describes after calls moved them; NULL if none */
 } field;
 
 static void field_free(field *f)
@@ -38,7 +38,7 @@ static void field_free(field *f)
 
 /* --- Arrays of the input ------------------------------------------------------------------------------ */
 
-/* The array `name` of the input; NULL if there is none. */
+/* Opens the array `name` of the input. *out is NULL if there is none. */
 static cubed_status open_input(const field *f, const char *name, cubed_array **out)
 {
     *out = NULL;
@@ -46,8 +46,8 @@ static cubed_status open_input(const field *f, const char *name, cubed_array **o
     return expr_located(f->b, f->e, f->b->host->coordinate(f->b->host->ctx, name, out, f->b->err));
 }
 
-/* Sets *s to the elements of dimension `dim` of an array beside x that are left in x. Returns false if the array has another
- * extent, or does not describe the elements of x. */
+/* Sets *s to the elements that x still has along dimension `dim` of another array of the input. Returns false if that array has
+ * another extent, or does not describe the elements of x. */
 static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s)
 {
     const cubed_expr_coord *c = dim ? expr_find_coord(&f->about, dim) : NULL;
@@ -59,7 +59,7 @@ static bool part_along(field *f, const char *dim, int64_t extent, cubed_slice *s
     return !c->cut && c->whole == extent;
 }
 
-/* Replaces *y, an array beside x, by the elements that are left in x; by NULL if it has other extents. */
+/* Replaces *y, another array of the input, by the elements for which x has elements, or by NULL if its extents do not fit. */
 static cubed_status take_part(field *f, cubed_array **y)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
@@ -77,7 +77,8 @@ static cubed_status take_part(field *f, cubed_array **y)
     return st;
 }
 
-/* The coordinate of a dimension, or another array of the input with coordinates, and its bounds. */
+/* Opens a coordinate and its bounds: the coordinate of dimension `name` that a call made, otherwise the array `name` of the
+ * input. */
 static cubed_status open_coordinate(const field *f, const char *name, cubed_array **out,
                                     cubed_array **bounds)
 {
@@ -98,7 +99,7 @@ static cubed_status open_coordinate(const field *f, const char *name, cubed_arra
     return CUBED_OK;
 }
 
-/* The axes of x whose names the first n dimensions of y have; 0 if one is not there. */
+/* Returns the axes of x with the names of the first n dimensions of y, as bits; 0 if x lacks one of them. */
 static uint32_t axes_of(const field *f, const cubed_array *y, int n)
 {
     uint32_t mask = 0;
@@ -110,7 +111,7 @@ static uint32_t axes_of(const field *f, const cubed_array *y, int n)
     return mask;
 }
 
-/* Notes array `name` as a coordinate of x, if it is one of a kind that is not found yet. */
+/* Keeps array `name` as a coordinate of x if it is the first one of its kind. */
 static cubed_status try_coordinate(field *f, const char *name)
 {
     cubed_array *y = NULL, *bounds = NULL;
@@ -135,7 +136,7 @@ static cubed_status try_coordinate(field *f, const char *name)
     return st;
 }
 
-/* Coordinates of dimensions; then those that the array names; then by names that are usual. */
+/* Finds coordinates: first those of dimensions, then those in the attribute "coordinates", then those with common names. */
 static cubed_status find_coordinates(field *f, char *named)
 {
     static const char *const usual[] = {"lat",     "lon",     "latitude", "longitude",
@@ -157,8 +158,8 @@ static cubed_status find_coordinates(field *f, char *named)
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Replaces *y, whose dimensions have names of x's, by one with the dimensions in the order of x. With `wide` it has the
- * dimensions of x in between, of one element each, and so broadcasts to x. */
+/* Puts the dimensions of *y, which have names of x's dimensions, into the order of x. With `wide`, also inserts the dimensions of
+ * x between and after them with one element each, so that *y broadcasts to x. */
 static cubed_status order(const field *f, bool wide, cubed_array **y)
 {
     const int ndim = cubed_array_ndim(f->x), n = cubed_array_ndim(*y);
@@ -185,7 +186,7 @@ static cubed_status order(const field *f, bool wide, cubed_array **y)
     return expr_located(f->b, f->e, st);
 }
 
-/* The array that the attribute cell_measures names as area, if the input has it. */
+/* Opens the array of cell areas that the attribute cell_measures names. *out is NULL if there is none that fits x. */
 static cubed_status measured(field *f, cubed_array **out)
 {
     const char *measures = lang_attribute_text(f->about.attrs, "cell_measures");
@@ -214,7 +215,7 @@ static bool is_in_radians(const field *f, int kind)
     return found;
 }
 
-/* A new reference to x, or to x in degrees; NULL for NULL. */
+/* Sets *out to x in degrees: a new reference to x if it is not in radians. *out is NULL if x is NULL. */
 static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, cubed_array **out)
 {
     cubed_array *wide = NULL;
@@ -226,7 +227,7 @@ static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, 
     return expr_located(f->b, f->e, st);
 }
 
-/* Calls gridarea with the keywords of the call. */
+/* Calls gridarea with coordinates and bounds `in` (each may be NULL) and the keywords of the call. */
 static cubed_status call_gridarea(const field *f, cubed_array *const in[4], bool is_regular,
                                   cubed_array **out)
 {
@@ -251,7 +252,7 @@ static cubed_status call_gridarea(const field *f, cubed_array *const in[4], bool
     return st;
 }
 
-/* The areas of cells by their coordinates, with the names of their dimensions. */
+/* Computes the areas of cells from their coordinates. Dimensions get the names that the coordinates have. */
 static cubed_status areas(const field *f, cubed_array **out)
 {
     cubed_array *in[4] = {NULL, NULL, NULL, NULL};
@@ -266,7 +267,7 @@ static cubed_status areas(const field *f, cubed_array **out)
     return st;
 }
 
-/* An error if elements were moved along a dimension, which is why a coordinate is not there. */
+/* Fails if a coordinate was not found because elements were moved along its dimension. */
 static cubed_status reject_moved(const field *f)
 {
     if (!f->moved) return CUBED_OK;
@@ -278,7 +279,7 @@ static cubed_status reject_moved(const field *f)
 
 static bool has_grid(const field *f) { return f->name[FIELD_LAT] && f->name[FIELD_LON]; }
 
-/* Areas from cell_measures, or from coordinates; *said tells which. */
+/* Finds areas from cell_measures, or from coordinates. *said becomes their origin, for cell_methods. */
 static cubed_status find_areas(field *f, cubed_array **out, const char **said)
 {
     EXPR_TRY(measured(f, out));
@@ -294,7 +295,7 @@ static cubed_status find_areas(field *f, cubed_array **out, const char **said)
                      f->e->text);
 }
 
-/* The extents of cells of a coordinate between both ends, which its bounds have. */
+/* Computes the size of each cell of a coordinate: the absolute difference of its two bounds. */
 static cubed_status extents(const field *f, int kind, cubed_array **out)
 {
     cubed_array *column[2] = {NULL, NULL}, *apart = NULL;
@@ -327,7 +328,7 @@ static bool has_ends(const field *f, int kind)
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
 
-/* The coordinates that a function reduces along: bits of field_axis. */
+/* Returns the kinds of coordinates along which a function reduces, as bits 1 << field_axis. */
 static unsigned wanted_kinds(const char *name)
 {
     if (strncmp(name, "fld", 3) == 0) return 1U << FIELD_LAT | 1U << FIELD_LON;
@@ -370,7 +371,8 @@ static cubed_status choose_axes(const field *f, uint32_t *mask)
     return CUBED_OK;
 }
 
-/* Weights of a call that gives none, in a shape that broadcasts to x. *said tells where they are from. NULL: equal ones. */
+/* Finds weights for a call without weights. They broadcast to x; NULL stands for equal weights. *said becomes their origin, for
+ * cell_methods, or NULL. */
 static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, const char **said)
 {
     const unsigned kinds = wanted_kinds(f->e->text);
@@ -393,7 +395,7 @@ static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, con
     return *out ? order(f, true, out) : CUBED_OK;
 }
 
-/* Weights that the call gives: dimensions with names of x's are those of x. */
+/* Builds the weights that the call states. If all their dimensions have names of x, they are matched by name. */
 static cubed_status given_weights(const field *f, const expr *e, cubed_array **out)
 {
     uint32_t seen = 0;
@@ -409,7 +411,7 @@ static cubed_status given_weights(const field *f, const expr *e, cubed_array **o
     return order(f, true, out);
 }
 
-/* Names the first axis of percentiles of a list `q` (NULL: there is none). *out is NULL after an error. */
+/* Names the first axis of *out if `q` is a list of percentiles; `q` may be NULL. *out is NULL after an error. */
 static cubed_status name_percentiles(const field *f, const expr *q, cubed_array **out)
 {
     double *parts;
@@ -483,7 +485,7 @@ static cubed_status start(expr_builder *b, const expr *e, field *f, char **named
     return find_coordinates(f, *named);
 }
 
-/* Areas of the cells of an array's grid, in the order of its axes. */
+/* Builds gridarea(x): the areas of the cells of x, with dimensions in the order of x. */
 static cubed_status areas_of(field *f, cubed_array **out)
 {
     const char *said;
@@ -503,7 +505,7 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     char *named = NULL;
     int n = 0;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
-    /* Lists have no coordinates: they are the catalogue's arguments. */
+    /* Lists have no coordinates, so the catalogue takes them as arguments. */
     *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
               e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
               !expr_keyword(e, "lon");

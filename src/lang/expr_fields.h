@@ -4,7 +4,8 @@
 
 #include "lang/expr_builder.h"
 
-/* Builds a call of a function of the category "fields" whose first argument is a field; *is_one says whether it is such a call. */
+/* Builds a call of a function of the category "fields" whose first argument is an array with coordinates. *is_one is false for
+ * other calls, which are not built. */
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 

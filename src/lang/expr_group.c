@@ -19,7 +19,8 @@
 
 /* --- Labels ------------------------------------------------------------------------------------------- */
 
-/* Values of labels and the groups among them, in order. Times and whole numbers are int64, other numbers float64. */
+/* Labels and their groups in ascending order. Times, integers and bools are int64, other numbers float64; strings keep their
+ * type. */
 typedef struct labels {
     int64_t n, ngroups;
     cubed_dtype dtype;
@@ -118,7 +119,7 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     return st;
 }
 
-/* Makes the label of each group, with the type and attributes of the labels. */
+/* Makes the label of each group, with the type of the labels and those attributes that describe single values. */
 static cubed_status labels_of_groups(expr_builder *b, const expr *e, const cubed_array *by,
                                      const labels *l, const char *dim, cubed_array **out)
 {
@@ -177,7 +178,7 @@ static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_arra
     return CUBED_OK;
 }
 
-/* Quantiles of groups: the numbers q, as parts of all elements; *q is NULL unless they are a list. */
+/* Reads a list of quantiles or percentiles of groups as fractions from 0 to 1. *q is NULL if the call has no list. */
 static cubed_status list_of_quantiles(expr_builder *b, const expr *e, const expr_grouping *g,
                                       double **q, int *n)
 {
@@ -199,7 +200,7 @@ static cubed_status list_of_quantiles(expr_builder *b, const expr *e, const expr
     return st;
 }
 
-/* Calls the row of the catalogue. */
+/* Calls groupby of the catalogue. Keywords of the call override the defaults in `g`. */
 static cubed_status call_row(expr_builder *b, const expr *e, const expr_grouping *g, cubed_array *x,
                              cubed_array **out)
 {

@@ -1,7 +1,7 @@
 /* Parts of arrays: x[0, ::2, ..., None]. */
 #include "lang/expr_index.h"
 
-/* Gets an integer. For labels, masks and arrays, the error names the function to use. */
+/* Gets an integer. For lists, masks and arrays, the error names the function to use. */
 static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
 {
     expr_value v = {.array = NULL};

@@ -1,4 +1,4 @@
-/* Functions whose result shapes depend on values, which are counted when the expression is built. */
+/* Arguments that need values: counts that decide shapes, computed when the expression is built, and elements of lists. */
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 

@@ -1,4 +1,4 @@
-/* Kinds of coordinates: latitudes, longitudes and levels, as the CF conventions tell them apart. */
+/* Kinds of coordinates: latitudes, longitudes and levels, by the CF conventions. */
 #ifndef CUBED_LANG_FIELD_AXES_H
 #define CUBED_LANG_FIELD_AXES_H
 
@@ -6,7 +6,7 @@
 
 typedef enum field_axis { FIELD_LAT, FIELD_LON, FIELD_LEVEL, FIELD_KINDS } field_axis;
 
-/* The kind of a coordinate by its name and its attributes (NULL: it has none); FIELD_KINDS if it is of none of them. */
+/* Returns the kind of a coordinate by its attributes and its name, or FIELD_KINDS for other coordinates. `attrs` may be NULL. */
 field_axis field_axis_kind(const char *name, const json_t *attrs);
 
 #endif

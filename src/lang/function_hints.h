@@ -1,4 +1,4 @@
-/* Names of functions that there are not, and the names that people meant. */
+/* Suggestions for unknown names of functions. */
 #ifndef CUBED_LANG_FUNCTION_HINTS_H
 #define CUBED_LANG_FUNCTION_HINTS_H
 
@@ -7,8 +7,8 @@
 
 /* Returns whether expressions have a function of that name. */
 bool expr_is_function(const char *name);
-/* Writes the name that a function has here, or the nearest of all names: ": write ...", " (did you mean ...)", or "". Returns
- * `hint`. */
+/* Writes a suggestion for an unknown name: ": write ..." for functions of NumPy or Xarray with another name here, otherwise
+ * " (did you mean ...?)" with the most similar name, or "". Returns `hint`. */
 const char *expr_function_hint(const char *name, char *hint, size_t cap);
 
 #endif

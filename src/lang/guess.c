@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Letters in another case differ less than letters do. */
+/* Costs of a change of case, and of any other edit of one character. */
 enum { CASE = 1, EDIT = 2 };
 
 static int cost(char a, char b)
@@ -18,8 +18,8 @@ static int cost(char a, char b)
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Insertions, deletions, other letters and neighbours that changed places (the optimal string alignment
- * distance), twice; both words are shorter than GUESS_LONGEST. */
+/* Returns EDIT times the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of
+ * neighbours. A change of case costs CASE. Both words are shorter than GUESS_LONGEST. */
 static int distance(const char *a, int na, const char *b, int nb)
 {
     int rows[3][GUESS_LONGEST + 1];
@@ -54,7 +54,7 @@ void lang_guess_try(lang_guess *g, const char *candidate, size_t n)
     const int most = EDIT * (length <= 4 ? 1 : (int)(length - 2) / 3 + 1);
     const bool same = n == length && strncasecmp(g->word, candidate, n) == 0;
     const int d = same ? CASE : distance(g->word, (int)length, candidate, (int)n);
-    /* Of "x" and "y" nothing is the same. */
+    /* Words in which every character differs, such as "x" and "y", do not resemble each other. */
     if (d > most || d >= EDIT * (int)(n < length ? length : n) || d >= g->distance) return;
     g->distance = d;
     snprintf(g->best, sizeof g->best, "%.*s", (int)n, candidate);

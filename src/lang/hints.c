@@ -16,7 +16,7 @@ static bool is_one_of(const char *word, size_t n, const char *const *list)
     return false;
 }
 
-/* The word that ends in front of text + at, with spaces between; its length. */
+/* Sets *word to the word before text + at, ignoring spaces, and returns its length. */
 static size_t word_before(const char *text, int at, const char **word)
 {
     while (at > 0 && text[at - 1] == ' ') at--;
@@ -33,7 +33,7 @@ static size_t word_at(const char *text)
     return n;
 }
 
-/* x.name or x.name(...), at the dot. */
+/* Writes a hint for x.name or x.name(...); `at` is the offset of the dot. */
 static bool dot_hint(const char *text, int at, char *hint, size_t cap)
 {
     static const char *const modules[] = {"np", "numpy", "xp",   "xr",  "xarray", "da",

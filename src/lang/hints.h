@@ -1,12 +1,15 @@
-/* Habits of Python, NumPy and Xarray that the grammar does not have. */
+/* Hints for syntax of Python, NumPy and Xarray that expressions do not have. */
 #ifndef CUBED_LANG_HINTS_H
 #define CUBED_LANG_HINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is wrong at text + at, where an operator (or `value`: a value) would go on, if that is a habit of Python's,
- * NumPy's or Xarray's. False: it is none. */
+/* Writes a hint if the text at offset `at` is syntax of Python, NumPy or Xarray that expressions do not have.
+ *
+ * value  whether a value was expected there; otherwise an operator
+ *
+ * Returns false, and leaves `hint` unchanged, for other text. */
 bool expr_syntax_hint(const char *text, int at, bool value, char *hint, size_t cap);
 
 #endif

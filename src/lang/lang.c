@@ -7,7 +7,7 @@
 #include "lang/lang_memory.h"
 #include "lang/result_names.h"
 
-/* The name of a result: of the tree, or `own` of a bare expression. */
+/* The name of a result: a string of the tree, or `own` for a bare expression. */
 typedef struct result_name {
     const char *name;
     bool is_bare;
@@ -24,7 +24,7 @@ struct cubed_expr {
 struct cubed_expr_results {
     expr_result built;
     int n;
-    const expr_var **at; /* the results among the variables */
+    const expr_var **at; /* those variables that are results */
 };
 
 /* Finds the names of all results, for which x->names has room. */

@@ -9,7 +9,7 @@
 
 #include "lang/lang_memory.h"
 
-/* The JSON text with an exponent behind each integer beyond int64, which makes it a real: the caller's. */
+/* Copies JSON text and adds an exponent to each integer beyond int64, which makes it a real. The caller frees the copy. */
 static char *with_large_reals(const char *text)
 {
     const size_t cap = strlen(text);
@@ -100,7 +100,7 @@ json_t *lang_element_json(cubed_dtype dtype, const void *p)
     case CUBED_UINT16: return json_integer(v.u16);
     case CUBED_UINT32: return json_integer(v.u32);
     case CUBED_UINT64: {
-        /* JSON's integers end at 2^63 in this library: larger ones are strings of digits. */
+        /* Jansson's integers are int64: larger ones become strings of digits. */
         char text[24];
         if (v.u64 <= INT64_MAX) return json_integer((json_int_t)v.u64);
         snprintf(text, sizeof text, "%" PRIu64, v.u64);

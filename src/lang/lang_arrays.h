@@ -8,12 +8,12 @@
 
 /* Parses a JSON text of attributes. Integers beyond int64 become reals. Returns a new reference, or NULL. */
 json_t *lang_attributes(const char *text);
-/* The string of an attribute; NULL if there is none. Valid as long as `attrs`. */
+/* Returns the string of an attribute, or NULL if there is none. Valid as long as `attrs`. */
 const char *lang_attribute_text(const json_t *attrs, const char *name);
-/* Whether a list, which ends with NULL, contains the text. `text` may be NULL: it does not. */
+/* Returns whether a list that ends with NULL contains a string. Returns false if `text` is NULL. */
 bool lang_is_one_of(const char *text, const char *const *list);
-/* One element as JSON: NaN and infinities as strings, complex numbers as pairs, integers beyond int64 as strings of digits. NULL if
- * the machine has no memory. */
+/* Returns one element as JSON: NaN and infinities as strings, complex numbers as pairs, integers beyond int64 as strings of
+ * digits. Returns NULL if memory is exhausted. */
 json_t *lang_element_json(cubed_dtype dtype, const void *p);
 /* Returns the axis named `name`, or -1 if there is none. `name` may be NULL. */
 int lang_axis_named(const cubed_array *x, const char *name);

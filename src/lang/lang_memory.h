@@ -9,18 +9,18 @@
 
 #include "cubed/base.h"
 
-/* Returns zeroed memory, or NULL if the machine has none. */
+/* Returns zeroed memory, or NULL if memory is exhausted. */
 void *lang_alloc(size_t size);
-/* Changes the size of a block from lang_alloc. Returns NULL if the machine has no memory: the block stays as it is. */
+/* Changes the size of a block from lang_alloc. If memory is exhausted, returns NULL and leaves the block unchanged. */
 void *lang_resize(void *p, size_t size);
 void lang_free(void *p);
 
-/* Strings of their own, freed with lang_free; NULL if the machine has no memory. */
+/* Return a new string, or NULL if memory is exhausted. Free it with lang_free. */
 char *lang_strdup(const char *s);
 char *lang_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 char *lang_vprintf(const char *fmt, va_list ap);
 
-/* Reads a decimal number that fits into *out, and moves *text behind it. */
+/* Reads a decimal integer, and moves *text behind it. Returns false if there is none, or if it does not fit into *out. */
 bool lang_parse_int(const char **text, int64_t *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lang/lang_arrays.h"
 
 #define CIRCLE 360.0
-/* Tolerance in degrees where whole circles are added: the sum is rounded. */
+/* Tolerance in degrees for sums with whole circles, which are rounded. */
 #define CLOSE 1e-9
 
 bool longitudes_are(const char *name, const json_t *attrs)
@@ -36,7 +36,8 @@ double longitudes_round(double x, int digits)
     return ldexp(rint(ldexp(part, digits)), exponent - digits);
 }
 
-/* Whether x, moved by `circles`, is in a range; an end as the coordinate's type has it is in it. */
+/* Returns whether x + 360 * circles is in the range from west to east. The ends are rounded to the coordinate's type, and are in
+ * the range. */
 static bool is_in(double x, double west, double east, double circles, int digits)
 {
     const double off = CIRCLE * circles, close = circles == 0 ? 0 : CLOSE;
@@ -44,7 +45,7 @@ static bool is_in(double x, double west, double east, double circles, int digits
            x <= longitudes_round(east - off, digits) + close;
 }
 
-/* The place of x in a range, the western one of two; false if x is not in it. */
+/* Moves x by whole circles into a range. If there are two places, *out is the western one. Returns false if there is none. */
 static bool place_in(double x, double west, double east, int digits, double *out)
 {
     const double least = ceil((west - x) / CIRCLE) - 1;
@@ -57,13 +58,13 @@ static bool place_in(double x, double west, double east, int digits, double *out
     return false;
 }
 
-/* From one element to the next, -180 to 180. */
+/* Returns the step from element i to the next one, in -180 to 180 degrees. The last step goes to element 0. */
 static double step_of(const double *v, int64_t n, int64_t i)
 {
     return remainder(v[(i + 1) % n] - v[i], CIRCLE);
 }
 
-/* 1 if all steps go east, -1 if all go west and no more than once around the globe; else 0. */
+/* Returns 1 if all steps go east, -1 if all go west. Returns 0 otherwise, or if they go around the globe more than once. */
 static int direction(const double *v, int64_t n)
 {
     double sum = 0;
@@ -77,7 +78,7 @@ static int direction(const double *v, int64_t n)
     return sum <= CIRCLE + CLOSE ? sign : 0;
 }
 
-/* Degrees from the last element on to the first one, around the globe. */
+/* Returns the degrees from the last element to the first one, in the direction `sign`. */
 static double gap_of(const double *v, int64_t n, int sign)
 {
     const double gap = fmod(sign * (v[0] - v[n - 1]) + 4 * CIRCLE, CIRCLE);
@@ -101,7 +102,7 @@ longitudes_result longitudes_find(const double *v, int64_t n, double west, doubl
     if (east - west > CIRCLE + CLOSE) return LONGITUDES_TOO_WIDE;
     if (sign == 0 && n > 1) return LONGITUDES_UNORDERED;
     *out = (longitudes_range){0, 0, false, false};
-    /* The axis as it is, also if it has the meridian of both ends twice. */
+    /* All elements are in the range without moving. The axis stays as it is, even if both ends are the same meridian. */
     while (out->n < n && is_in(v[out->n], west, east, 0, digits)) out->n++;
     if (out->n == n && n > 0) return LONGITUDES_FOUND;
     for (int64_t i = 0; i < n; i++) {
@@ -130,7 +131,7 @@ int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *ran
         if (range->closed && i == n - 1) continue;
         at[count] = i;
         label[count] = v[i];
-        /* On the branch of the element before: numbers jump by a circle somewhere. */
+        /* Labels continue from the element before, although the numbers jump by 360 somewhere. */
         if (count > 0) label[count] -= CIRCLE * round((v[i] - label[count - 1]) / CIRCLE);
         count++;
     }

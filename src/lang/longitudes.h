@@ -1,4 +1,4 @@
-/* Ranges of longitudes, which go around the globe. */
+/* Ranges of longitudes, which may wrap around the globe. */
 #ifndef CUBED_LANG_LONGITUDES_H
 #define CUBED_LANG_LONGITUDES_H
 
@@ -6,41 +6,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a coordinate holds longitudes in degrees, by its units, its standard name or its own name. False if its values are
+/* Returns whether a coordinate holds longitudes in degrees, by its units, standard name or name. Returns false if its values are
  * packed. */
 bool longitudes_are(const char *name, const json_t *attrs);
 
-/* The elements of a range: `n` from `first` on, which continue with element 0 behind the last one if `wraps`. */
+/* The elements of a range: `n` elements from `first`. If `wraps`, element 0 follows the last element of the axis. */
 typedef struct longitudes_range {
     int64_t first, n;
     bool wraps;
     bool
-        closed; /* it wraps, and the first and the last element are one meridian: the last one is left out */
+        closed; /* wraps, and the first and last element are the same meridian: the last one is left out */
 } longitudes_range;
 
 typedef enum longitudes_result {
     LONGITUDES_FOUND,
     LONGITUDES_NONE,      /* no element is in the range */
-    LONGITUDES_UNORDERED, /* the elements neither rise nor fall along the axis */
-    LONGITUDES_TOO_WIDE,  /* the range has more than 360 degrees */
+    LONGITUDES_UNORDERED, /* the axis neither increases nor decreases all the way */
+    LONGITUDES_TOO_WIDE,  /* the range is wider than 360 degrees */
     LONGITUDES_HOLE       /* the range wraps, but the axis does not go around the globe */
 } longitudes_result;
 
-/* `x` in a floating-point type whose significand has `digits` bits, as a coordinate of that type stores it. */
+/* Rounds x to a floating-point type whose significand has `digits` bits. */
 double longitudes_round(double x, int digits);
 
-/* Finds the elements of `v` from longitude `west` eastwards to `east`, ends included. Both may differ from the elements by
- * whole circles. `digits` as for longitudes_round. */
+/* Finds the elements of `v` from longitude `west` eastwards to `east`, ends included.
+ *
+ * west, east  may differ from the elements by whole circles
+ * digits      as for longitudes_round */
 longitudes_result longitudes_find(const double *v, int64_t n, double west, double east, int digits,
                                   longitudes_range *out);
 
-/* Positions of the elements of a range that wraps, and labels that rise or fall as the axis does: of two branches the one that
- * begins closer to -180 and not before it, as CDO's sellonlatbox has them. Both arrays have room for range->n elements. Returns
- * the number of elements. */
+/* Writes positions of the elements of a range that wraps, and labels that increase or decrease without a jump. The westernmost
+ * label is in -180 to 180 degrees, as with CDO's sellonlatbox. Both arrays have room for range->n elements. Returns the number of
+ * elements. */
 int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *range, int64_t *at,
                          double *label);
 
-/* Degrees between two meridians, 0 to 180. */
+/* Returns the distance of two meridians in degrees, 0 to 180. */
 double longitudes_apart(double a, double b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of order statistics of groups. */
+/* Names of the order statistics that reduce groups. */
 #ifndef CUBED_LANG_ORDER_NAMES_H
 #define CUBED_LANG_ORDER_NAMES_H
 
@@ -6,9 +6,9 @@
 
 enum { ORDER_SKIP_NAN = 1, ORDER_PERCENT = 2, ORDER_MEDIAN = 4 };
 
-/* Returns the flags of "median", "nanquantile" and the like; -1 for other names. */
+/* Returns the flags of a name such as "median" or "nanquantile", or -1 for other names. */
 int order_name_flags(const char *name);
-/* All but medians take the numbers q. */
+/* Returns whether the function takes quantiles q: true for all of these names except medians. */
 bool order_name_takes_q(const char *name);
 
 #endif
