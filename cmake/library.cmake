@@ -1,7 +1,7 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
 set(library_folders base dtype mem store/core store/local store/http store/auth store/services place files codec zarr
-    export kernel linalg block context plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf array_api catalogue run/places run/executors
+    export kernel linalg block context plan plan/kinds chunks exec/plan exec/vm exec/operators opt ops cf grid array_api catalogue run/places run/executors
     run/driver)
 set(library_sources)
 foreach(folder IN LISTS library_folders)

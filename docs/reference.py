@@ -12,6 +12,7 @@ MODULES = (
     "cubed.stats",
     "cubed.ma",
     "cubed.ndimage",
+    "cubed.remapping",
     "cubed.plot",
     "cubed.diagnostics",
     "cubed.diagnostics.estimate",

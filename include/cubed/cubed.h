@@ -18,6 +18,7 @@
 #include "cubed/groupby.h"
 #include "cubed/new_file.h"
 #include "cubed/plan.h"
+#include "cubed/remap.h"
 #include "cubed/rolling.h"
 #include "cubed/run.h"
 #include "cubed/stats.h"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cubed import ma as ma
     from cubed import ndimage as ndimage
     from cubed import random as random
+    from cubed import remapping as remapping
     from cubed import stats as stats
     from cubed._settings import config as config
     from cubed.base._versions import show_versions as show_versions
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from cubed.blocks._unify import unify_chunks as unify_chunks
     from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
+    from cubed.remapping import remap as remap
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
@@ -88,6 +90,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "raise_if_computes",
         "rechunk",
         "reduction",
+        "remap",
         "show_versions",
         "store",
         "to_delayed",
@@ -118,13 +121,14 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "show_versions": "base._versions",
         "to_delayed": "blocks._delayed",
         "raise_if_computes": "planning._guard",
+        "remap": "remapping",
         "unify_chunks": "blocks._unify",
     }
 
     def __getattr__(name: str) -> Any:
         import importlib  # late: not a name of the package
 
-        if name in ("diagnostics", "ma", "ndimage", "random", "stats"):
+        if name in ("diagnostics", "ma", "ndimage", "random", "remapping", "stats"):
             return importlib.import_module(f"cubed.{name}")
         if name not in _later:
             raise AttributeError(f"module 'cubed' has no attribute {name!r}")

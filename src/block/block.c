@@ -38,6 +38,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_group,
     &cb_block_rolling,
     &cb_block_filter,
+    &cb_block_remap,
     &cb_block_fft,
     &cb_block_rfft,
     &cb_block_irfft,

@@ -23,6 +23,7 @@ extern const cubed_block_fn cb_block_isin;
 extern const cubed_block_fn cb_block_group;
 extern const cubed_block_fn cb_block_rolling;
 extern const cubed_block_fn cb_block_filter;
+extern const cubed_block_fn cb_block_remap;
 extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
 extern const cubed_block_fn cb_block_replace;

@@ -203,4 +203,15 @@ typedef struct cb_filter_params {
 /* Whether a kind takes all elements of a box at once. */
 static inline bool cb_filter_takes_box(int32_t kind) { return kind >= CB_FILTER_RANK; }
 
+/* "remap": x, whose last `from` axes are a part of a source grid with `cells` cells; starts (int64) of the rows of a sparse
+ * matrix, one more than rows; columns (int32); values (float64). Rows are the cells of the result's last `to` axes. The first
+ * start is `first`, and the column of x's first cell is `base`. */
+typedef struct cb_remap_params {
+    int64_t cells, first, base;
+    int32_t from, to;
+    int32_t skipna; /* 0 or 1 */
+    int32_t copies; /* 1: rows have one weight, whose element is copied whatever its type */
+    double na_threshold;
+} cb_remap_params;
+
 #endif

@@ -62,6 +62,10 @@ const cli_topic eval_topics[] = {
                 "correlate_filter rank_filter ..., all with mode=\"nearest\", cval=, output="},
     {"morphology", "grey_erosion white_tophat (x, 3, footprint=, structure=) "
                    "binary_closing(x, structure=, iterations=2, mask=) ..."},
+    {"grids", "remap(x, \"r360x180\", \"conservative\", lat=(-45, 45), lon=(0, 120, 240)), also "
+              "bilinear, nearest or distance "
+              "(neighbours=4), with skipna=False, na_threshold=0.5; grid_coordinates(\"n80\") "
+              "remap_weights apply_weights"},
     {"calendars",
      "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
      "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "

@@ -1,0 +1,200 @@
+/* Horizontal grids, weights between two grids, and arrays on another grid.
+ *
+ * Making a grid or weights computes at once, in memory of the context's allocator: both are needed to know which parts of
+ * an array a result reads. cubed_remap is lazy. */
+#ifndef CUBED_REMAP_H
+#define CUBED_REMAP_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Grids --------------------------------------------------------------------------------------------- */
+
+/* A horizontal grid: cells on the sphere, with centres and, optionally, corners. Never changes; threads may share it. */
+typedef struct cubed_grid cubed_grid;
+
+/* The cells of a grid, in degrees.
+ *
+ * A regular grid has latitudes (shape[0]) and longitudes (shape[1]), both strictly monotonic (longitudes may jump by a
+ * turn), and two bounds of each.
+ * Other grids have a latitude and a longitude for each cell, in C order, and `corners` bounds of each cell, in order
+ * around it; repeated corners are allowed. */
+typedef struct cubed_grid_cells {
+    size_t struct_size;
+    bool regular;
+    int ndim; /* 1 or 2; 2 for a regular grid */
+    int64_t shape[2];
+    const double *lat, *lon;
+    /* Bounds: corners per cell (2 for a regular grid), or 0. Without bounds the cells of a regular grid end midway between
+     * centres, the outermost ones as far beyond the centre; a cell whose next neighbour would be beyond a pole ends there. */
+    int corners;
+    const double *lat_bounds, *lon_bounds;
+} cubed_grid_cells;
+#define CUBED_GRID_CELLS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(cubed_grid_cells), true, 2, {0, 0}, NULL, NULL, 0, NULL, NULL                       \
+    }
+
+/* Makes a grid; all numbers are copied.
+ *
+ * Errors: CUBED_E_ARG for numbers that are not finite, latitudes beyond the poles, or axes that are not monotonic. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
+                                                       const cubed_grid_cells *cells,
+                                                       cubed_grid **out, cubed_error *err);
+/* Makes the grid that a text describes: a name of CDO's or the contents of a grid description file.
+ *
+ * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes
+ *                the poles, an even number begins half a step from them.
+ * "global_0.25"  regular: steps of 0.25 degrees from the date line and the south pole
+ * "n80", "F80"   Gaussian: 160 latitudes from north to south, 320 longitudes from 0
+ * "lon=10_lat=50"  one point
+ *
+ * A description has a line "key = value" for each key: gridtype (lonlat, gaussian, curvilinear or unstructured), gridsize,
+ * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, and xunits and yunits (degrees or
+ * radians). Values may continue on the next lines; # begins a comment.
+ *
+ * Errors: CUBED_E_ARG for a text that is neither; CUBED_E_UNSUPPORTED for other grids of CDO. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_parse(cubed_context *ctx, const char *text,
+                                                         cubed_grid **out, cubed_error *err);
+/* Makes a grid of arrays of float64 or float32 in memory (cubed_array_from_memory), which are read at once: lat and lon of
+ * one dimension each are the axes of a regular grid, or the cells of an unstructured one; of two dimensions the cells of a
+ * curvilinear grid. Bounds have one more dimension, of corners; NULL: there are none.
+ *
+ * Errors: CUBED_E_ARG if shapes do not agree, or if an array is not in memory. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat, cubed_array *lon,
+                                                               cubed_array *lat_bounds,
+                                                               cubed_array *lon_bounds,
+                                                               bool unstructured, cubed_grid **out,
+                                                               cubed_error *err);
+/* Makes arrays of a grid's numbers, in degrees: latitudes, longitudes, and bounds of both, whose last dimension has no
+ * elements if the grid has no bounds. out[4] are the caller's. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
+                                                          const cubed_grid *grid, cubed_array **out,
+                                                          cubed_error *err);
+/* Frees a grid. NULL is allowed. */
+CUBED_API void cubed_grid_free(cubed_grid *grid);
+/* Sets the cells of a grid. Their numbers belong to the grid. Bounds of a regular grid are known unless an axis has
+ * one number and they were not given; struct_size must
+ * be set. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
+                                                       cubed_grid_cells *out, cubed_error *err);
+
+/* --- Weights ------------------------------------------------------------------------------------------- */
+
+typedef enum cubed_remap_method {
+    CUBED_REMAP_NEAREST, /* the value of the nearest centre; of equally near ones, that of the first */
+    CUBED_REMAP_BILINEAR, /* from the four centres around a point, in longitude and latitude */
+    CUBED_REMAP_DISTANCE, /* means of the nearest centres, weighted by the inverse of the distance */
+    CUBED_REMAP_CONSERVATIVE, /* means over the areas that cells share */
+    CUBED_REMAP_METHODS
+} cubed_remap_method;
+
+typedef struct cubed_weights_options {
+    size_t struct_size;
+    cubed_remap_method method;
+    int neighbours; /* of CUBED_REMAP_DISTANCE, at least 1 */
+} cubed_weights_options;
+#define CUBED_WEIGHTS_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(cubed_weights_options), CUBED_REMAP_BILINEAR, 4                                     \
+    }
+
+/* A sparse matrix with a row for each cell of the target, in C order, and a column for each cell of the source. Never
+ * changes. */
+typedef struct cubed_weights cubed_weights;
+
+/* Makes the weights of a method. The sum of each row is 1, or the row is empty if the cell of the target has no value.
+ *
+ * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source
+ * that goes around the earth they are those of the four nearest centres by inverse distance along the earth, as in CDO.
+ * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO.
+ * Conservative weights need the bounds of both grids. Edges are parts of great circles, except those of cells between two
+ * latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO. Cells are convex.
+ *
+ * options  NULL: the defaults
+ * out      freed with cubed_weights_unref
+ *
+ * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_new(cubed_context *ctx,
+                                                          const cubed_grid *source,
+                                                          const cubed_grid *target,
+                                                          const cubed_weights_options *options,
+                                                          cubed_weights **out, cubed_error *err);
+
+/* The shape of weights: dimensions of both grids. */
+typedef struct cubed_weights_shape {
+    int source_ndim, target_ndim; /* 1 or 2 */
+    int64_t source[2], target[2];
+} cubed_weights_shape;
+
+/* Makes weights from `n` links in any order, such as those of a file. Links of the same cells are added. Weights of 0 are
+ * left out.
+ *
+ * rows, columns  positions of cells in C order, from 0
+ *
+ * Errors: CUBED_E_INDEX if a link is outside the grids; CUBED_E_ARG if a weight is not finite. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
+    cubed_context *ctx, const cubed_weights_shape *shape, int64_t n, const int64_t *rows,
+    const int64_t *columns, const double *values, cubed_weights **out, cubed_error *err);
+/* The same with links in arrays in memory: rows and columns of int64, values of float64. */
+CUBED_API CUBED_MUST_CHECK cubed_status
+cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, cubed_array *columns,
+                          cubed_array *values, cubed_weights **out, cubed_error *err);
+/* Declares that each row copies the element of its only weight, as CUBED_REMAP_NEAREST does. Call it before the weights are
+ * used.
+ *
+ * Errors: CUBED_E_ARG if a row has several weights, or one that is not 1. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
+                                                                  cubed_error *err);
+/* Makes arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are the caller's. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
+                                                             cubed_array **out, cubed_error *err);
+/* Returns the number of weights, and sets what is not NULL: the shape; the position of the first weight of each row, with
+ * the number of weights after the last row; columns; values. They belong to the weights. */
+CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
+                                    const int64_t **starts, const int32_t **columns,
+                                    const double **values);
+/* Another reference to weights. Thread-safe, like cubed_weights_unref. */
+CUBED_API cubed_weights *cubed_weights_ref(cubed_weights *weights);
+CUBED_API void cubed_weights_unref(cubed_weights *weights);
+
+/* --- Arrays -------------------------------------------------------------------------------------------- */
+
+typedef struct cubed_remap_options {
+    size_t struct_size;
+    /* Leave NaN out: the other weights of the cell are scaled so that their sum is as before. Otherwise NaN in a source
+     * cell makes all cells NaN that it has a weight for. */
+    bool skipna;
+    /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is NaN
+     * in any case. */
+    double na_threshold;
+    uint64_t task_mem; /* bytes that a task may use; 0: not known */
+} cubed_remap_options;
+#define CUBED_REMAP_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cubed_remap_options), true, 1.0, 0                                                  \
+    }
+
+/* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other
+ * axes keep their extents. Stored.
+ *
+ * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools; nearest values
+ * keep the type of x, whatever it is, if all cells of the target have one. The source is read in bands of the target's
+ * first dimension if a plane is larger than a quarter of the task's memory. The array holds a reference to the weights.
+ *
+ * options  NULL: the defaults
+ *
+ * Errors: CUBED_E_ARG if the last axes are not the source's grid; CUBED_E_TYPE for complex numbers, times and strings,
+ * unless values are copied. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_remap(cubed_array *x, cubed_weights *weights,
+                                                    const cubed_remap_options *options,
+                                                    cubed_array **out, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

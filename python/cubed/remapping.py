@@ -1,0 +1,656 @@
+"""Arrays on other horizontal grids: :func:`remap`, its weights, and named grids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._operands import to_numpy
+from cubed.base._held import import_counted
+from cubed.base._types import NDArray
+from cubed.functions.remapping import apply_weights, grid_coordinates, remap_weights
+from cubed.io._create import as_lazy, from_zarr
+
+__all__ = ["Grid", "Weights", "apply_weights", "grid", "grid_coordinates", "make_weights",
+           "open_weights", "remap", "remap_weights"]  # fmt: skip
+
+_LAT_NAMES = ("lat", "latitude", "nav_lat", "rlat", "y", "yc")
+_LON_NAMES = ("lon", "longitude", "nav_lon", "rlon", "x", "xc")
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A horizontal grid, in degrees.
+
+    Axes of a regular grid, or cells of one or two dimensions. Bounds have one more dimension.
+    """
+
+    lat: NDArray
+    lon: NDArray
+    lat_bounds: NDArray | None = None
+    lon_bounds: NDArray | None = None
+    unstructured: bool = False
+    #: Names of dimensions and coordinates of a result on this grid.
+    dims: tuple[Hashable, ...] = ()
+    names: tuple[Hashable, Hashable] = ("lat", "lon")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of arrays on the grid."""
+        if self.lat.ndim == 1 and not self.unstructured:
+            return (self.lat.size, self.lon.size)
+        return self.lat.shape
+
+    def _arrays(self) -> list[Array]:
+        numbers = [self.lat, self.lon]
+        if self.lat_bounds is not None and self.lon_bounds is not None:
+            numbers += [self.lat_bounds, self.lon_bounds]
+        return [as_lazy(np.ascontiguousarray(v, np.float64)) for v in numbers]
+
+    def _named(self) -> tuple[Hashable, ...]:
+        if self.dims:
+            return self.dims
+        if self.lat.ndim == 1 and not self.unstructured:
+            return self.names
+        return ("cell",) if self.unstructured else ("y", "x")
+
+
+def grid(target: Any) -> Grid:
+    """The grid that a name, a file or an object describes.
+
+    Parameters
+    ----------
+    target : str, path, Dataset, DataArray, Grid or sequence of array_like
+        One of the following.
+
+        - A name: ``"r360x180"`` (longitudes and latitudes), ``"global_0.25"`` (degrees), ``"n80"``
+          or ``"F80"`` (Gaussian), ``"lon=10_lat=50"`` (a point).
+        - A grid description file of CDO, or its text.
+        - A file or store with coordinates, such as one of NetCDF: the grid of its first variable.
+        - An object of Xarray with coordinates.
+        - Latitudes and longitudes, and optionally the bounds of both.
+
+    Returns
+    -------
+    Grid
+        Its coordinates, which are read now.
+
+    Raises
+    ------
+    ValueError
+        If the target is none of these, or has no latitudes and longitudes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.remapping.grid("r360x180").shape
+    (180, 360)
+    """
+    if isinstance(target, Grid):
+        return target
+    if _is_labelled(target):
+        return _grid_of_xarray(target)
+    if isinstance(target, (str, os.PathLike)):
+        return _grid_of_text(os.fspath(target))
+    numbers = [np.asarray(to_numpy(v), np.float64) for v in target]
+    if len(numbers) not in (2, 4):
+        raise ValueError(
+            f"grid: {len(numbers)} arrays, expected latitudes and longitudes, and optionally the"
+            " bounds of both"
+        )
+    lat, lon, *bounds = numbers
+    return Grid(lat, lon, bounds[0], bounds[1]) if bounds else Grid(lat, lon)
+
+
+def _grid_of_text(text: str) -> Grid:
+    path = Path(text)
+    is_file = "\n" not in text and len(text) < 1000 and path.exists()
+    if is_file and not _is_description(path):
+        xr = import_counted("xarray")
+        with xr.open_dataset(path, engine="cubed") as opened:
+            return _grid_of_xarray(opened)
+    lat, lon, lat_bounds, lon_bounds = (
+        to_numpy(v) for v in grid_coordinates(path.read_text() if is_file else text)
+    )
+    has_bounds = lat_bounds.shape[-1] > 0
+    return Grid(
+        lat,
+        lon,
+        lat_bounds if has_bounds else None,
+        lon_bounds if has_bounds else None,
+        unstructured=lat.ndim == 1 and has_bounds and lat_bounds.shape[-1] > 2,
+    )
+
+
+def _is_description(path: Path) -> bool:
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        return b"gridtype" in file.read(4096)
+
+
+# --- Objects of Xarray ---------------------------------------------------------------------------
+
+
+def _is_labelled(value: Any) -> bool:
+    is_of_xarray = type(value).__module__.partition(".")[0] == "xarray"
+    return is_of_xarray and hasattr(value, "coords") and hasattr(value, "dims")
+
+
+def _is_coordinate(v: Any, name: Hashable, standard: str, units: str, names: Sequence[str]) -> bool:
+    attrs = v.attrs
+    if attrs.get("standard_name") in ("latitude", "longitude"):
+        return bool(attrs["standard_name"] == standard)
+    if str(attrs.get("units", "")).lower().replace("_", "") in (
+        f"degrees{units}", f"degree{units}", f"degrees{units[0]}", f"degree{units[0]}",
+    ):  # fmt: skip
+        return True
+    return str(name).lower() in names[:2] and v.dtype.kind == "f"
+
+
+def _find(x: Any, standard: str, units: str, names: Sequence[str]) -> Hashable:
+    """Name of the coordinate of x by CF, or by habit."""
+    found = [
+        name
+        for name, v in x.coords.items()
+        if 1 <= v.ndim <= 2 and _is_coordinate(v, name, standard, units, names)
+    ]
+    if len(found) > 1:
+        # Rotated grids have axes in rotated degrees, too, whose standard names differ.
+        found = [n for n in found if x.coords[n].attrs.get("standard_name") == standard] or found
+    if len(found) != 1:
+        raise ValueError(
+            f"grid: there are {len(found)} coordinates of {standard} ({', '.join(map(str, found))}"
+            f" of {', '.join(map(str, x.coords))}), expected one: give its standard_name or units"
+        )
+    return found[0]
+
+
+def _bounds_of(x: Any, name: Hashable, like: NDArray) -> NDArray | None:
+    bounds = x.coords[name].attrs.get("bounds", x.coords[name].encoding.get("bounds"))
+    places = (x.coords, getattr(x, "variables", {}))
+    for place in places:
+        if bounds in place:
+            found = np.asarray(place[bounds].values, np.float64)
+            return found if found.shape[:-1] == like.shape else None
+    return None
+
+
+def _grid_of_xarray(x: Any) -> Grid:
+    lat_name = _find(x, "latitude", "north", _LAT_NAMES)
+    lon_name = _find(x, "longitude", "east", _LON_NAMES)
+    lat, lon = (np.asarray(x.coords[n].values, np.float64) for n in (lat_name, lon_name))
+    lat_bounds, lon_bounds = _bounds_of(x, lat_name, lat), _bounds_of(x, lon_name, lon)
+    if lat_bounds is None or lon_bounds is None:
+        lat_bounds = lon_bounds = None
+    lat_dims, lon_dims = x.coords[lat_name].dims, x.coords[lon_name].dims
+    factors = [_degrees(x.coords[n].attrs.get("units")) for n in (lat_name, lon_name)]
+    lat, lon = lat * factors[0], lon * factors[1]
+    if lat_bounds is not None and lon_bounds is not None:
+        lat_bounds, lon_bounds = lat_bounds * factors[0], lon_bounds * factors[1]
+    unstructured = lat.ndim == 1 and lat_dims == lon_dims
+    dims = lat_dims if lat_dims == lon_dims else lat_dims + lon_dims
+    return Grid(lat, lon, lat_bounds, lon_bounds, unstructured, dims, (lat_name, lon_name))
+
+
+def _degrees(units: str | None) -> float:
+    return float(np.degrees(1)) if str(units).startswith("radian") else 1.0
+
+
+def _with_coordinates(target: Grid, dims: tuple[Hashable, ...]) -> dict[Hashable, Any]:
+    """Coordinates of the target as Xarray takes them: dimensions, values, attributes."""
+    made: dict[Hashable, Any] = {}
+    regular = target.lat.ndim == 1 and not target.unstructured
+    for which, (name, values, bounds) in enumerate(
+        zip(
+            target.names,
+            (target.lat, target.lon),
+            (target.lat_bounds, target.lon_bounds),
+            strict=True,
+        )
+    ):
+        own = (dims[which],) if regular else dims
+        standard, units = (("latitude", "degrees_north"), ("longitude", "degrees_east"))[which]
+        attrs: dict[str, str] = {"standard_name": standard, "units": units}
+        attrs |= {"axis": "YX"[which]} if regular else {}
+        if bounds is not None:
+            attrs["bounds"] = f"{name}_bnds"
+            made[f"{name}_bnds"] = ((*own, "bnds" if bounds.shape[-1] == 2 else "nv"), bounds)
+        made[name] = (own, values, attrs)
+    return made
+
+
+# --- Weights -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights that bring arrays from one grid to another: links of cells in C order, from 0."""
+
+    rows: NDArray  #: cells of the target
+    columns: NDArray  #: cells of the source
+    weights: NDArray
+    source_shape: tuple[int, ...]
+    target_shape: tuple[int, ...]
+    method: str = ""
+    source: Grid | None = field(default=None, repr=False)
+    target: Grid | None = field(default=None, repr=False)
+
+    def apply(self, x: Any, *, skipna: bool = True, na_threshold: float = 1.0) -> Array:
+        """The array on the target's grid; its last axes are the source's grid.
+
+        Parameters
+        ----------
+        x : array_like
+            Values.
+        skipna : bool, default True
+            Whether NaN is left out.
+        na_threshold : float, default 1.0
+            With `skipna`, the largest part of a cell's weights that may be missing.
+
+        Returns
+        -------
+        Array
+            Lazy.
+
+        Raises
+        ------
+        ValueError
+            If the last axes of x are not the source's grid.
+        """
+        given = as_lazy(x)
+        n = len(self.source_shape)
+        if given.shape[-n:] != self.source_shape:
+            raise ValueError(
+                f"remap: x has the shape {given.shape}, expected {self.source_shape} along the last"
+                " axes, as the weights have it"
+            )
+        nearest = self.method == "nearest"
+        return apply_weights(
+            given, self.rows, self.columns, self.weights, self.target_shape,
+            ndim=n, nearest=nearest, skipna=skipna, na_threshold=na_threshold,
+        )  # fmt: skip
+
+    def to_dataset(self) -> Any:
+        """The weights as CDO, ESMF and xESMF have them, in one Dataset of Xarray.
+
+        Positions are counted from 1: ``src_address``, ``dst_address`` and ``remap_matrix`` for CDO
+        and SCRIP, ``row``, ``col`` and ``S`` for ESMF and xESMF.
+        """
+        xr = import_counted("xarray")
+        rows, columns = (v.astype(np.int32) + np.int32(1) for v in (self.rows, self.columns))
+        made: dict[str, Any] = {
+            "src_grid_dims": ("src_grid_rank", np.array(self.source_shape[::-1], np.int32)),
+            "dst_grid_dims": ("dst_grid_rank", np.array(self.target_shape[::-1], np.int32)),
+            "src_address": ("num_links", columns),
+            "dst_address": ("num_links", rows),
+            "remap_matrix": (("num_links", "num_wgts"), self.weights[:, None]),
+            "col": ("n_s", columns),
+            "row": ("n_s", rows),
+            "S": ("n_s", self.weights),
+        }
+        for prefix, of in (("src", self.source), ("dst", self.target)):
+            if of is None:
+                continue
+            lat, lon = of.lat, of.lon
+            if lat.ndim == 1 and not of.unstructured:
+                lat, lon = np.meshgrid(lat, lon, indexing="ij")
+            size = f"{prefix}_grid_size"
+            radians = {"units": "radians"}
+            made[f"{prefix}_grid_center_lat"] = (size, np.radians(lat.ravel()), radians)
+            made[f"{prefix}_grid_center_lon"] = (size, np.radians(lon.ravel()), radians)
+            made[f"{prefix}_grid_imask"] = (size, np.ones(lat.size, np.int32))
+        frac = np.bincount(self.rows, self.weights, minlength=int(np.prod(self.target_shape)))
+        made["dst_grid_frac"] = ("dst_grid_size", frac)
+        made["src_grid_frac"] = (
+            "src_grid_size",
+            np.bincount(
+                self.columns, minlength=int(np.prod(self.source_shape))
+            ).astype(bool).astype(float),
+        )  # fmt: skip
+        attrs = {
+            "title": "Cubed remapping",
+            "conventions": "SCRIP",
+            "normalization": "fracarea" if self.method == "conservative" else "none",
+            "map_method": _MAP_METHODS.get(self.method, self.method),
+            "source_grid": _grid_type(self.source),
+            "dest_grid": _grid_type(self.target),
+        }
+        return xr.Dataset(made, attrs=attrs)
+
+    def to_netcdf(self, path: str | os.PathLike[str]) -> None:
+        """Writes a NetCDF file, which :func:`open_weights`, CDO, ESMF and xESMF read.
+
+        Parameters
+        ----------
+        path : str or path
+            The new file.
+        """
+        self.to_dataset().to_netcdf(path)
+
+
+def _grid_type(g: Grid | None) -> str:
+    if g is None or g.unstructured:
+        return "unstructured"
+    return "lonlat" if g.lat.ndim == 1 else "curvilinear"
+
+
+#: Names of methods in files of CDO, by which it chooses how to read them.
+_MAP_METHODS = {
+    "bilinear": "Bilinear remapping",
+    "nearest": "Nearest neighbor",
+    "distance": "Distance weighted avg of nearest neighbors",
+    "conservative": "Conservative remapping using clipping on sphere",
+}
+
+
+def make_weights(
+    source: Any, target: Any, method: str = "bilinear", *, neighbours: int = 4
+) -> Weights:
+    """Weights that bring arrays from one grid to another. They are computed now.
+
+    Parameters
+    ----------
+    source : str, path, Dataset, DataArray, Grid or sequence of array_like
+        As for :func:`grid`.
+    target : str, path, Dataset, DataArray, Grid or sequence of array_like
+        As for :func:`grid`.
+    method : {"bilinear", "nearest", "distance", "conservative"}, default "bilinear"
+        See :func:`remap`.
+    neighbours : int, default 4
+        Number of centres for ``"distance"``.
+
+    Returns
+    -------
+    Weights
+        In memory: 24 bytes for each of some four weights of a target cell. Those of
+        ``"conservative"`` are one for each pair of cells that overlap.
+
+    Raises
+    ------
+    ValueError
+        For other values than these.
+    NotImplementedError
+        If a grid lacks the bounds or dimensions that the method needs.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> weights = cubed.remapping.make_weights("r8x4", "r4x2", "conservative")
+    >>> weights.apply(cubed.ones((4, 8))).compute()
+    array([[1., 1., 1., 1.],
+           [1., 1., 1., 1.]])
+    """
+    a, b = grid(source), grid(target)
+    if method not in _MAP_METHODS:
+        later = ("bicubic", "conservative2", "largest")
+        more = "; the library does not have this method yet" if method in later else ""
+        raise ValueError(
+            f"remap: method is {method!r}, expected one of {', '.join(_MAP_METHODS)}{more}"
+        )
+    rows, columns, weights = (
+        to_numpy(v)
+        for v in remap_weights(
+            a._arrays(), b._arrays(), method, neighbours=neighbours,
+            source_unstructured=a.unstructured, target_unstructured=b.unstructured,
+        )
+    )  # fmt: skip
+    return Weights(rows, columns, weights, a.shape, b.shape, method, a, b)
+
+
+def open_weights(
+    path: Any,
+    source_shape: tuple[int, ...] | None = None,
+    target_shape: tuple[int, ...] | None = None,
+) -> Weights:
+    """Weights of a file of CDO (``cdo gencon``, ...), SCRIP, ESMF or xESMF.
+
+    Parameters
+    ----------
+    path : str, path or Dataset
+        The file, or what Xarray opened.
+    source_shape : tuple of int or None
+        Shape of the source's grid. None: that of the file.
+    target_shape : tuple of int or None
+        Shape of the target's grid. None: that of the file.
+
+    Returns
+    -------
+    Weights
+        In memory.
+
+    Raises
+    ------
+    ValueError
+        If the file has no links, or does not say the shapes of the grids.
+    NotImplementedError
+        If links have several weights, which multiply gradients: second-order conservative or
+        bicubic ones.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import xarray as xr
+    >>> file = xr.Dataset({"row": ("n_s", [1]), "col": ("n_s", [2]), "S": ("n_s", [1.0])})
+    >>> weights = cubed.remapping.open_weights(file, (1, 2), (1,))
+    >>> weights.apply([[3.0, 4.0]]).compute()
+    array([4.])
+    """
+
+    def read(name: str) -> NDArray | None:
+        if isinstance(path, Mapping):
+            return np.asarray(path[name].values) if name in path else None
+        try:
+            return to_numpy(from_zarr(f"{os.fspath(path)}::{name}", decode=True))
+        except FileNotFoundError:
+            return None
+
+    shown = "weights" if isinstance(path, Mapping) else os.fspath(path)
+    rows, columns, weights = read("dst_address"), read("src_address"), read("remap_matrix")
+    if rows is None or columns is None or weights is None:
+        rows, columns, weights = read("row"), read("col"), read("S")
+    if rows is None or columns is None or weights is None:
+        raise ValueError(
+            f"{shown}: there are no links, expected src_address, dst_address and remap_matrix (CDO,"
+            " SCRIP) or row, col and S (ESMF, xESMF)"
+        )
+    if weights.ndim == 2 and weights.shape[1] != 1:
+        raise NotImplementedError(
+            f"{shown}: links have {weights.shape[1]} weights, which multiply gradients, expected 1:"
+            " use a first-order conservative, bilinear, distance or nearest method"
+        )
+
+    def shape_of(given: tuple[int, ...] | None, name: str, which: str) -> tuple[int, ...]:
+        if given is not None:
+            return given
+        dims = read(name)
+        if dims is None:
+            raise ValueError(
+                f"{shown}: there is no {name}, expected the shape of the grid: pass {which}"
+            )
+        return tuple(int(n) for n in np.atleast_1d(dims)[::-1])
+
+    return Weights(
+        rows.astype(np.int64).ravel() - 1,
+        columns.astype(np.int64).ravel() - 1,
+        np.ascontiguousarray(weights, np.float64).ravel(),
+        shape_of(source_shape, "src_grid_dims", "source_shape"),
+        shape_of(target_shape, "dst_grid_dims", "target_shape"),
+    )
+
+
+# --- remap ---------------------------------------------------------------------------------------
+
+
+def remap(
+    x: Any,
+    target: Any,
+    method: str = "bilinear",
+    *,
+    lat: Any = None,
+    lon: Any = None,
+    weights: Any = None,
+    skipna: bool = True,
+    na_threshold: float = 1.0,
+    neighbours: int = 4,
+) -> Any:
+    """An array, or all variables of a Dataset, on another horizontal grid.
+
+    Weights are computed when the function is called, from coordinates alone. Their application is
+    lazy: tasks read the bands of the source that they need.
+
+    Parameters
+    ----------
+    x : array_like, DataArray or Dataset
+        Values. Xarray's objects have coordinates of latitude and longitude, which are found by
+        their standard names, units or names. Other arrays have the grid along their last axes.
+    target : str, path, Dataset, DataArray, Grid or sequence of array_like
+        The new grid: a name such as ``"r360x180"``, ``"global_0.25"`` or ``"n80"``, a grid
+        description file, a file or object with the grid, or latitudes and longitudes. See
+        :func:`cubed.remapping.grid`. None: that of `weights`.
+    method : {"bilinear", "nearest", "distance", "conservative"}, default "bilinear"
+        Between the four centres around a point; the value of the nearest centre; a mean of the
+        nearest centres by inverse distance; or a mean over the areas that cells share (of first
+        order), which keeps integrals.
+    lat : array_like or None
+        Latitudes of an array without coordinates, in degrees: an axis, or one for each cell.
+    lon : array_like or None
+        Longitudes in the same way.
+    weights : Weights, str, path, Dataset or None
+        Weights of :func:`cubed.remapping.make_weights`, or of a file of CDO, ESMF or xESMF, instead
+        of those of `method`.
+    skipna : bool, default True
+        Whether NaN is left out, and the other weights of a cell are scaled instead.
+    na_threshold : float, default 1.0
+        With `skipna`, the largest part of a cell's weights that may be missing; beyond it the cell
+        is NaN. A cell without any value is NaN in any case.
+    neighbours : int, default 4
+        Number of centres for ``"distance"``.
+
+    Returns
+    -------
+    Array, DataArray or Dataset
+        On the new grid, with its coordinates. Floats keep their type; integers become float64,
+        except by ``"nearest"``. Variables of a Dataset without the grid stay as they are. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If a grid cannot be found, or axes do not agree.
+    NotImplementedError
+        If a grid lacks the bounds or dimensions that the method needs.
+
+    See Also
+    --------
+    cubed.remapping.make_weights
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]])
+    >>> lat, lon = [-45, 45], [0, 90, 180, 270]
+    >>> cubed.remap(x, "lon=45_lat=0", lat=lat, lon=lon).compute()
+    array([[2.5]])
+    """
+    if target is None and weights is None:
+        raise ValueError("remap: target is None, expected a grid, or weights that have one")
+    goal = None if target is None else grid(target)
+    if _is_labelled(x):
+        if lat is not None or lon is not None:
+            raise ValueError("remap: lat and lon are those of x, an object of Xarray: omit them")
+        return _remap_labelled(x, goal, method, weights, skipna, na_threshold, neighbours)
+    given = as_lazy(x)
+    if weights is not None:
+        used = _weights_of(weights, None, goal)
+    elif lat is None or lon is None:
+        raise ValueError("remap: an array has no coordinates: pass lat and lon")
+    else:
+        used = make_weights(
+            _grid_beside(given.shape, lat, lon), goal, method, neighbours=neighbours
+        )
+    return used.apply(given, skipna=skipna, na_threshold=na_threshold)
+
+
+def _grid_beside(shape: tuple[int, ...], lat: Any, lon: Any) -> Grid:
+    """The grid of an array of that shape: as many cells as its last axis has, or two axes."""
+    lats, lons = (np.asarray(to_numpy(v), np.float64) for v in (lat, lon))
+    is_axes = lats.ndim == 1 and shape[-2:] == (lats.size, lons.size)
+    cells = lats.ndim == 1 and not is_axes and shape[-1:] == lats.shape == lons.shape
+    return Grid(lats, lons, unstructured=cells)
+
+
+def _weights_of(weights: Any, source: Grid | None, target: Grid | None) -> Weights:
+    if isinstance(weights, Weights):
+        return weights
+    return open_weights(
+        weights,
+        None if source is None else source.shape,
+        None if target is None else target.shape,
+    )
+
+
+def _remap_labelled(
+    x: Any,
+    goal: Grid | None,
+    method: str,
+    weights: Any,
+    skipna: bool,
+    na_threshold: float,
+    neighbours: int,
+) -> Any:
+    xr = import_counted("xarray")
+    source = _grid_of_xarray(x)
+    if weights is None:
+        used = make_weights(source, goal, method, neighbours=neighbours)
+    else:
+        used = _weights_of(weights, source, goal)
+    goal = goal or used.target
+    if goal is None:
+        raise ValueError("remap: the weights do not say coordinates of the target: pass target")
+    if goal.shape != used.target_shape:
+        raise ValueError(
+            f"remap: the target has the shape {goal.shape}, and the weights {used.target_shape}"
+        )
+    dims = goal._named()
+    coords = _with_coordinates(goal, dims)
+
+    def moved(v: Any) -> Any:
+        outer = tuple(d for d in v.dims if d not in source.dims)
+        turned = v.transpose(*outer, *source.dims)
+        data = used.apply(_lazy_data(turned), skipna=skipna, na_threshold=na_threshold)
+        return xr.Variable((*outer, *dims), data, v.attrs)
+
+    whole = x._to_temp_dataset() if isinstance(x, xr.DataArray) else x
+    dropped = {n for n in source.names if n in whole.coords}
+    dropped |= {whole.coords[n].attrs.get("bounds") for n in source.names}
+    kept: dict[Hashable, Any] = {}
+    for name, v in whole.variables.items():
+        on_grid = [d for d in source.dims if d in v.dims]
+        if name in dropped or (on_grid and (name in source.dims or name in whole.coords)):
+            continue
+        if len(on_grid) == len(source.dims):
+            if v.dtype.kind not in "biuf" and method != "nearest":
+                continue  # dates and names of cells have no mean
+            kept[name] = moved(v)
+        elif not on_grid:
+            kept[name] = v
+    names = [n for n in whole.coords if n in kept]
+    made = xr.Dataset(
+        {n: v for n, v in kept.items() if n not in names},
+        {**{n: kept[n] for n in names}, **coords},
+        whole.attrs,
+    )
+    return x._from_temp_dataset(made) if isinstance(x, xr.DataArray) else made
+
+
+def _lazy_data(v: Any) -> Any:
+    """The lazy array of a variable; elements in a file stay there."""
+    if v.chunks is None and not v._in_memory and v.ndim > 0:
+        v = v.chunk("auto", chunked_array_type="cubed")
+    return v.data

@@ -1,0 +1,156 @@
+/* Arrays on another grid: products of planes with a sparse matrix. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+
+/* PLANES: eight sums fit in registers. ROWS: rows between checks of the cancellation, whose weights stay in the cache. */
+enum { PLANES = 8, ROWS = 2048 };
+
+typedef struct matrix {
+    int64_t rows, cells; /* cells: columns, elements of a plane of x */
+    const int64_t *starts;
+    const int32_t *column;
+    const double *value;
+    bool skipna;
+    double na_threshold;
+} matrix;
+
+/* Whether the part of the weights that is missing is small enough. Sums of weights have rounding errors. */
+static bool is_enough(double all, double present, double na_threshold)
+{
+    const double rounding = 1e-12 * fabs(all);
+    return fabs(present) > rounding && fabs(all - present) <= na_threshold * fabs(all) + rounding;
+}
+
+#define T   float
+#define TAG f4
+#include "block/block_remap.inc.h"
+#define T   double
+#define TAG f8
+#include "block/block_remap.inc.h"
+
+/* Product of the last n extents; -1 if it overflows. */
+static int64_t last_extents(const cubed_block *b, int n)
+{
+    int64_t count = 0;
+    return cb_count(n, b->shape + b->ndim - n, &count) ? -1 : count;
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_remap_params *p = call->params;
+    (void)ctx;
+    if (call->params_size != sizeof *p || call->nin != 4 || call->nout != 1)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%d inputs, %d outputs and %zu bytes of parameters, "
+                       "expected 4, 1 and %zu",
+                       call->nin, call->nout, call->params_size, sizeof *p);
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const cubed_block *starts = &call->in[1], *column = &call->in[2], *value = &call->in[3];
+    if (p->from < 1 || p->from > x->ndim || p->to < 1 || p->to > y->ndim ||
+        x->ndim - p->from != y->ndim - p->to || p->base < 0 || p->first < 0 || p->cells < 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%d of %d axes become %d of %d", (int)p->from, x->ndim,
+                       (int)p->to, y->ndim);
+    const bool sums = x->dtype == CUBED_FLOAT32 || x->dtype == CUBED_FLOAT64;
+    if (x->dtype != y->dtype || !(sums || p->copies) || starts->dtype != CUBED_INT64 ||
+        column->dtype != CUBED_INT32 || value->dtype != CUBED_FLOAT64)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of types that \"remap\" does not take");
+    bool same = starts->ndim == 1 && column->ndim == 1 && value->ndim == 1 &&
+                column->shape[0] == value->shape[0];
+    for (int d = 0; d < x->ndim - p->from; d++) same = same && x->shape[d] == y->shape[d];
+    same = same && starts->shape[0] - 1 == last_extents(y, p->to) &&
+           p->cells == last_extents(x, p->from);
+    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "shapes of operands do not agree");
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    const cubed_block *starts = &call->in[1], *column = &call->in[2];
+    const size_t bytes = cb_sat_add(cb_sat_mul((size_t)starts->shape[0], sizeof(int64_t)),
+                                    cb_sat_mul((size_t)column->shape[0], sizeof(int32_t)));
+    (void)ctx;
+    return (cubed_block_need){cb_sat_add(bytes, 128), 0};
+}
+
+/* Checks the matrix, which may come from anywhere, and copies its starts and columns to the scratch memory, both counted
+ * from this block. */
+static cubed_status read_matrix(const cubed_block_call *call, matrix *m, cubed_error *err)
+{
+    const cb_remap_params *p = call->params;
+    const int64_t n = call->in[2].shape[0], *starts = call->in[1].data;
+    const int32_t *column = call->in[2].data;
+    m->rows = call->in[1].shape[0] - 1;
+    m->cells = p->cells;
+    m->value = call->in[3].data;
+    m->skipna = p->skipna != 0;
+    m->na_threshold = p->na_threshold;
+    int64_t *own_starts = call->scratch;
+    int32_t *own_column = (int32_t *)(void *)(own_starts + m->rows + 1);
+    int64_t before = 0;
+    for (int64_t r = 0; r <= m->rows; r++) {
+        int64_t at;
+        if (__builtin_sub_overflow(starts[r], p->first, &at) || at < before || at > n ||
+            (r == 0 && at != 0))
+            return cb_fail(err, CUBED_E_ARG,
+                           "weights: row %" PRId64 " starts at %" PRId64 ", expected %" PRId64
+                           " to %" PRId64,
+                           r, starts[r], p->first + before, p->first + n);
+        own_starts[r] = before = at;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t at = column[k] - p->base;
+        if (at < 0 || at >= p->cells)
+            return cb_fail(err, CUBED_E_INDEX,
+                           "weights: column %d is not in %" PRId64 " to %" PRId64, (int)column[k],
+                           p->base, p->base + p->cells - 1);
+        own_column[k] = (int32_t)at;
+    }
+    m->starts = own_starts;
+    m->column = own_column;
+    return CUBED_OK;
+}
+
+/* Copies the only element of each row. */
+static cubed_status copy_elements(const cubed_block_call *call, const matrix *m, int64_t planes,
+                                  cubed_error *err)
+{
+    const size_t size = cubed_dtype_size(call->in[0].dtype);
+    for (int64_t r = 0; r < m->rows; r++) {
+        if (m->starts[r + 1] - m->starts[r] != 1)
+            return cb_fail(err, CUBED_E_ARG,
+                           "weights: row %" PRId64 " has %" PRId64 " weights, expected one", r,
+                           m->starts[r + 1] - m->starts[r]);
+    }
+    for (int64_t p = 0; p < planes && !cubed_block_cancelled(call); p++) {
+        const char *from = (const char *)call->in[0].data + (size_t)(p * m->cells) * size;
+        char *to = (char *)call->out[0].data + (size_t)(p * m->rows) * size;
+        for (int64_t r = 0; r < m->rows; r++)
+            memcpy(to + (size_t)r * size, from + (size_t)m->column[m->starts[r]] * size, size);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_remap_params *p = call->params;
+    matrix m = {.rows = 0};
+    int64_t planes = 1;
+    (void)ctx;
+    if (!call->out[0].data) return CUBED_OK;
+    for (int d = 0; d < call->in[0].ndim - p->from; d++) planes *= call->in[0].shape[d];
+    CB_TRY(read_matrix(call, &m, err));
+    if (p->copies) return copy_elements(call, &m, planes, err);
+    if (call->in[0].dtype == CUBED_FLOAT32)
+        apply_f4(call, &m, planes);
+    else
+        apply_f8(call, &m, planes);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_remap = {
+    .name = "remap", .check = check, .need = need, .run = run, .divisible = true};

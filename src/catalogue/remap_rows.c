@@ -1,0 +1,223 @@
+/* Arrays on other horizontal grids. */
+#include "cubed/remap.h"
+
+#include <limits.h>
+
+#include "base/error.h"
+#include "rows.h"
+
+#define CATEGORY .category = "remapping"
+
+static const cubed_choice methods[] = {{"bilinear", CUBED_REMAP_BILINEAR},
+                                       {"nearest", CUBED_REMAP_NEAREST},
+                                       {"distance", CUBED_REMAP_DISTANCE},
+                                       {"conservative", CUBED_REMAP_CONSERVATIVE},
+                                       {NULL, 0}};
+
+#define PARAM_METHOD                                                                               \
+    PARAM_CHOICE("method", 0, CUBED_REMAP_BILINEAR, methods,                                       \
+                 "Values between four centres, of the nearest centre, of several centres by "      \
+                 "inverse distance, or means over shared areas.")
+#define PARAM_NEIGHBOURS                                                                           \
+    {                                                                                              \
+        PARAM_IN("neighbours", ACCEPTS(INT), NAMED, 1, 64,                                         \
+                 "Number of centres for ``\"distance\"``."),                                       \
+            INT_DEFAULT(4)                                                                         \
+    }
+#define PARAM_MISSING                                                                              \
+    PARAM_BOOL("skipna", NAMED, true,                                                              \
+               "Whether NaN is left out, and the other weights of a cell are scaled instead."),    \
+    {                                                                                              \
+        PARAM_IN("na_threshold", ACCEPTS(FLOAT), NAMED, 0, 1,                                      \
+                 "With `skipna`, the largest part of a cell's weights that may be missing."),      \
+            FLOAT_DEFAULT(1)                                                                       \
+    }
+
+static const char target_notes[] = "Name of a grid (``\"r360x180\"``, ``\"global_0.25\"``, "
+                                   "``\"n80\"``), or the text of a grid description file.";
+
+static cubed_weights_options weights_options(const cb_call *c, int method, int neighbours)
+{
+    cubed_weights_options o = CUBED_WEIGHTS_OPTIONS_INIT;
+    o.method = (cubed_remap_method)cb_call_choice(c, method);
+    o.neighbours = (int)cb_call_int(c, neighbours);
+    return o;
+}
+
+static cubed_remap_options remap_options(const cb_call *c, int skipna)
+{
+    cubed_remap_options o = CUBED_REMAP_OPTIONS_INIT;
+    o.skipna = cb_call_bool(c, skipna);
+    o.na_threshold = cb_call_real(c, skipna + 1);
+    o.task_mem = cb_call_task_mem(c);
+    return o;
+}
+
+/* --- Grids --------------------------------------------------------------------------------------------- */
+
+static const cubed_param grid_params[] = {
+    {PARAM("grid", ACCEPTS(STRING), CUBED_PARAM_REQUIRED, target_notes)},
+};
+
+static cubed_status call_grid(const cb_call *c)
+{
+    cubed_grid *grid;
+    CB_TRY(cb_call_blame(c, 0, cubed_grid_parse(c->ctx, c->values[0].as.string, &grid, c->err)));
+    cubed_status st = cubed_grid_arrays(c->ctx, grid, c->out, c->err);
+    cubed_grid_free(grid);
+    return st;
+}
+
+/* --- Weights ------------------------------------------------------------------------------------------- */
+
+static const cubed_param weights_params[] = {
+    {PARAM("source", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
+           "Latitudes and longitudes in degrees, and optionally the bounds of both: arrays in "
+           "memory.")},
+    {PARAM("target", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "The same of the other grid.")},
+    PARAM_METHOD,
+    PARAM_NEIGHBOURS,
+    PARAM_BOOL(
+        "source_unstructured", NAMED, false,
+        "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
+    PARAM_BOOL("target_unstructured", NAMED, false, "The same of the other grid."),
+};
+
+static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_grid **out)
+{
+    const cubed_value *v = &c->values[i];
+    if (v->n != 2 && v->n != 4)
+        return cb_call_blame(c, i,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: %s has %d arrays, expected 2, or 4 with bounds",
+                                     c->function->name, c->function->params[i].name, v->n));
+    cubed_array *const *a = v->as.arrays;
+    return cb_call_blame(c, i,
+                         cubed_grid_from_arrays(a[0], a[1], v->n == 4 ? a[2] : NULL,
+                                                v->n == 4 ? a[3] : NULL, unstructured, out,
+                                                c->err));
+}
+
+static cubed_status call_weights(const cb_call *c)
+{
+    cubed_grid *source = NULL, *target = NULL;
+    cubed_weights *w = NULL;
+    const cubed_weights_options o = weights_options(c, 2, 3);
+    cubed_status st;
+    CB_GO(grid_of(c, 0, cb_call_bool(c, 4), &source));
+    CB_GO(grid_of(c, 1, cb_call_bool(c, 5), &target));
+    CB_GO(cubed_weights_new(c->ctx, source, target, &o, &w, c->err));
+    CB_GO(cubed_weights_arrays(w, c->out, c->err));
+out:
+    cubed_grid_free(source);
+    cubed_grid_free(target);
+    cubed_weights_unref(w);
+    return st;
+}
+
+static const cubed_param apply_params[] = {
+    PARAM_ARRAY("x", "Values, whose last axes are the source's grid."),
+    PARAM_NAMED_ARRAY("rows", "Positions of cells of the target in C order: an array in memory."),
+    PARAM_NAMED_ARRAY("columns", "Positions of cells of the source, in the same way."),
+    PARAM_NAMED_ARRAY("weights", "The weight of each row and column."),
+    {PARAM_IN("shape", ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 1, INFINITY,
+              "Shape of the target: one extent or two.")},
+    {PARAM_IN("ndim", ACCEPTS(INT), NAMED, 1, 2, "Number of x's axes that are the source's grid."),
+     INT_DEFAULT(2)},
+    PARAM_BOOL("nearest", NAMED, false,
+               "Whether each row copies one element, which keeps the type of x."),
+    PARAM_MISSING,
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_apply(const cb_call *c)
+{
+    cubed_array *x = cb_call_array(c, 0);
+    const int ndim = (int)cb_call_int(c, 5), all = cubed_array_ndim(x);
+    const cubed_remap_options o = remap_options(c, 7);
+    int n;
+    const int64_t *shape = cb_call_ints(c, 4, &n), *extents = cubed_array_shape(x);
+    cubed_weights_shape s = {
+        .source_ndim = ndim, .target_ndim = n, .source = {1, 1}, .target = {1, 1}};
+    cubed_weights *w;
+    if (n < 1 || n > 2)
+        return cb_call_blame(c, 4,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: shape has %d extents, expected 1 or 2", c->function->name,
+                                     n));
+    if (all < ndim)
+        return cb_fail(c->err, CUBED_E_ARG, "%s: x has %d dimensions, expected at least %d",
+                       c->function->name, all, ndim);
+    for (int d = 0; d < ndim; d++) s.source[d] = extents[all - ndim + d];
+    for (int d = 0; d < n; d++) s.target[d] = shape[d];
+    CB_TRY(cubed_weights_from_arrays(&s, cb_call_array(c, 1), cb_call_array(c, 2),
+                                     cb_call_array(c, 3), &w, c->err));
+    cubed_status st = cb_call_bool(c, 6) ? cubed_weights_set_nearest(w, c->err) : CUBED_OK;
+    if (st == CUBED_OK) st = cubed_remap(x, w, &o, c->out, c->err);
+    cubed_weights_unref(w);
+    return st;
+}
+
+/* --- Both ---------------------------------------------------------------------------------------------- */
+
+static const cubed_param remap_params[] = {
+    PARAM_ARRAY("x", "Values, whose last two axes are latitude and longitude."),
+    {PARAM("target", ACCEPTS(STRING), CUBED_PARAM_REQUIRED, target_notes)},
+    PARAM_METHOD,
+    {PARAM("lat", ACCEPTS(FLOATS), NAMED | CUBED_PARAM_REQUIRED, "Latitudes of x, in degrees.")},
+    {PARAM("lon", ACCEPTS(FLOATS), NAMED | CUBED_PARAM_REQUIRED, "Longitudes of x, in degrees.")},
+    PARAM_NEIGHBOURS,
+    PARAM_MISSING,
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_remap(const cb_call *c)
+{
+    const cubed_value *lat = &c->values[3], *lon = &c->values[4];
+    cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
+    cubed_grid *source = NULL, *target = NULL;
+    cubed_weights *w = NULL;
+    const cubed_weights_options o = weights_options(c, 2, 5);
+    const cubed_remap_options r = remap_options(c, 6);
+    cubed_status st;
+    cells.shape[0] = lat->n;
+    cells.shape[1] = lon->n;
+    cells.lat = lat->as.reals;
+    cells.lon = lon->as.reals;
+    CB_GO(cb_call_blame(c, 1, cubed_grid_parse(c->ctx, c->values[1].as.string, &target, c->err)));
+    CB_GO(cubed_grid_new(c->ctx, &cells, &source, c->err));
+    CB_GO(cubed_weights_new(c->ctx, source, target, &o, &w, c->err));
+    CB_GO(cubed_remap(cb_call_array(c, 0), w, &r, c->out, c->err));
+out:
+    cubed_grid_free(source);
+    cubed_grid_free(target);
+    cubed_weights_unref(w);
+    return st;
+}
+
+static const cb_row rows[] = {
+    {{"apply_weights", CATEGORY,
+      .summary = "An array on another grid: products with a sparse matrix of weights.",
+      .returns = "The axes of x before its grid, and the target's. Floats of x's type; float64 for "
+                 "integers.",
+      PARAMS(apply_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_apply},
+    {{"grid_coordinates", CATEGORY,
+      .summary = "Coordinates of a named grid, and their bounds, in degrees.",
+      .returns =
+          "Latitudes and longitudes of axes or cells, and bounds with one more axis. In memory.",
+      PARAMS(grid_params), .results = {"lat", "lon", "lat_bounds", "lon_bounds"}},
+     .call = call_grid},
+    {{"remap", CATEGORY, .summary = "An array on another horizontal grid.",
+      .returns = "The axes of x before its grid, and the target's. Floats of x's type; float64 for "
+                 "integers.",
+      PARAMS(remap_params), .attrs = CUBED_ATTRS_SAME},
+     .call = call_remap},
+    {{"remap_weights", CATEGORY, .summary = "Weights that bring arrays from one grid to another.",
+      .returns = "Positions of cells of the target and the source in C order (int64), and weights "
+                 "(float64). In memory.",
+      PARAMS(weights_params), .results = {"rows", "columns", "weights"}},
+     .call = call_weights},
+};
+
+const cb_rows cb_remap_rows = ROWS(rows);

@@ -1,0 +1,77 @@
+/* Horizontal grids and sparse weights (cubed/remap.h): their fields, for this folder and the functions on arrays. */
+#ifndef CB_GRID_GRID_H
+#define CB_GRID_GRID_H
+
+#include <stdatomic.h>
+
+#include "context/context.h"
+#include "cubed/remap.h"
+
+struct cubed_grid {
+    const cubed_allocator *alloc;
+    cb_zone *zone; /* owns all numbers */
+    bool regular;
+    bool circular; /* regular, and its longitudes go around the earth */
+    int ndim, corners;
+    int64_t shape[2], n; /* n: number of cells */
+    /* Degrees. Regular: shape[0] latitudes and shape[1] longitudes; otherwise n of each. */
+    double *lat, *lon;
+    /* `corners` for each of these numbers; NULL without bounds. */
+    double *lat_bounds, *lon_bounds;
+};
+
+struct cubed_weights {
+    atomic_int refs;
+    cubed_context *ctx;
+    cubed_weights_shape shape;
+    bool nearest; /* each row copies at most one value */
+    bool full;    /* no row is empty */
+    int64_t rows, columns, n;
+    int64_t *starts; /* rows + 1 */
+    int32_t *column; /* n */
+    double *value;   /* n */
+    size_t room;     /* number of weights that fit in both lists */
+};
+
+/* Most cells of a grid: columns of weights are int32. */
+#define CB_GRID_MOST_CELLS ((int64_t)INT32_MAX)
+
+/* Degrees of the centre of cell i in C order. */
+static inline double cb_grid_lat(const cubed_grid *g, int64_t i)
+{
+    return g->lat[g->regular ? i / g->shape[1] : i];
+}
+static inline double cb_grid_lon(const cubed_grid *g, int64_t i)
+{
+    return g->lon[g->regular ? i % g->shape[1] : i];
+}
+
+/* Adds rows of weights one after another. */
+typedef struct cb_weights_builder {
+    cubed_weights *w;
+    int64_t row; /* number of finished rows */
+} cb_weights_builder;
+
+/* Begins weights between two grids, without rows. The caller frees b->w after an error. */
+CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
+                                               cb_weights_builder *b, cubed_error *err);
+/* Adds a weight to the row that is not finished; leaves out 0. */
+CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
+                                             cubed_error *err);
+/* Finishes the row: orders its weights by column and divides them by their sum, if that is not 0. */
+void cb_weights_end_row(cb_weights_builder *b, bool normalise);
+
+/* Frees the memory that was reserved for more weights. */
+void cb_weights_finish(cb_weights_builder *b);
+
+/* The methods, one file each. */
+CUBED_MUST_CHECK cubed_status cb_weights_of_points(cb_weights_builder *b, const cubed_grid *source,
+                                                   const cubed_grid *target,
+                                                   const cubed_weights_options *o,
+                                                   cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_weights_bilinear(cb_weights_builder *b, const cubed_grid *source,
+                                                  const cubed_grid *target, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source,
+                                                  const cubed_grid *target, cubed_error *err);
+
+#endif

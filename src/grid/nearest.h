@@ -1,0 +1,15 @@
+/* Weights of the nearest centres, for the methods that use them. */
+#ifndef CB_GRID_NEAREST_H
+#define CB_GRID_NEAREST_H
+
+#include "grid/grid.h"
+#include "grid/space_index.h"
+
+/* Sorts the centres of a grid in space. */
+CUBED_MUST_CHECK cubed_status cb_centres_sort(cb_zone *zone, const cubed_grid *g,
+                                              cb_space_index *out, cubed_error *err);
+/* Adds weights of the k nearest centres, which are not normalised: inverse distances, straight or along the earth. */
+CUBED_MUST_CHECK cubed_status cb_weights_near(cb_weights_builder *b, const cb_space_index *centres,
+                                              cb_vec at, int k, bool along_earth, cubed_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* Boxes in space, sorted along a curve, and found by position: a tree whose nodes have eight children each. */
+#ifndef CB_GRID_SPACE_INDEX_H
+#define CB_GRID_SPACE_INDEX_H
+
+#include "base/alloc.h"
+#include "cubed/base.h"
+#include "grid/sphere.h"
+
+enum { CB_SPACE_FAN = 8, CB_SPACE_LEVELS = 12 };
+
+typedef struct cb_space_index {
+    int64_t n;
+    int32_t *order;      /* number of each item, in the order of the curve */
+    cb_space_box *items; /* boxes of the items in that order */
+    int nlevels;
+    int64_t count[CB_SPACE_LEVELS];
+    cb_space_box *level
+        [CB_SPACE_LEVELS]; /* boxes of eight boxes each of the level before; level 0: of items */
+} cb_space_index;
+
+/* Sorts n boxes, which are borrowed during the call only. All memory is in the zone.
+ *
+ * Errors: CUBED_E_NOMEM. */
+CUBED_MUST_CHECK cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *boxes, int64_t n,
+                                            cb_space_index *out, cubed_error *err);
+
+/* Calls `found` for each item whose box overlaps `box`, in the order of the curve, until it fails. */
+typedef cubed_status (*cb_space_fn)(void *ctx, int32_t item, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_space_overlaps(const cb_space_index *s, const cb_space_box *box,
+                                                cb_space_fn found, void *ctx, cubed_error *err);
+
+/* An item and its squared distance. */
+typedef struct cb_space_near {
+    int32_t item;
+    double distance2;
+} cb_space_near;
+
+/* Finds the k nearest items, which are points, in the order of their distance. Of items that are equally far but for
+ * rounding, the one with the lower number comes first. Returns how many there are. */
+int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *out);
+
+#endif

@@ -1,0 +1,261 @@
+/* Areas on the sphere.
+ *
+ * Polygons are clipped by the planes of great circles, one after another (Sutherland and Hodgman 1974), and their areas are
+ * sums of spherical triangles (Van Oosterom and Strackee 1983). Parts between circles of latitude need no corners on these
+ * circles: in longitude and height above the equator's plane areas are as on the sphere (Lambert 1772), so that the area is
+ * an integral of heights along the edges (Green's theorem, as Jones 1999 has it for SCRIP). Heights along a great circle
+ * have a closed integral, the area between the edge and the equator. */
+#include "grid/sphere.h"
+
+#include <math.h>
+
+cb_vec cb_vec_of(double lat, double lon)
+{
+    const double c = cos(lat * CB_DEGREE);
+    return (cb_vec){c * cos(lon * CB_DEGREE), c * sin(lon * CB_DEGREE), sin(lat * CB_DEGREE)};
+}
+
+double cb_vec_dot(cb_vec a, cb_vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+cb_vec cb_vec_cross(cb_vec a, cb_vec b)
+{
+    return (cb_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+double cb_vec_distance2(cb_vec a, cb_vec b)
+{
+    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return x * x + y * y + z * z;
+}
+
+static cb_vec unit(cb_vec a)
+{
+    const double s = 1 / sqrt(cb_vec_dot(a, a));
+    return (cb_vec){a.x * s, a.y * s, a.z * s};
+}
+
+/* --- Polygons ------------------------------------------------------------------------------------------ */
+
+/* Corners nearer than this are one corner: a centimetre on the earth is 1.6e-9. */
+static const double SAME2 = 1e-24;
+
+void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners)
+{
+    p->n = 0;
+    for (int i = 0; i < corners && p->n < CB_POLYGON_MOST / 2; i++) {
+        const cb_vec v = cb_vec_of(lat[i], lon[i]);
+        if (p->n == 0 || cb_vec_distance2(v, p->at[p->n - 1]) > SAME2) p->at[p->n++] = v;
+    }
+    while (p->n > 1 && cb_vec_distance2(p->at[0], p->at[p->n - 1]) <= SAME2) p->n--;
+    if (p->n < 3) {
+        p->n = 0;
+        return;
+    }
+    if (cb_polygon_area(p) < 0) {
+        for (int i = 0, j = p->n - 1; i < j; i++, j--) {
+            const cb_vec v = p->at[i];
+            p->at[i] = p->at[j];
+            p->at[j] = v;
+        }
+    }
+}
+
+void cb_polygon_cut(cb_polygon *p, cb_vec normal)
+{
+    cb_polygon q = {.n = 0};
+    double side[CB_POLYGON_MOST];
+    bool any_out = false;
+    const double rounding = 1e-15 * sqrt(cb_vec_dot(normal, normal));
+    for (int i = 0; i < p->n; i++) {
+        side[i] = cb_vec_dot(p->at[i], normal);
+        if (fabs(side[i]) <= rounding) side[i] = 0;
+        any_out = any_out || side[i] < 0;
+    }
+    if (!any_out) return;
+    for (int i = 0; i < p->n && q.n < CB_POLYGON_MOST - 2; i++) {
+        const int j = i + 1 < p->n ? i + 1 : 0;
+        if (side[i] >= 0) q.at[q.n++] = p->at[i];
+        if ((side[i] > 0 && side[j] < 0) || (side[i] < 0 && side[j] > 0)) {
+            const double a = fabs(side[j]), b = fabs(side[i]);
+            const cb_vec u = p->at[i], v = p->at[j];
+            q.at[q.n++] = unit((cb_vec){a * u.x + b * v.x, a * u.y + b * v.y, a * u.z + b * v.z});
+        }
+    }
+    if (q.n < 3) q.n = 0;
+    *p = q;
+}
+
+void cb_polygon_clip(cb_polygon *p, const cb_polygon *by)
+{
+    for (int i = 0; i < by->n && p->n > 0; i++)
+        cb_polygon_cut(p, cb_vec_cross(by->at[i], by->at[i + 1 < by->n ? i + 1 : 0]));
+}
+
+/* Signed: of corners a, b, c counterclockwise positive. */
+static double triangle_area(cb_vec a, cb_vec b, cb_vec c)
+{
+    /* The differences keep the digits of small triangles. */
+    const cb_vec ab = {b.x - a.x, b.y - a.y, b.z - a.z}, ac = {c.x - a.x, c.y - a.y, c.z - a.z};
+    const double volume = cb_vec_dot(a, cb_vec_cross(ab, ac));
+    const double around = 1 + cb_vec_dot(a, b) + cb_vec_dot(b, c) + cb_vec_dot(c, a);
+    return 2 * atan2(volume, around);
+}
+
+double cb_polygon_area(const cb_polygon *p)
+{
+    double area = 0;
+    for (int i = 1; i + 1 < p->n; i++) area += triangle_area(p->at[0], p->at[i], p->at[i + 1]);
+    return area;
+}
+
+/* --- Bands of latitude --------------------------------------------------------------------------------- */
+
+/* The planes of two meridians that are a quarter of a degree apart meet within 1e-13 of the pole. */
+static bool is_pole(cb_vec v) { return v.x * v.x + v.y * v.y < 1e-24; }
+
+/* Longitude of b less that of a, from -pi to pi. */
+static double turn(cb_vec a, cb_vec b)
+{
+    return atan2(a.x * b.y - a.y * b.x, a.x * b.x + a.y * b.y);
+}
+
+/* Integral of the height along the part of a great circle from a to b over the longitude. */
+static double height_integral(cb_vec a, cb_vec b, double dlon)
+{
+    /* tan(latitude / 2) */
+    const double ta = a.z / (1 + sqrt(a.x * a.x + a.y * a.y));
+    const double tb = b.z / (1 + sqrt(b.x * b.x + b.y * b.y));
+    return 2 * atan(tan(dlon / 2) * (ta + tb) / (1 + ta * tb));
+}
+
+static double clamped(double z, double low, double high)
+{
+    return (z < low ? low : z > high ? high : z) - low;
+}
+
+/* Positions from 0 to 1 along the chord from a to b, in order, where the edge has height z. The chord's point q has that
+ * height on the sphere if q.z = z * |q|. */
+static int crossings(cb_vec a, cb_vec b, double z, double *at)
+{
+    const cb_vec d = {b.x - a.x, b.y - a.y, b.z - a.z};
+    const double dd = cb_vec_dot(d, d), ad = cb_vec_dot(a, d), aa = cb_vec_dot(a, a);
+    const double q2 = d.z * d.z - z * z * dd, q1 = a.z * d.z - z * z * ad;
+    const double q0 = a.z * a.z - z * z * aa;
+    const double root = q1 * q1 - q2 * q0;
+    int n = 0;
+    if (root < 0) return 0;
+    /* Both roots without cancellation. */
+    const double s = -(q1 + (q1 >= 0 ? sqrt(root) : -sqrt(root)));
+    const double roots[2] = {q2 != 0 ? s / q2 : -1, s != 0 ? q0 / s : -1};
+    for (int i = 0; i < 2; i++) {
+        const double t = roots[i];
+        const double h = a.z + t * d.z;
+        if (!(t > 0 && t < 1) || (h < 0) != (z < 0)) continue; /* the other root is of height -z */
+        at[n++] = t;
+    }
+    if (n == 2 && at[0] > at[1]) {
+        const double t = at[0];
+        at[0] = at[1];
+        at[1] = t;
+    }
+    return n;
+}
+
+static double edge_integral(cb_vec a, cb_vec b, double low, double high)
+{
+    double at[6] = {0};
+    int n = 1;
+    double sum = 0;
+    n += crossings(a, b, low, at + n);
+    n += crossings(a, b, high, at + n);
+    at[n++] = 1;
+    for (int i = 1; i < n; i++) {
+        for (int j = i; j > 1 && at[j] < at[j - 1]; j--) {
+            const double t = at[j];
+            at[j] = at[j - 1];
+            at[j - 1] = t;
+        }
+    }
+    cb_vec from = a;
+    for (int i = 1; i < n; i++) {
+        const double t = at[i], m = (at[i - 1] + t) / 2;
+        const cb_vec to = i == n - 1 ? b
+                                     : unit((cb_vec){a.x + t * (b.x - a.x), a.y + t * (b.y - a.y),
+                                                     a.z + t * (b.z - a.z)});
+        const cb_vec middle =
+            unit((cb_vec){a.x + m * (b.x - a.x), a.y + m * (b.y - a.y), a.z + m * (b.z - a.z)});
+        const double dlon = turn(from, to);
+        if (middle.z >= high)
+            sum += (high - low) * dlon;
+        else if (middle.z > low)
+            sum += height_integral(from, to, dlon) - low * dlon;
+        from = to;
+    }
+    return sum;
+}
+
+double cb_polygon_band_area(const cb_polygon *p, double low, double high)
+{
+    double area = 0;
+    for (int i = 0; i < p->n; i++) {
+        const cb_vec a = p->at[i];
+        int j = i + 1 < p->n ? i + 1 : 0;
+        if (is_pole(a)) continue;
+        /* A corner at a pole, or several, are an edge along all longitudes between the corners next to them. */
+        const bool over_pole = is_pole(p->at[j]);
+        const double z = p->at[j].z;
+        while (is_pole(p->at[j])) j = j + 1 < p->n ? j + 1 : 0;
+        if (over_pole)
+            area -= clamped(z, low, high) * turn(a, p->at[j]);
+        else
+            area -= edge_integral(a, p->at[j], low, high);
+    }
+    return area;
+}
+
+/* --- Boxes --------------------------------------------------------------------------------------------- */
+
+static void widen(cb_space_box *box, cb_vec v)
+{
+    const double c[3] = {v.x, v.y, v.z};
+    for (int d = 0; d < 3; d++) {
+        box->lo[d] = fmin(box->lo[d], c[d]);
+        box->hi[d] = fmax(box->hi[d], c[d]);
+    }
+}
+
+static const cb_space_box NOTHING = {{2, 2, 2}, {-2, -2, -2}};
+
+/* Adds a margin to all sides: points of the sphere are at most `bulge` from the chords. */
+static void pad(cb_space_box *box, double bulge)
+{
+    for (int d = 0; d < 3; d++) {
+        box->lo[d] -= bulge + 1e-12;
+        box->hi[d] += bulge + 1e-12;
+    }
+}
+
+void cb_polygon_box(const cb_polygon *p, cb_space_box *box)
+{
+    double far2 = 0;
+    *box = NOTHING;
+    for (int i = 0; i < p->n; i++) {
+        widen(box, p->at[i]);
+        for (int j = 0; j < i; j++) far2 = fmax(far2, cb_vec_distance2(p->at[i], p->at[j]));
+    }
+    /* A part of the sphere within a circle whose chord is d rises at most d^2 / 2 over a plane through its corners. */
+    pad(box, fmin(2, far2 / 2));
+}
+
+void cb_lonlat_box(double south, double north, double west, double east, cb_space_box *box)
+{
+    *box = NOTHING;
+    for (int i = 0; i <= 8; i++) {
+        const double lon = west + (east - west) * i / 8;
+        widen(box, cb_vec_of(south, lon));
+        widen(box, cb_vec_of(north, lon));
+        if (south < 0 && north > 0) widen(box, cb_vec_of(0, lon));
+    }
+    /* The arc between two of these meridians rises by this over its chord. */
+    pad(box, 1 - cos((east - west) / 16 * CB_DEGREE));
+}

@@ -1,0 +1,328 @@
+/* First-order conservative weights (Jones 1999): the part of a target cell's area that each source cell has.
+ *
+ * Areas of two regular grids are products of overlaps along both axes. Cells of other grids are found by their boxes in
+ * space and clipped (sphere.h). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "grid/grid.h"
+#include "grid/space_index.h"
+
+/* Overlaps smaller than this part of the smaller cell are rounding errors of cells that touch. */
+static const double SLIVER = 1e-13;
+
+enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
+
+/* --- Two regular grids --------------------------------------------------------------------------------- */
+
+/* A cell along an axis. */
+typedef struct span {
+    double lo, hi;
+    int64_t i;
+} span;
+
+typedef struct overlap {
+    int64_t i; /* position along the source's axis */
+    double size;
+} overlap;
+
+/* For each cell of the target's axis the cells of the source's that overlap it. */
+typedef struct overlaps {
+    int64_t *starts;
+    overlap *list;
+} overlaps;
+
+static int by_start(const void *a, const void *b)
+{
+    const span *p = a, *q = b;
+    if (p->lo != q->lo) return p->lo < q->lo ? -1 : 1;
+    return p->i < q->i ? -1 : p->i > q->i;
+}
+
+static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines)
+{
+    span *s = cb_zone_alloc(zone, (size_t)n * sizeof *s);
+    for (int64_t i = 0; s && i < n; i++) {
+        double lo = fmin(bounds[2 * i], bounds[2 * i + 1]);
+        double hi = fmax(bounds[2 * i], bounds[2 * i + 1]);
+        if (!sines) { /* a turn that begins from 0 on */
+            const double turns = 360 * floor(lo / 360);
+            lo -= turns;
+            hi -= turns;
+        }
+        s[i] = sines ? (span){sin(lo * CB_DEGREE), sin(hi * CB_DEGREE), i}
+                     : (span){lo * CB_DEGREE, hi * CB_DEGREE, i};
+    }
+    return s;
+}
+
+/* Lists overlaps along an axis, whose values repeat after `period` if that is not 0. */
+static cubed_status find_overlaps(cb_zone *zone, const span *target, int64_t nt, span *source,
+                                  int64_t ns, double period, overlaps *out, cubed_error *err)
+{
+    double widest = 0;
+    size_t n = 0, room = 0;
+    const cubed_allocator *a = cb_zone_allocator(zone);
+    overlap *list = NULL;
+    cubed_status st = CUBED_OK;
+    qsort(source, (size_t)ns, sizeof *source, by_start);
+    for (int64_t i = 0; i < ns; i++) widest = fmax(widest, source[i].hi - source[i].lo);
+    out->starts = cb_zone_alloc(zone, ((size_t)nt + 1) * sizeof *out->starts);
+    if (!out->starts) goto no_memory;
+    for (int64_t t = 0; t < nt; t++) {
+        for (int turn = period != 0 ? -2 : 0; turn <= (period != 0 ? 2 : 0); turn++) {
+            const double lo = target[t].lo + turn * period, hi = target[t].hi + turn * period;
+            int64_t first = 0, end = ns;
+            while (first < end) { /* the first cell that may reach lo */
+                const int64_t middle = first + (end - first) / 2;
+                if (source[middle].lo < lo - widest)
+                    first = middle + 1;
+                else
+                    end = middle;
+            }
+            for (int64_t i = first; i < ns && source[i].lo < hi; i++) {
+                const span *s = &source[i];
+                const double size = fmin(hi, s->hi) - fmax(lo, s->lo);
+                if (!(size > SLIVER * fmin(hi - lo, s->hi - s->lo))) continue;
+                if (!cb_list_grow(a, &list, n, &room, sizeof *list)) goto no_memory;
+                list[n++] = (overlap){s->i, size};
+            }
+        }
+        out->starts[t + 1] = (int64_t)n;
+    }
+    out->list = cb_zone_memdup(zone, list, n * sizeof *list);
+    if (out->list) goto out;
+no_memory:
+    st = cb_fail(err, CUBED_E_NOMEM, "out of memory: overlaps of cells");
+out:
+    cb_free(a, list, room * sizeof *list);
+    return st;
+}
+
+static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
+                               const cubed_grid *target, cb_zone *zone, cubed_error *err)
+{
+    const int64_t width = source->shape[1];
+    span *ty = spans_of(zone, target->lat_bounds, target->shape[0], true);
+    span *tx = spans_of(zone, target->lon_bounds, target->shape[1], false);
+    span *sy = spans_of(zone, source->lat_bounds, source->shape[0], true);
+    span *sx = spans_of(zone, source->lon_bounds, source->shape[1], false);
+    overlaps y, x;
+    if (!ty || !tx || !sy || !sx)
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: axes of grids");
+    CB_TRY(find_overlaps(zone, ty, target->shape[0], sy, source->shape[0], 0, &y, err));
+    CB_TRY(find_overlaps(zone, tx, target->shape[1], sx, width, 2 * CB_PI, &x, err));
+    for (int64_t j = 0; j < target->shape[0]; j++) {
+        for (int64_t i = 0; i < target->shape[1]; i++) {
+            for (int64_t p = y.starts[j]; p < y.starts[j + 1]; p++) {
+                for (int64_t q = x.starts[i]; q < x.starts[i + 1]; q++)
+                    CB_TRY(cb_weights_add(b, y.list[p].i * width + x.list[q].i,
+                                          y.list[p].size * x.list[q].size, err));
+            }
+            cb_weights_end_row(b, true);
+        }
+    }
+    return CUBED_OK;
+}
+
+/* --- Cells of any shape -------------------------------------------------------------------------------- */
+
+/* A cell of a regular grid, between latitudes and longitudes in degrees, or a polygon. */
+typedef struct cell {
+    bool is_box;
+    double south, north, west, east;
+    cb_polygon polygon;
+    double area;
+    cb_space_box around;
+} cell;
+
+static void set_box(cell *c, double y0, double y1, double x0, double x1)
+{
+    c->is_box = true;
+    c->south = fmin(y0, y1);
+    c->north = fmax(y0, y1);
+    c->west = fmin(x0, x1);
+    c->east = fmin(fmax(x0, x1), c->west + 360);
+    c->area =
+        (sin(c->north * CB_DEGREE) - sin(c->south * CB_DEGREE)) * (c->east - c->west) * CB_DEGREE;
+    cb_lonlat_box(c->south, c->north, c->west, c->east, &c->around);
+}
+
+/* Degrees of longitude from a to b, -180 to 180. */
+static double from_to(double a, double b)
+{
+    const double d = b - a;
+    return d - 360 * floor((d + 180) / 360);
+}
+
+/* Coordinates that were rounded to float32 differ by this. */
+static bool is_same(double a, double b) { return fabs(a - b) < 1e-5; }
+
+/* Finds whether four corners are those between two latitudes and two longitudes; corners at a pole may have any longitude. */
+static bool find_box(const double *lat, const double *lon, cell *c)
+{
+    for (int k = 0; k < 2; k++) { /* edge k is along a latitude */
+        const int a = k, b = k + 1, d = k + 2, e = (k + 3) % 4;
+        if (!is_same(lat[a], lat[b]) || !is_same(lat[d], lat[e]) || is_same(lat[a], lat[d]))
+            continue;
+        const bool pole_ab = is_same(fabs(lat[a]), 90), pole_de = is_same(fabs(lat[d]), 90);
+        const double across = from_to(lon[a], lon[b]), back = from_to(lon[e], lon[d]);
+        const double wide = pole_ab ? back : across, west = pole_ab ? lon[e] : lon[a];
+        const bool sides =
+            pole_ab || pole_de || (is_same(across, back) && is_same(from_to(lon[a], lon[e]), 0));
+        if (!sides || (pole_ab && pole_de) || is_same(wide, 0) || is_same(fabs(wide), 180))
+            continue;
+        set_box(c, lat[a], lat[d], west, west + wide);
+        return true;
+    }
+    return false;
+}
+
+/* Copies the corners of cell i without those that repeat the corner before; returns their number. */
+static int distinct_corners(const cubed_grid *g, int64_t i, double *lat, double *lon)
+{
+    const double *y = g->lat_bounds + i * g->corners, *x = g->lon_bounds + i * g->corners;
+    int n = 0;
+    for (int k = 0; k < g->corners; k++) {
+        if (n > 0 && y[k] == lat[n - 1] && x[k] == lon[n - 1]) continue;
+        lat[n] = y[k];
+        lon[n++] = x[k];
+    }
+    while (n > 1 && lat[n - 1] == lat[0] && lon[n - 1] == lon[0]) n--;
+    return n;
+}
+
+static void cell_of(const cubed_grid *g, int64_t i, cell *c)
+{
+    if (g->regular) {
+        const double *y = g->lat_bounds + 2 * (i / g->shape[1]);
+        const double *x = g->lon_bounds + 2 * (i % g->shape[1]);
+        set_box(c, y[0], y[1], x[0], x[1]);
+        return;
+    }
+    double lat[MOST_CORNERS], lon[MOST_CORNERS];
+    const int n = distinct_corners(g, i, lat, lon);
+    if (n == 4 && find_box(lat, lon, c)) return;
+    c->is_box = false;
+    cb_polygon_of(&c->polygon, lat, lon, n);
+    c->area = cb_polygon_area(&c->polygon);
+    if (c->polygon.n > 0)
+        cb_polygon_box(&c->polygon, &c->around);
+    else
+        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* overlaps nothing */
+}
+
+/* Points with this longitude to the west or on it: normal of the meridian's plane. */
+static cb_vec east_of(double lon)
+{
+    return (cb_vec){-sin(lon * CB_DEGREE), cos(lon * CB_DEGREE), 0};
+}
+
+/* A box wider than a quarter of a turn is divided, because planes of meridians bound half of the earth. */
+static double box_overlap(const cell *box, const cell *other)
+{
+    const int parts = (int)ceil((box->east - box->west) / 90);
+    const double step = (box->east - box->west) / parts;
+    const double low = sin(box->south * CB_DEGREE), high = sin(box->north * CB_DEGREE);
+    double area = 0;
+    for (int k = 0; k < parts; k++) {
+        const cb_vec west = east_of(box->west + k * step);
+        cb_vec east = east_of(box->west + (k + 1) * step);
+        cb_polygon p = other->polygon;
+        east = (cb_vec){-east.x, -east.y, 0};
+        cb_polygon_cut(&p, west);
+        cb_polygon_cut(&p, east);
+        if (p.n > 0) area += cb_polygon_band_area(&p, low, high);
+    }
+    return area;
+}
+
+static double common_box(const cell *a, const cell *b)
+{
+    const double north = fmin(a->north, b->north), south = fmax(a->south, b->south);
+    const double turns = 360 * floor((a->west - b->west) / 360);
+    double wide = 0;
+    for (int k = -1; k <= 2; k++) {
+        const double west = b->west + turns + 360 * k, east = b->east + turns + 360 * k;
+        wide += fmax(0, fmin(a->east, east) - fmax(a->west, west));
+    }
+    if (!(north > south)) return 0;
+    return (sin(north * CB_DEGREE) - sin(south * CB_DEGREE)) * wide * CB_DEGREE;
+}
+
+static double shared_area(const cell *a, const cell *b)
+{
+    if (a->is_box && b->is_box) return common_box(a, b);
+    if (a->is_box) return box_overlap(a, b);
+    if (b->is_box) return box_overlap(b, a);
+    cb_polygon p = a->polygon;
+    cb_polygon_clip(&p, &b->polygon);
+    return p.n > 0 ? cb_polygon_area(&p) : 0;
+}
+
+typedef struct clipping {
+    cb_weights_builder *b;
+    const cubed_grid *source;
+    cell target, other;
+} clipping;
+
+static cubed_status add_shared(void *ctx, int32_t i, cubed_error *err)
+{
+    clipping *c = ctx;
+    cell_of(c->source, i, &c->other);
+    const double area = shared_area(&c->target, &c->other);
+    if (!(area > SLIVER * fmin(c->target.area, c->other.area))) return CUBED_OK;
+    return cb_weights_add(c->b, i, area, err);
+}
+
+static cubed_status of_cells(cb_weights_builder *b, const cubed_grid *source,
+                             const cubed_grid *target, cb_zone *zone, cubed_error *err)
+{
+    const cubed_allocator *a = source->alloc;
+    cb_space_index index;
+    clipping *c = cb_zone_alloc(zone, sizeof *c);
+    cb_space_box *boxes = cb_alloc(a, (size_t)source->n * sizeof *boxes);
+    cubed_status st = CUBED_OK;
+    if (!c || !boxes) {
+        st =
+            cb_fail(err, CUBED_E_NOMEM, "out of memory: boxes of %lld cells", (long long)source->n);
+        goto out;
+    }
+    c->b = b;
+    c->source = source;
+    for (int64_t i = 0; i < source->n; i++) {
+        cell_of(source, i, &c->other);
+        boxes[i] = c->other.around;
+    }
+    CB_GO(cb_space_sort(zone, boxes, source->n, &index, err));
+    for (int64_t i = 0; i < target->n; i++) {
+        cell_of(target, i, &c->target);
+        CB_GO(cb_space_overlaps(&index, &c->target.around, add_shared, c, err));
+        cb_weights_end_row(b, true);
+    }
+out:
+    cb_free(a, boxes, (size_t)source->n * sizeof *boxes);
+    return st;
+}
+
+cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source,
+                                 const cubed_grid *target, cubed_error *err)
+{
+    cb_zone *zone;
+    if (!source->lat_bounds || !target->lat_bounds)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "remap: conservative weights need the bounds of cells, and the %s has none; "
+                       "pass bounds or choose another method",
+                       source->lat_bounds ? "target" : "source");
+    if (source->corners > MOST_CORNERS || target->corners > MOST_CORNERS)
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED, "remap: cells have up to %d corners, expected at most %d",
+            source->corners > target->corners ? source->corners : target->corners, MOST_CORNERS);
+    CB_TRY(cb_zone_new(source->alloc, &zone, err));
+    cubed_status st = source->regular && target->regular ? of_regular(b, source, target, zone, err)
+                                                         : of_cells(b, source, target, zone, err);
+    cb_zone_free(zone);
+    return st;
+}

@@ -1,0 +1,239 @@
+/* Bilinear weights, in longitude and latitude (Jones 1998, SCRIP user's guide, section 2.2).
+ *
+ * Around a point of a regular grid are two latitudes and two longitudes. In a grid with two dimensions the four centres
+ * form a quadrilateral, whose bilinear map is inverted by Newton's method. */
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "grid/nearest.h"
+
+/* --- Regular sources ----------------------------------------------------------------------------------- */
+
+/* Two positions along an axis, and the weight of the second. */
+typedef struct between {
+    int64_t first, second;
+    double part;
+} between;
+
+/* Finds the interval of a monotonic axis that contains v; false beyond its ends. */
+static bool find_between(const double *axis, int64_t n, double v, between *out)
+{
+    const bool up = n < 2 || axis[1] > axis[0];
+    int64_t lo = 0, hi = n - 1;
+    if (up ? v < axis[0] || v > axis[hi] : v > axis[0] || v < axis[hi]) return false;
+    while (hi - lo > 1) {
+        const int64_t middle = lo + (hi - lo) / 2;
+        if (up ? axis[middle] <= v : axis[middle] >= v)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    *out = (between){lo, hi, hi > lo ? (v - axis[lo]) / (axis[hi] - axis[lo]) : 0};
+    return true;
+}
+
+/* Longitudes may be any turns apart. */
+static bool find_longitude(const cubed_grid *g, double v, between *out)
+{
+    const int64_t n = g->shape[1];
+    const double *axis = g->lon, first = fmin(axis[0], axis[n - 1]);
+    const double at = v - 360 * floor((v - first) / 360); /* first <= at < first + 360 */
+    if (find_between(axis, n, at, out)) return true;
+    /* Rounding may put the first longitude at the end of the turn. */
+    if (360 - (at - first) < 1e-9 && find_between(axis, n, first, out)) return true;
+    if (!g->circular || n < 2) return false;
+    const bool up = axis[1] > axis[0];
+    const int64_t last = up ? n - 1 : 0, next = up ? 0 : n - 1;
+    *out = (between){last, next, (at - axis[last]) / (axis[next] + 360 - axis[last])};
+    return true;
+}
+
+static cubed_status add_corners(cb_weights_builder *b, int64_t width, between y, between x,
+                                cubed_error *err)
+{
+    CB_TRY(cb_weights_add(b, y.first * width + x.first, (1 - y.part) * (1 - x.part), err));
+    CB_TRY(cb_weights_add(b, y.first * width + x.second, (1 - y.part) * x.part, err));
+    CB_TRY(cb_weights_add(b, y.second * width + x.first, y.part * (1 - x.part), err));
+    return cb_weights_add(b, y.second * width + x.second, y.part * x.part, err);
+}
+
+static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
+                               const cubed_grid *target, cb_zone *zone, cubed_error *err)
+{
+    const int64_t height = source->shape[0], width = source->shape[1];
+    cb_space_index centres = {.n = 0};
+    /* Beyond the outermost centres of a grid around the earth there are only poles. */
+    if (source->circular) CB_TRY(cb_centres_sort(zone, source, &centres, err));
+    for (int64_t i = 0; i < target->n; i++) {
+        const double lat = cb_grid_lat(target, i), lon = cb_grid_lon(target, i);
+        between x, y;
+        if (find_between(source->lat, height, lat, &y)) {
+            if (find_longitude(source, lon, &x)) CB_TRY(add_corners(b, width, y, x, err));
+        } else if (source->circular) {
+            CB_TRY(cb_weights_near(b, &centres, cb_vec_of(lat, lon), 4, true, err));
+        }
+        cb_weights_end_row(b, true);
+    }
+    return CUBED_OK;
+}
+
+/* --- Sources with two dimensions ------------------------------------------------------------------------ */
+
+typedef struct quads {
+    cb_weights_builder *b;
+    const cubed_grid *source;
+    int64_t across;  /* quadrilaterals per row */
+    double lat, lon; /* the point */
+    bool found;
+} quads;
+
+/* Positions of the corners in order around quadrilateral q. */
+static void corners_of(const quads *s, int64_t q, int64_t corner[4])
+{
+    const int64_t width = s->source->shape[1], j = q / s->across, i = q % s->across;
+    const int64_t next = i + 1 < width ? i + 1 : 0;
+    corner[0] = j * width + i;
+    corner[1] = j * width + next;
+    corner[2] = (j + 1) * width + next;
+    corner[3] = (j + 1) * width + i;
+}
+
+/* Degrees of longitude from `from`, -180 to 180. */
+static double lon_from(double lon, double from)
+{
+    const double d = lon - from;
+    return d - 360 * floor((d + 180) / 360);
+}
+
+/* Returns true if the origin is inside a quadrilateral or on its edge, whichever way around it goes. */
+static bool surrounds(const double x[4], const double y[4])
+{
+    bool left = true, right = true;
+    for (int i = 0; i < 4; i++) {
+        const int j = (i + 1) % 4;
+        const double side = x[i] * y[j] - x[j] * y[i];
+        left = left && side >= -1e-12;
+        right = right && side <= 1e-12;
+    }
+    return left || right;
+}
+
+/* Solves for the fractions u, v of the origin in the bilinear map of the quadrilateral. */
+static bool invert(const double x[4], const double y[4], double *u, double *v)
+{
+    *u = *v = 0.5;
+    for (int turn = 0; turn < 100; turn++) {
+        const double a = *u, c = *v;
+        const double fx = (1 - c) * ((1 - a) * x[0] + a * x[1]) + c * ((1 - a) * x[3] + a * x[2]);
+        const double fy = (1 - c) * ((1 - a) * y[0] + a * y[1]) + c * ((1 - a) * y[3] + a * y[2]);
+        const double xu = (1 - c) * (x[1] - x[0]) + c * (x[2] - x[3]);
+        const double yu = (1 - c) * (y[1] - y[0]) + c * (y[2] - y[3]);
+        const double xv = (1 - a) * (x[3] - x[0]) + a * (x[2] - x[1]);
+        const double yv = (1 - a) * (y[3] - y[0]) + a * (y[2] - y[1]);
+        const double det = xu * yv - xv * yu;
+        if (det == 0) return false;
+        const double du = (fx * yv - fy * xv) / det, dv = (fy * xu - fx * yu) / det;
+        *u -= du;
+        *v -= dv;
+        if (fabs(du) < 1e-14 && fabs(dv) < 1e-14) break;
+    }
+    const double slack = 1e-9;
+    if (!(*u > -slack && *u<1 + slack && * v> - slack && *v < 1 + slack)) return false;
+    *u = fmin(1, fmax(0, *u));
+    *v = fmin(1, fmax(0, *v));
+    return true;
+}
+
+static cubed_status try_quad(void *ctx, int32_t q, cubed_error *err)
+{
+    quads *s = ctx;
+    int64_t corner[4];
+    double x[4], y[4], u, v;
+    if (s->found) return CUBED_OK;
+    corners_of(s, q, corner);
+    for (int k = 0; k < 4; k++) {
+        x[k] = lon_from(s->source->lon[corner[k]], s->lon);
+        y[k] = s->source->lat[corner[k]] - s->lat;
+    }
+    if (!surrounds(x, y) || !invert(x, y, &u, &v)) return CUBED_OK;
+    s->found = true;
+    CB_TRY(cb_weights_add(s->b, corner[0], (1 - u) * (1 - v), err));
+    CB_TRY(cb_weights_add(s->b, corner[1], u * (1 - v), err));
+    CB_TRY(cb_weights_add(s->b, corner[2], u * v, err));
+    return cb_weights_add(s->b, corner[3], (1 - u) * v, err);
+}
+
+/* The last column is next to the first if they are as near as columns are to each other, in the middle row. */
+static bool columns_go_around(const cubed_grid *g)
+{
+    const int64_t width = g->shape[1], row = g->shape[0] / 2 * width;
+    if (width < 3) return false;
+    double sum = 0;
+    cb_vec first = cb_vec_of(g->lat[row], g->lon[row]), before = first;
+    for (int64_t i = 1; i < width; i++) {
+        const cb_vec v = cb_vec_of(g->lat[row + i], g->lon[row + i]);
+        sum += sqrt(cb_vec_distance2(v, before));
+        before = v;
+    }
+    return sqrt(cb_vec_distance2(before, first)) < 1.5 * sum / (double)(width - 1);
+}
+
+/* Sorts the quadrilaterals between centres in space. */
+static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *out, cubed_error *err)
+{
+    const cubed_grid *g = s->source;
+    const cubed_allocator *a = cb_zone_allocator(zone);
+    const int64_t n = (g->shape[0] - 1) * s->across;
+    cb_space_box *boxes = cb_alloc(a, (size_t)n * sizeof *boxes);
+    if (!boxes) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %lld cells", (long long)n);
+    for (int64_t q = 0; q < n; q++) {
+        int64_t corner[4];
+        cb_polygon p = {.n = 4};
+        corners_of(s, q, corner);
+        for (int k = 0; k < 4; k++) p.at[k] = cb_vec_of(g->lat[corner[k]], g->lon[corner[k]]);
+        cb_polygon_box(&p, &boxes[q]);
+    }
+    cubed_status st = cb_space_sort(zone, boxes, n, out, err);
+    cb_free(a, boxes, (size_t)n * sizeof *boxes);
+    return st;
+}
+
+static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
+                             const cubed_grid *target, cb_zone *zone, cubed_error *err)
+{
+    quads s = {.b = b, .source = source};
+    cb_space_index index;
+    s.across = source->shape[1] - (columns_go_around(source) ? 0 : 1);
+    if (source->shape[0] < 2 || s.across < 1)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "remap: bilinear weights need two rows and columns of cells, and the source "
+                       "has %lld and %lld; choose another method",
+                       (long long)source->shape[0], (long long)source->shape[1]);
+    CB_TRY(sort_quads(&s, zone, &index, err));
+    for (int64_t i = 0; i < target->n; i++) {
+        s.lat = cb_grid_lat(target, i);
+        s.lon = cb_grid_lon(target, i);
+        s.found = false;
+        const cb_vec v = cb_vec_of(s.lat, s.lon);
+        const cb_space_box box = {{v.x, v.y, v.z}, {v.x, v.y, v.z}};
+        CB_TRY(cb_space_overlaps(&index, &box, try_quad, &s, err));
+        cb_weights_end_row(b, true);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_weights_bilinear(cb_weights_builder *b, const cubed_grid *source,
+                                 const cubed_grid *target, cubed_error *err)
+{
+    cb_zone *zone;
+    if (source->ndim != 2)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "remap: bilinear weights need a source with two dimensions, and this one is "
+                       "unstructured; choose distance, nearest or conservative");
+    CB_TRY(cb_zone_new(source->alloc, &zone, err));
+    cubed_status st = source->regular ? of_regular(b, source, target, zone, err)
+                                      : of_quads(b, source, target, zone, err);
+    cb_zone_free(zone);
+    return st;
+}
