@@ -96,10 +96,12 @@ typedef struct cubed_weights_options {
     size_t struct_size;
     cubed_remap_method method;
     int neighbours; /* of CUBED_REMAP_DISTANCE, at least 1 */
+    /* Bytes that the weights, and the index of the source's cells while they are made, may use; 0: any number. */
+    uint64_t memory;
 } cubed_weights_options;
 #define CUBED_WEIGHTS_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(cubed_weights_options), CUBED_REMAP_BILINEAR, 4                                     \
+        sizeof(cubed_weights_options), CUBED_REMAP_BILINEAR, 4, 0                                  \
     }
 
 /* A sparse matrix with a row for each cell of the target, in C order, and a column for each cell of the source. Never
@@ -117,7 +119,8 @@ typedef struct cubed_weights cubed_weights;
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref
  *
- * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs. */
+ * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs; CUBED_E_BUDGET if options->memory is too little: at
+ * once if that follows from the sizes of the grids, otherwise when the weights exceed it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_new(cubed_context *ctx,
                                                           const cubed_grid *source,
                                                           const cubed_grid *target,

@@ -15,7 +15,8 @@ from cubed.array._operands import to_numpy
 from cubed.base._held import import_counted
 from cubed.base._types import NDArray
 from cubed.functions.remapping import apply_weights, grid_coordinates, remap_weights
-from cubed.io._create import as_lazy, from_zarr
+from cubed.io._create import as_lazy, asarray, from_zarr
+from cubed.spec import Spec
 
 __all__ = ["Grid", "Weights", "apply_weights", "grid", "grid_coordinates", "make_weights",
            "open_weights", "remap", "remap_weights"]  # fmt: skip
@@ -47,11 +48,11 @@ class Grid:
             return (self.lat.size, self.lon.size)
         return self.lat.shape
 
-    def _arrays(self) -> list[Array]:
+    def _arrays(self, spec: Spec | None) -> list[Array]:
         numbers = [self.lat, self.lon]
         if self.lat_bounds is not None and self.lon_bounds is not None:
             numbers += [self.lat_bounds, self.lon_bounds]
-        return [as_lazy(np.ascontiguousarray(v, np.float64)) for v in numbers]
+        return [asarray(np.ascontiguousarray(v, np.float64), spec=spec) for v in numbers]
 
     def _named(self) -> tuple[Hashable, ...]:
         if self.dims:
@@ -351,7 +352,12 @@ _MAP_METHODS = {
 
 
 def make_weights(
-    source: Any, target: Any, method: str = "bilinear", *, neighbours: int = 4
+    source: Any,
+    target: Any,
+    method: str = "bilinear",
+    *,
+    neighbours: int = 4,
+    spec: Spec | None = None,
 ) -> Weights:
     """Weights that bring arrays from one grid to another. They are computed now.
 
@@ -365,15 +371,21 @@ def make_weights(
         See :func:`remap`.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
+    spec : Spec or None
+        Its `allowed_mem` bounds the memory of making weights. None: the default.
 
     Returns
     -------
     Weights
-        In memory: 24 bytes for each of some four weights of a target cell. Those of
-        ``"conservative"`` are one for each pair of cells that overlap.
+        In memory: 24 bytes for each weight. A cell of the target has one weight for ``"nearest"``,
+        four for ``"bilinear"``, as many as neighbours, or one for each cell that it overlaps.
 
     Raises
     ------
+    PlanTooLargeError
+        If the memory that `spec` allows is too little. Making weights needs 52 bytes for each
+        weight, and 123 bytes for each cell of the source in a search, which only bilinear weights
+        of regional axes, and conservative ones of axes to axes, do without.
     ValueError
         For other values than these.
     NotImplementedError
@@ -397,7 +409,7 @@ def make_weights(
     rows, columns, weights = (
         to_numpy(v)
         for v in remap_weights(
-            a._arrays(), b._arrays(), method, neighbours=neighbours,
+            a._arrays(spec), b._arrays(spec), method, neighbours=neighbours,
             source_unstructured=a.unstructured, target_unstructured=b.unstructured,
         )
     )  # fmt: skip
@@ -502,8 +514,9 @@ def remap(
 ) -> Any:
     """An array, or all variables of a Dataset, on another horizontal grid.
 
-    Weights are computed when the function is called, from coordinates alone. Their application is
-    lazy: tasks read the bands of the source that they need.
+    Weights are computed when the function is called, from coordinates alone, and stay in memory.
+    Their application is lazy: tasks read the bands of the source that they need. See
+    :func:`cubed.remapping.make_weights` for the memory of weights, which `x.spec` bounds.
 
     Parameters
     ----------
@@ -541,6 +554,8 @@ def remap(
 
     Raises
     ------
+    PlanTooLargeError
+        If weights, and what makes or applies them, need more memory than a task may use.
     ValueError
         If a grid cannot be found, or axes do not agree.
     NotImplementedError
@@ -572,8 +587,9 @@ def remap(
         raise ValueError("remap: an array has no coordinates: pass lat and lon")
     else:
         used = make_weights(
-            _grid_beside(given.shape, lat, lon), goal, method, neighbours=neighbours
-        )
+            _grid_beside(given.shape, lat, lon), goal, method, neighbours=neighbours,
+            spec=given.spec,
+        )  # fmt: skip
     return used.apply(given, skipna=skipna, na_threshold=na_threshold)
 
 
@@ -607,7 +623,7 @@ def _remap_labelled(
     xr = import_counted("xarray")
     source = _grid_of_xarray(x)
     if weights is None:
-        used = make_weights(source, goal, method, neighbours=neighbours)
+        used = make_weights(source, goal, method, neighbours=neighbours, spec=_spec_of(x))
     else:
         used = _weights_of(weights, source, goal)
     goal = goal or used.target
@@ -647,6 +663,13 @@ def _remap_labelled(
         whole.attrs,
     )
     return x._from_temp_dataset(made) if isinstance(x, xr.DataArray) else made
+
+
+def _spec_of(x: Any) -> Spec | None:
+    """The spec of the first lazy variable."""
+    whole = x._to_temp_dataset() if hasattr(x, "_to_temp_dataset") else x
+    lazy = (v._data for v in whole.variables.values() if isinstance(v._data, Array))
+    return next((v.spec for v in lazy), None)
 
 
 def _lazy_data(v: Any) -> Any:

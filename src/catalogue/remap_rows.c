@@ -3,7 +3,9 @@
 
 #include <limits.h>
 
+#include "base/checked.h"
 #include "base/error.h"
+#include "grid/grid.h"
 #include "rows.h"
 
 #define CATEGORY .category = "remapping"
@@ -41,6 +43,7 @@ static cubed_weights_options weights_options(const cb_call *c, int method, int n
     cubed_weights_options o = CUBED_WEIGHTS_OPTIONS_INIT;
     o.method = (cubed_remap_method)cb_call_choice(c, method);
     o.neighbours = (int)cb_call_int(c, neighbours);
+    o.memory = cb_call_task_mem(c);
     return o;
 }
 
@@ -81,6 +84,7 @@ static const cubed_param weights_params[] = {
         "source_unstructured", NAMED, false,
         "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
     PARAM_BOOL("target_unstructured", NAMED, false, "The same of the other grid."),
+    PARAM_TASK_MEM,
 };
 
 static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_grid **out)
@@ -98,6 +102,13 @@ static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_gr
                                                 c->err));
 }
 
+/* Arrays of n weights are made beside the weights: three lists, of which two are copies. */
+static cubed_status check_arrays(const cb_call *c, int64_t n)
+{
+    return cb_weights_check_memory(cb_sat_mul((size_t)n, 12 + 16 + 24), cb_call_task_mem(c),
+                                   c->err);
+}
+
 static cubed_status call_weights(const cb_call *c)
 {
     cubed_grid *source = NULL, *target = NULL;
@@ -107,6 +118,7 @@ static cubed_status call_weights(const cb_call *c)
     CB_GO(grid_of(c, 0, cb_call_bool(c, 4), &source));
     CB_GO(grid_of(c, 1, cb_call_bool(c, 5), &target));
     CB_GO(cubed_weights_new(c->ctx, source, target, &o, &w, c->err));
+    CB_GO(check_arrays(c, cubed_weights_get(w, NULL, NULL, NULL, NULL)));
     CB_GO(cubed_weights_arrays(w, c->out, c->err));
 out:
     cubed_grid_free(source);
@@ -130,6 +142,20 @@ static const cubed_param apply_params[] = {
     PARAM_TASK_MEM,
 };
 
+/* Links in arrays are copied and sorted before they become weights. */
+static cubed_status check_links(const cb_call *c)
+{
+    const cubed_array *rows = cb_call_array(c, 1);
+    size_t cells = 1, n = 1;
+    int ndim;
+    const int64_t *shape = cb_call_ints(c, 4, &ndim), *extents = cubed_array_shape(rows);
+    for (int d = 0; d < ndim; d++) cells = cb_sat_mul(cells, (size_t)shape[d]);
+    for (int d = 0; d < cubed_array_ndim(rows); d++) n = cb_sat_mul(n, (size_t)extents[d]);
+    /* Per link: three copies, its place, and the weight. Per cell: starts of rows, twice, and room for four weights. */
+    const size_t need = cb_sat_add(cb_sat_mul(n, 24 + 8 + 12), cb_sat_mul(cells, 16 + 4 * 12));
+    return cb_weights_check_memory(need, cb_call_task_mem(c), c->err);
+}
+
 static cubed_status call_apply(const cb_call *c)
 {
     cubed_array *x = cb_call_array(c, 0);
@@ -150,6 +176,7 @@ static cubed_status call_apply(const cb_call *c)
                        c->function->name, all, ndim);
     for (int d = 0; d < ndim; d++) s.source[d] = extents[all - ndim + d];
     for (int d = 0; d < n; d++) s.target[d] = shape[d];
+    CB_TRY(check_links(c));
     CB_TRY(cubed_weights_from_arrays(&s, cb_call_array(c, 1), cb_call_array(c, 2),
                                      cb_call_array(c, 3), &w, c->err));
     cubed_status st = cb_call_bool(c, 6) ? cubed_weights_set_nearest(w, c->err) : CUBED_OK;

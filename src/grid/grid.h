@@ -49,12 +49,21 @@ static inline double cb_grid_lon(const cubed_grid *g, int64_t i)
 /* Adds rows of weights one after another. */
 typedef struct cb_weights_builder {
     cubed_weights *w;
-    int64_t row; /* number of finished rows */
+    int64_t row;     /* number of finished rows */
+    uint64_t memory; /* bytes that may be used; 0: any number */
+    uint64_t held;   /* bytes beside the weights */
 } cb_weights_builder;
 
-/* Begins weights between two grids, without rows. The caller frees b->w after an error. */
+/* Fails with CUBED_E_BUDGET if weights need more bytes than are allowed; 0: any number. */
+CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed,
+                                                      cubed_error *err);
+/* Begins weights between two grids, without rows, in `memory` bytes. The caller frees b->w after an error. */
 CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
-                                               cb_weights_builder *b, cubed_error *err);
+                                               uint64_t memory, cb_weights_builder *b,
+                                               cubed_error *err);
+/* Counts the memory of an index of n boxes, before it is made. */
+CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n,
+                                                    cubed_error *err);
 /* Adds a weight to the row that is not finished; leaves out 0. */
 CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
                                              cubed_error *err);

@@ -52,6 +52,15 @@ static void join(cb_space_box *box, const cb_space_box *of, int64_t n)
     }
 }
 
+/* The caller's boxes and ours, places and order; the levels above have a seventh of the boxes, and one each for a rest. */
+size_t cb_space_bytes(int64_t n)
+{
+    const size_t each = 2 * sizeof(cb_space_box) + sizeof(place) + sizeof(int32_t);
+    const size_t above =
+        cb_sat_mul((size_t)n / (CB_SPACE_FAN - 1) + CB_SPACE_LEVELS, sizeof(cb_space_box));
+    return cb_sat_add(cb_sat_mul((size_t)n, each), above);
+}
+
 cubed_status cb_space_sort(cb_zone *zone, const cb_space_box *boxes, int64_t n, cb_space_index *out,
                            cubed_error *err)
 {

@@ -18,6 +18,9 @@ typedef struct cb_space_index {
         [CB_SPACE_LEVELS]; /* boxes of eight boxes each of the level before; level 0: of items */
 } cb_space_index;
 
+/* Most bytes that boxes of n items and their sorting use at once. */
+size_t cb_space_bytes(int64_t n);
+
 /* Sorts n boxes, which are borrowed during the call only. All memory is in the zone.
  *
  * Errors: CUBED_E_NOMEM. */

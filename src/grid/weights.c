@@ -6,10 +6,37 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "grid/grid.h"
+#include "grid/space_index.h"
 
 static cubed_status no_memory(int64_t n, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_NOMEM, "out of memory: %lld weights", (long long)n);
+}
+
+enum { BYTES_OF_WEIGHT = sizeof(int32_t) + sizeof(double) };
+
+cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed, cubed_error *err)
+{
+    if (allowed == 0 || need <= allowed) return CUBED_OK;
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "remap: weights, and what makes them, need at least %" PRIu64
+                   " bytes of memory, but a task may use %" PRIu64
+                   ": use a Spec with more allowed_mem, or weights of a file",
+                   need, allowed);
+}
+
+/* Checks the memory of room for weights, with the starts of rows. */
+static cubed_status check_room(const cb_weights_builder *b, size_t room, cubed_error *err)
+{
+    const size_t starts = ((size_t)b->w->rows + 1) * sizeof *b->w->starts;
+    const size_t need = cb_sat_add(starts, cb_sat_mul(room, BYTES_OF_WEIGHT));
+    return cb_weights_check_memory(cb_sat_add(need, b->held), b->memory, err);
+}
+
+cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n, cubed_error *err)
+{
+    b->held = cb_sat_add(b->held, cb_space_bytes(n));
+    return check_room(b, b->w->room, err);
 }
 
 /* Sets the room for weights, of which n are kept. */
@@ -31,7 +58,7 @@ static cubed_status set_room(cb_weights_builder *b, size_t room, cubed_error *er
     return CUBED_OK;
 }
 
-cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape,
+cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *shape, uint64_t memory,
                               cb_weights_builder *b, cubed_error *err)
 {
     int64_t rows = 0, columns = 0;
@@ -47,15 +74,18 @@ cubed_status cb_weights_begin(cubed_context *ctx, const cubed_weights_shape *sha
                        (long long)CB_GRID_MOST_CELLS);
     cubed_weights *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
     if (!w) return no_memory(rows, err);
-    *b = (cb_weights_builder){.w = w};
+    *b = (cb_weights_builder){.w = w, .memory = memory};
     atomic_init(&w->refs, 1);
     w->ctx = cubed_context_ref(ctx);
     w->shape = *shape;
     w->rows = rows;
     w->columns = columns;
     w->full = true;
-    w->starts = cb_alloc_zero(&ctx->alloc, ((size_t)rows + 1) * sizeof *w->starts);
-    cubed_status st = w->starts ? set_room(b, 4 * (size_t)rows, err) : no_memory(rows, err);
+    cubed_status st = check_room(b, 4 * (size_t)rows, err);
+    if (st == CUBED_OK) {
+        w->starts = cb_alloc_zero(&ctx->alloc, ((size_t)rows + 1) * sizeof *w->starts);
+        st = w->starts ? set_room(b, 4 * (size_t)rows, err) : no_memory(rows, err);
+    }
     if (st != CUBED_OK) cubed_weights_unref(w);
     return st;
 }
@@ -64,7 +94,11 @@ cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
 {
     cubed_weights *w = b->w;
     if (value == 0) return CUBED_OK;
-    if ((size_t)w->n == b->w->room) CB_TRY(set_room(b, b->w->room + b->w->room / 2 + 8, err));
+    if ((size_t)w->n == w->room) {
+        const size_t room = w->room + w->room / 2 + 8;
+        CB_TRY(check_room(b, room, err));
+        CB_TRY(set_room(b, room, err));
+    }
     w->column[w->n] = (int32_t)column;
     w->value[w->n++] = value;
     return CUBED_OK;
@@ -156,7 +190,7 @@ cubed_status cubed_weights_from_links(cubed_context *ctx, const cubed_weights_sh
     cb_weights_builder b;
     if (n < 0 || n > INT64_MAX / 32)
         return cb_fail(err, CUBED_E_ARG, "weights: %" PRId64 " links", n);
-    CB_TRY(cb_weights_begin(ctx, shape, &b, err));
+    CB_TRY(cb_weights_begin(ctx, shape, 0, &b, err));
     const size_t nstarts = (size_t)b.w->rows + 2;
     int64_t *starts = cb_alloc_zero(a, nstarts * sizeof *starts);
     int64_t *link = cb_alloc(a, (size_t)n * sizeof *link);

@@ -282,6 +282,7 @@ static cubed_status of_cells(cb_weights_builder *b, const cubed_grid *source,
 {
     const cubed_allocator *a = source->alloc;
     cb_space_index index;
+    CB_TRY(cb_weights_hold_index(b, source->n, err));
     clipping *c = cb_zone_alloc(zone, sizeof *c);
     cb_space_box *boxes = cb_alloc(a, (size_t)source->n * sizeof *boxes);
     cubed_status st = CUBED_OK;

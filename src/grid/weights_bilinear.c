@@ -64,7 +64,10 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
     const int64_t height = source->shape[0], width = source->shape[1];
     cb_space_index centres = {.n = 0};
     /* Beyond the outermost centres of a grid around the earth there are only poles. */
-    if (source->circular) CB_TRY(cb_centres_sort(zone, source, &centres, err));
+    if (source->circular) {
+        CB_TRY(cb_weights_hold_index(b, source->n, err));
+        CB_TRY(cb_centres_sort(zone, source, &centres, err));
+    }
     for (int64_t i = 0; i < target->n; i++) {
         const double lat = cb_grid_lat(target, i), lon = cb_grid_lon(target, i);
         between x, y;
@@ -210,6 +213,7 @@ static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
                        "remap: bilinear weights need two rows and columns of cells, and the source "
                        "has %lld and %lld; choose another method",
                        (long long)source->shape[0], (long long)source->shape[1]);
+    CB_TRY(cb_weights_hold_index(b, (source->shape[0] - 1) * s.across, err));
     CB_TRY(sort_quads(&s, zone, &index, err));
     for (int64_t i = 0; i < target->n; i++) {
         s.lat = cb_grid_lat(target, i);

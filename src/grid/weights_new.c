@@ -14,7 +14,7 @@ cubed_status cubed_weights_new(cubed_context *ctx, const cubed_grid *source,
                                        .target_ndim = target->ndim,
                                        .source = {source->shape[0], source->shape[1]},
                                        .target = {target->shape[0], target->shape[1]}};
-    CB_TRY(cb_weights_begin(ctx, &shape, &b, err));
+    CB_TRY(cb_weights_begin(ctx, &shape, o.memory, &b, err));
     cubed_status st;
     switch (o.method) {
     case CUBED_REMAP_NEAREST:

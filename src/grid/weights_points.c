@@ -51,6 +51,7 @@ cubed_status cb_weights_of_points(cb_weights_builder *b, const cubed_grid *sourc
                        MOST_NEIGHBOURS);
     CB_TRY(cb_zone_new(source->alloc, &zone, err));
     cubed_status st = CUBED_OK;
+    CB_GO(cb_weights_hold_index(b, source->n, err));
     CB_GO(cb_centres_sort(zone, source, &centres, err));
     for (int64_t i = 0; i < target->n; i++) {
         const cb_vec at = cb_vec_of(cb_grid_lat(target, i), cb_grid_lon(target, i));

@@ -63,6 +63,8 @@ def apply_weights(
 
     Raises
     ------
+    PlanTooLargeError
+        If the memory of a task is too little for the weights and their sorting.
     ValueError
         If the last axes of x are not the grid, or arrays of weights are lazy.
     IndexError
@@ -161,6 +163,9 @@ def remap_weights(
 
     Raises
     ------
+    PlanTooLargeError
+        If the memory of a task is too little for the weights, and a search among cells of the
+        source.
     ValueError
         If shapes do not agree, or axes are not monotonic.
     NotImplementedError
@@ -186,5 +191,6 @@ def remap_weights(
         neighbours,
         source_unstructured,
         target_unstructured,
+        task_mem(spec),
     )
     return tuple(Array._new(c, spec) for c in cores)

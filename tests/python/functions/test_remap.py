@@ -7,6 +7,7 @@ import cubed
 import numpy as np
 import pytest
 from cubed import remapping
+from cubed.exceptions import PlanTooLargeError
 
 xr = pytest.importorskip("xarray", reason="the package xarray is not there")
 needs_cdo = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo is not there")
@@ -367,21 +368,75 @@ def test_every_order_of_tasks_and_chunks_gives_the_same_bits():
         np.testing.assert_array_equal(got, wants)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["bilinear", "nearest", "distance"])
 def test_bands_need_less_memory_than_planes(tmp_path, method):
-    """The plane has 180 MB, more than a task may use."""
-    # Weights of all cells of the source are in memory, too: 12 bytes each.
-    allowed = "400MB" if method == "conservative" else "100MB"
-    spec = cubed.Spec(work_dir=str(tmp_path), allowed_mem=allowed, reserved_mem="20MB")
-    lat, lon = np.linspace(-89.9, 89.9, 3600), np.arange(6250) * 360 / 6250
-    x = cubed.random.random((1, 3600, 6250), chunks=(1, 400, 1250), spec=spec)
-    target = "r90x45" if method == "conservative" else "r300x200"
-    y = cubed.remap(x, target, method, lat=lat, lon=lon)
-    assert y.nbytes < 2e6
-    assert y.plan().max_projected_mem < (400e6 if method == "conservative" else 60e6)
+    """The plane has 29 MB, and a task may use 20 MB. Weights were made with more memory."""
+    spec = cubed.Spec(work_dir=str(tmp_path), allowed_mem="270MB", reserved_mem="250MB")
+    lat, lon = np.linspace(-89.9, 89.9, 1800), np.arange(2000) * 360 / 2000
+    x = cubed.random.random((1, 1800, 2000), chunks=(1, 200, 500), spec=spec)
+    weights = remapping.make_weights((lat, lon), "r150x100", method)
+    y = cubed.remap(x, None, weights=weights)
+    assert y.plan().max_projected_mem <= 270e6
     got = y.compute()
-    want = remapping.make_weights((lat, lon), target, method).apply(x.compute()).compute()
+    want = weights.apply(x.compute()).compute()
     np.testing.assert_array_equal(got, want)
+
+
+# --- Memory --------------------------------------------------------------------------------------
+
+REFUSED = (
+    r"need at least \d+ bytes .* use 20000000: use a Spec with more allowed_mem, or weights of"
+)
+
+
+@pytest.fixture
+def small(tmp_path):
+    return cubed.Spec(work_dir=str(tmp_path), allowed_mem="30MB", reserved_mem="10MB")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "method"),
+    [
+        # Nothing but a check before the work ends these in time: the index would have 25 GB.
+        ("r20000x10000", "r4x2", "nearest"),
+        ("r20000x10000", "r4x2", "distance"),
+        ("r20000x10000", "r4x2", "bilinear"),
+        ("r4x2", "r20000x10000", "conservative"),  # the rows of the target
+        ("r4000x2000", "r4x2", "conservative"),  # a weight for each cell of the source
+        ("r1000x500", "r4x2", "conservative"),  # these fit, but not their arrays
+    ],
+)
+def test_weights_beyond_the_memory_are_refused(small, source, target, method):
+    with pytest.raises(PlanTooLargeError, match=REFUSED):
+        remapping.make_weights(source, target, method, spec=small)
+
+
+def test_memory_of_an_index_of_cells(small):
+    cells = as_cells(remapping.grid("r500x400"))
+    for method in METHODS:
+        with pytest.raises(PlanTooLargeError, match=REFUSED):
+            remapping.make_weights(cells, "r4x2", method, spec=small)
+
+
+def test_remap_has_the_memory_of_the_array(small):
+    lat, lon, *_ = coordinates("r640x320")
+    x = cubed.ones((320, 640), chunks=(100, 640), spec=small)
+    with pytest.raises(PlanTooLargeError, match=REFUSED):
+        cubed.remap(x, "r4x2", "nearest", lat=lat, lon=lon)
+    labelled = xr.DataArray(x, {"lat": lat, "lon": lon}, ("lat", "lon"), "v")
+    for given in labelled, labelled.to_dataset():
+        with pytest.raises(PlanTooLargeError, match=REFUSED):
+            cubed.remap(given, "r4x2", "nearest")
+    # Weights that were made with more memory are small enough.
+    weights = remapping.make_weights((lat, lon), "r4x2", "nearest")
+    assert cubed.remap(labelled, None, weights=weights).values.tolist() == [[1.0] * 4] * 2
+
+
+def test_weights_that_are_too_large_to_apply_are_refused(small):
+    lat, lon, *_ = coordinates("r1000x500")
+    weights = remapping.make_weights("r1000x500", "r4x2", "conservative")
+    with pytest.raises(PlanTooLargeError, match=REFUSED):
+        weights.apply(cubed.ones((500, 1000), spec=small))
 
 
 # --- CDO -----------------------------------------------------------------------------------------
