@@ -8,6 +8,7 @@ from pathlib import Path
 import cubed
 import cubed.array_api
 import cubed.ndimage
+import cubed.remapping
 import cubed.stats
 import numpy as np
 import reference
@@ -24,6 +25,7 @@ PLACES = {
     "cubed.linalg": cubed.linalg,
     "cubed.fft": cubed.fft,
     "cubed.ndimage": cubed.ndimage,
+    "cubed.remapping": cubed.remapping,
     "cubed.stats": cubed.stats,
     "cubed.array_api": cubed.array_api,
 }
@@ -52,6 +54,7 @@ HOMES = {
     "fft": "cubed.fft",
     "morphology": "cubed.ndimage",
     "ndimage": "cubed.ndimage",
+    "remapping": "cubed.remapping",
     "stats": "cubed.stats",
 }
 FUNCTIONS = tuple(read(ROOT / "build/release/libcubed.so"))

@@ -200,7 +200,7 @@ NO_OPERANDS = {
     "dsplit": (1,), "in1d": (2, 3), "intersect1d": (2, 3), "setdiff1d": (2,), "setxor1d": (2,),
     "resize": (1,), "isin": (2,), "fftn": (1, 2), "ifftn": (1, 2), "rfftn": (1, 2),
     "irfftn": (1, 2), "empty_like": (1,), "ones_like": (1,), "zeros_like": (1,),
-    "fill_diagonal": (2,), "to_delayed": (1,),
+    "fill_diagonal": (2,), "to_delayed": (1,), "remap": (1,),
 }  # fmt: skip
 
 

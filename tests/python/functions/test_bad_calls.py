@@ -42,8 +42,10 @@ def good(p):
         return ["array", "array"]
     if p.choices:
         return p.choices[0]
-    if {"INT", "INTS"} & p.accepts:
+    if "INT" in p.accepts:
         return 1
+    if "INTS" in p.accepts:
+        return (1,)
     return None
 
 
