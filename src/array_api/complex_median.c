@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "array_api/known_lines.h"
 #include "base/error.h"
-#include "ops/steps.h"
 
 /* A 0-d complex number of a type. */
 static cubed_array *number(cb_steps *s, cubed_dtype dtype, double real, double imaginary)
@@ -37,52 +37,30 @@ static cubed_array *mean_of_parts(cb_steps *s, cubed_op op, cubed_array *a, cube
     return sum ? cb_step_op(s, CUBED_OP_MULTIPLY, sum, cb_step_number(s, sum, 0.5), NULL) : NULL;
 }
 
-/* The elements along the last axis at positions, of which there is one along it; without the axis. */
-static cubed_array *take_last(cb_steps *s, cubed_array *x, cubed_array *at)
+static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
 {
-    const int last = -1;
-    cubed_array *taken = NULL, *out = NULL;
-    at = cb_step_op(s, CUBED_OP_MAXIMUM, at, cb_step_whole(s, 0), NULL);
-    if (!at) return NULL;
-    taken = cb_step(s, cubed_take_along_axis(x, at, last, &taken, s->err), &taken);
-    if (!taken) return NULL;
-    return cb_step(s, cubed_squeeze(taken, &last, 1, &out, s->err), &out);
+    return cb_step_op(s, CUBED_OP_ISNAN, lines, NULL, NULL);
 }
 
-/* The medians of lines along the last axis, which have n elements; without the axis. */
-static cubed_array *median_of_lines(cb_steps *s, cubed_array *lines, int64_t n,
-                                    const cubed_quantile_options *o)
+/* The medians of lines, which have n elements. */
+static cubed_array *median_of_lines(cb_known_lines *l, int64_t n, bool skips_nan)
 {
-    const int last = -1;
-    const cubed_dtype dtype = cubed_array_dtype(lines);
-    cubed_sort_options sorting = CUBED_SORT_OPTIONS_INIT;
-    cubed_reduce_options along = CUBED_REDUCE_OPTIONS_INIT;
-    cubed_array *ordered = NULL, *known = NULL;
-    sorting.task_mem = o->task_mem;
-    along.axes = &last;
-    along.naxes = 1;
-    along.keepdims = true;
-    ordered = cb_step(s, cubed_sort_with(lines, -1, &sorting, &ordered, s->err), &ordered);
-    cubed_array *is_known = cb_step_op(
-        s, CUBED_OP_LOGICAL_NOT, cb_step_op(s, CUBED_OP_ISNAN, lines, NULL, NULL), NULL, NULL);
-    if (!ordered || !is_known) return NULL;
-    known = cb_step(s, cubed_count_nonzero(is_known, &along, &known, s->err), &known);
+    cb_steps *s = l->s;
+    const cubed_dtype dtype = l->x->node.dtype;
     cubed_array *one = cb_step_whole(s, 1), *two = cb_step_whole(s, 2);
-    /* Elements that are known are in front. */
-    cubed_array *before = cb_step_op(s, CUBED_OP_SUBTRACT, known, one, NULL);
+    cubed_array *before = cb_step_op(s, CUBED_OP_SUBTRACT, l->known, one, NULL);
     cubed_array *low =
-        take_last(s, ordered, cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, before, two, NULL));
+        cb_known_lines_take(l, cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, before, two, NULL));
     cubed_array *high =
-        take_last(s, ordered, cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, known, two, NULL));
+        cb_known_lines_take(l, cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, l->known, two, NULL));
+    cubed_array *counts = cb_known_lines_result(l, l->known);
     if (!low || !high) return NULL;
-    cubed_array *counts = NULL;
-    counts = cb_step(s, cubed_squeeze(known, &last, 1, &counts, s->err), &counts);
     cubed_array *between = join_parts(s, mean_of_parts(s, CUBED_OP_REAL, low, high),
                                       mean_of_parts(s, CUBED_OP_IMAG, low, high), dtype);
     cubed_array *is_odd = cb_step_op(
         s, CUBED_OP_EQUAL, cb_step_op(s, CUBED_OP_REMAINDER, counts, two, NULL), one, NULL);
     cubed_array *out = cb_step_op(s, CUBED_OP_WHERE, is_odd, low, between);
-    cubed_array *has_none = o->skip_nan
+    cubed_array *has_none = skips_nan
                                 ? cb_step_op(s, CUBED_OP_EQUAL, counts, cb_step_whole(s, 0), NULL)
                                 : cb_step_op(s, CUBED_OP_LESS, counts, cb_step_whole(s, n), NULL);
     return cb_step_op(s, CUBED_OP_WHERE, has_none, number(s, dtype, NAN, NAN), out);
@@ -93,33 +71,20 @@ cubed_status cb_api_complex_median(cubed_array *x, uint32_t reduced,
                                    cubed_error *err)
 {
     const int ndim = x->node.grid->ndim;
-    int order[CUBED_MAX_NDIM] = {0}, kept = 0, at;
-    int64_t shape[CUBED_MAX_NDIM + 1], whole[CUBED_MAX_NDIM], n = 1;
+    int kept = 0;
+    int64_t shape[CUBED_MAX_NDIM], n = 1;
     cb_steps s = {.ctx = x->ctx, .err = err};
+    cb_known_lines l = {.s = &s, .x = x, .reduced = reduced, .keepdims = o->keepdims};
     for (int d = 0; d < ndim; d++) {
-        whole[d] = reduced >> d & 1 ? 1 : x->shape[d];
-        if (reduced >> d & 1) {
-            n *= x->shape[d];
-        } else {
-            shape[kept] = x->shape[d];
-            order[kept++] = d;
-        }
+        const bool is_reduced = reduced >> d & 1;
+        if (is_reduced) n *= x->shape[d];
+        if (!is_reduced || o->keepdims) shape[kept++] = is_reduced ? 1 : x->shape[d];
     }
-    at = kept;
-    for (int d = 0; d < ndim; d++) {
-        if (reduced >> d & 1) order[at++] = d;
-    }
-    cubed_array *made;
-    if (n == 0) {
-        made = cb_step_broadcast(&s, number(&s, x->node.dtype, NAN, NAN), kept, shape);
-    } else {
-        cubed_array *turned = cb_step_permuted(&s, x, order);
-        shape[kept] = n;
-        if (kept + 1 > CUBED_MAX_NDIM)
-            s.st = cb_fail(err, CUBED_E_UNSUPPORTED, "median: no axes of %d dimensions", ndim);
-        cubed_array *lines = turned ? cb_step_reshaped(&s, turned, kept + 1, shape) : NULL;
-        made = lines ? median_of_lines(&s, lines, n, o) : NULL;
-    }
-    if (made && o->keepdims) made = cb_step_reshaped(&s, made, ndim, whole);
-    return cb_steps_end(&s, made, out);
+    if (n == 0)
+        return cb_steps_end(
+            &s, cb_step_broadcast(&s, number(&s, x->node.dtype, NAN, NAN), kept, shape), out);
+    if (reduced == 0 && ndim == CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "median: no axes of %d dimensions", ndim);
+    cb_known_lines_sort(&l, o->task_mem, is_missing);
+    return cb_steps_end(&s, l.known ? median_of_lines(&l, n, o->skip_nan) : NULL, out);
 }

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "array_api/known_lines.h"
 #include "base/error.h"
-#include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
 /* Times as int64, whose smallest value is NaT. */
@@ -12,10 +12,7 @@ typedef struct times {
     cb_steps *s;
     cubed_array *x, *ints;
     cb_quantiles wanted;
-    /* Only if missing elements are skipped: lines in order along an axis, missing elements last, as int64; and the number
-     * of elements that are not missing, with extent 1 along that axis. */
-    cubed_array *sorted, *known;
-    int axis;
+    cb_known_lines lines; /* only if missing elements are skipped; sorted as int64 */
 } times;
 
 static double reduced_elements(const cubed_array *x, uint32_t reduced)
@@ -29,66 +26,16 @@ static double reduced_elements(const cubed_array *x, uint32_t reduced)
 
 /* --- Lines of which missing elements are skipped -------------------------------------------------------------- */
 
-/* x with all reduced axes as one, `*axis`: the last axis unless only one axis is reduced. */
-static cubed_array *as_lines(cb_steps *s, cubed_array *x, uint32_t reduced, int *axis)
+static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
 {
-    const int ndim = x->node.grid->ndim;
-    int order[CUBED_MAX_NDIM], n = 0;
-    int64_t shape[CUBED_MAX_NDIM + 1];
-    if (__builtin_popcount(reduced) == 1) {
-        *axis = __builtin_ctz(reduced);
-        return x;
-    }
-    for (int pass = 0; pass < 2; pass++) {
-        for (int d = 0; d < ndim; d++) {
-            if ((int)(reduced >> d & 1) != pass) continue;
-            if (pass == 0) shape[n] = x->shape[d];
-            order[n++] = d;
-        }
-        if (pass == 0) *axis = n;
-    }
-    shape[*axis] = 1;
-    for (int d = *axis; d < ndim; d++) shape[*axis] *= x->shape[order[d]];
-    return cb_step_reshaped(s, cb_step_permuted(s, x, order), *axis + 1, shape);
-}
-
-static void sort_lines(times *t)
-{
-    cb_steps *s = t->s;
-    cubed_array *sorted = NULL, *lines = as_lines(s, t->x, t->wanted.reduced, &t->axis);
-    cubed_reduce_options along = CUBED_REDUCE_OPTIONS_INIT;
-    cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
-    order.task_mem = t->wanted.o.task_mem;
-    along.axes = &t->axis;
-    along.naxes = 1;
-    along.keepdims = true;
-    if (!lines) return;
-    sorted = cb_step(s, cubed_sort_with(lines, t->axis, &order, &sorted, s->err), &sorted);
-    t->sorted = cb_step_cast(s, sorted, CUBED_INT64);
-    cubed_array *is_nat = cb_step_is_nat(s, cb_step_cast(s, lines, CUBED_INT64));
-    cubed_array *is_known = cb_step_op(s, CUBED_OP_LOGICAL_NOT, is_nat, NULL, NULL);
-    t->known = cb_step_reduce(s, CUBED_REDUCE_SUM, cb_step_cast(s, is_known, CUBED_INT64), &along);
-}
-
-/* One value per line, with extent 1 along the axis, in the shape of a result. */
-static cubed_array *as_result(times *t, cubed_array *y)
-{
-    cb_steps *s = t->s;
-    cubed_array *result = NULL;
-    if (!y) return NULL;
-    s->st = cubed_squeeze(y, &t->axis, 1, &result, s->err);
-    if (s->st == CUBED_OK && t->wanted.o.keepdims) {
-        s->st = cb_op_restore_axes(&result, t->x, t->wanted.reduced, s->err);
-        if (s->st != CUBED_OK) cubed_array_unref(result);
-    }
-    return cb_step(s, s->st, &result);
+    return cb_step_is_nat(s, cb_step_cast(s, lines, CUBED_INT64));
 }
 
 /* The fractional position of a quantile among the known elements of each line. */
 static cubed_array *place(times *t, double q)
 {
     cb_steps *s = t->s;
-    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, t->known, cb_step_whole(s, 1), NULL);
+    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, t->lines.known, cb_step_whole(s, 1), NULL);
     return cb_step_op(s, CUBED_OP_MULTIPLY, cb_step_cast(s, last, CUBED_FLOAT64),
                       cb_step_float(s, q), NULL);
 }
@@ -96,7 +43,7 @@ static cubed_array *place(times *t, double q)
 static cubed_array *known_element(times *t, double q, cubed_quantile_method method)
 {
     cb_steps *s = t->s;
-    cubed_array *at = place(t, q), *y = NULL;
+    cubed_array *at = place(t, q);
     switch (method) {
     case CUBED_QUANTILE_LOWER: at = cb_step_op(s, CUBED_OP_FLOOR, at, NULL, NULL); break;
     case CUBED_QUANTILE_HIGHER: at = cb_step_op(s, CUBED_OP_CEIL, at, NULL, NULL); break;
@@ -108,18 +55,13 @@ static cubed_array *known_element(times *t, double q, cubed_quantile_method meth
                             "skipped, expected 'linear', 'lower', 'higher' or 'nearest'",
                             cb_api_quantile_method_name(method));
     }
-    /* Lines without known elements have positions below 0; their result is NaT in any case. */
-    at = cb_step_op(s, CUBED_OP_MAXIMUM, at, cb_step_float(s, 0), NULL);
-    at = cb_step_cast(s, at, CUBED_INT64);
-    if (!at || !t->sorted) return NULL;
-    y = cb_step(s, cubed_take_along_axis(t->sorted, at, t->axis, &y, s->err), &y);
-    return as_result(t, y);
+    return cb_known_lines_take(&t->lines, cb_step_cast(s, at, CUBED_INT64));
 }
 
 static cubed_array *known_way(times *t, double q)
 {
     cubed_array *at = place(t, q), *whole = cb_step_op(t->s, CUBED_OP_FLOOR, at, NULL, NULL);
-    return as_result(t, cb_step_op(t->s, CUBED_OP_SUBTRACT, at, whole, NULL));
+    return cb_known_lines_result(&t->lines, cb_step_op(t->s, CUBED_OP_SUBTRACT, at, whole, NULL));
 }
 
 /* --- Elements, and the way between two of them ---------------------------------------------------------------- */
@@ -210,7 +152,11 @@ static cubed_array *between(times *t)
 static void begin(times *t)
 {
     t->ints = cb_step_cast(t->s, t->x, CUBED_INT64);
-    if (t->wanted.o.skip_nan) sort_lines(t);
+    if (!t->wanted.o.skip_nan) return;
+    t->lines = (cb_known_lines){
+        .s = t->s, .x = t->x, .reduced = t->wanted.reduced, .keepdims = t->wanted.o.keepdims};
+    cb_known_lines_sort(&t->lines, t->wanted.o.task_mem, is_missing);
+    t->lines.sorted = cb_step_cast(t->s, t->lines.sorted, CUBED_INT64);
 }
 
 cubed_status cb_api_time_quantiles(cubed_array *x, const cb_quantiles *wanted, cubed_array **out,

@@ -1,0 +1,29 @@
+/* Elements of lines whose missing elements are skipped: the lines are sorted, missing elements last. */
+#ifndef CB_API_KNOWN_LINES_H
+#define CB_API_KNOWN_LINES_H
+
+#include "array_api/api_pkg.h"
+#include "ops/steps.h"
+
+typedef struct cb_known_lines {
+    cb_steps *s;
+    cubed_array *x;
+    uint32_t reduced; /* axes of x, bit d, which together are the axis of lines */
+    bool keepdims;
+    int axis;            /* of the lines */
+    cubed_array *sorted; /* the lines in order */
+    cubed_array
+        *known; /* number of elements that are not missing; int64, with extent 1 along the axis */
+} cb_known_lines;
+
+/* Sorts the lines of x. `is_missing` receives lines and returns a bool for each element. s, x, reduced and keepdims are set
+ * before. After an error of s, sorted and known are NULL. */
+void cb_known_lines_sort(cb_known_lines *l, uint64_t task_mem,
+                         cubed_array *(*is_missing)(cb_steps *s, cubed_array *lines));
+/* y, which has extent 1 along the axis of lines, in the shape of a reduction of x; NULL for NULL. */
+cubed_array *cb_known_lines_result(cb_known_lines *l, cubed_array *y);
+/* The element of each line at a position, in the shape of a reduction. Lines without known elements have positions below 0; any
+ * element is returned for them. */
+cubed_array *cb_known_lines_take(cb_known_lines *l, cubed_array *at);
+
+#endif
