@@ -2,6 +2,7 @@
 #ifndef CB_CATALOGUE_CALL_H
 #define CB_CATALOGUE_CALL_H
 
+#include "cubed/array_api.h"
 #include "cubed/catalogue.h"
 
 /* A call with checked arguments. */
@@ -112,6 +113,11 @@ typedef struct cb_counted {
     int64_t count;
 } cb_counted;
 CUBED_MUST_CHECK cubed_status cb_call_counted(const cb_call *c, cb_counted *out);
+
+/* The quantiles of x, parameter 0, for q, parameter 1, whose largest value is `whole` (quantile_calls.c). `weights`:
+ * NULL if all elements count the same; if not, parameter 3 is the method. */
+CUBED_MUST_CHECK cubed_status cb_call_quantiles(const cb_call *c, cubed_array *weights,
+                                                double whole, const cubed_quantile_options *o);
 
 /* Notes that an error is about the value at position i; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);

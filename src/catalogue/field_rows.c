@@ -125,27 +125,16 @@ static const cubed_param merpctl_params[] = PERCENTILE(MERIDIONAL);
 
 static cubed_status call_percentile(const cb_call *c)
 {
-    enum { Q = 1, AXIS, KEEP, METHOD, MOST = 100 };
-    const cubed_value *given = &c->values[Q];
-    const bool is_list = given->kind == CUBED_VALUE_FLOATS;
+    enum { AXIS = 2, KEEP, METHOD };
     int axes[CUBED_MAX_NDIM];
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
-    double q[MOST];
     CB_TRY(take_axes(c, AXIS, axes, &o.naxes));
     o.axes = axes;
     o.keepdims = cb_call_bool(c, KEEP);
     o.method = (cubed_quantile_method)cb_call_choice(c, METHOD);
     o.skip_nan = true;
     o.task_mem = cb_call_task_mem(c);
-    if (!is_list)
-        return cubed_quantile(cb_call_array(c, 0), cb_call_real(c, Q) / 100, &o, c->out, c->err);
-    if (given->n > MOST)
-        return cb_call_blame(c, Q,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: q has %d percentiles, expected at most %d",
-                                     c->function->name, given->n, MOST));
-    for (int i = 0; i < given->n; i++) q[i] = given->as.reals[i] / 100;
-    return cubed_quantiles(cb_call_array(c, 0), q, given->n, &o, c->out, c->err);
+    return cb_call_quantiles(c, NULL, 100, &o);
 }
 
 /* --- Rows ---------------------------------------------------------------------------------------------- */

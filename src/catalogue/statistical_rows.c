@@ -184,53 +184,16 @@ static cubed_status call_median(const cb_call *c)
     return cubed_median(cb_call_array(c, 0), &o, c->out, c->err);
 }
 
-/* Quantiles with weights; of one q without the axis in front. */
-static cubed_status weighted(const cb_call *c, const double *q, int n,
-                             const cubed_quantile_options *o)
-{
-    const int front = 0;
-    cubed_array *all;
-    if (o->method != CUBED_QUANTILE_INVERTED_CDF)
-        return cb_call_blame(
-            c, 3,
-            cb_fail(c->err, CUBED_E_ARG,
-                    "%s: method is '%s', expected 'inverted_cdf', the only one with weights",
-                    c->function->name, cb_call_choice_name(c, 3)));
-    CB_TRY(
-        cubed_weighted_quantiles(cb_call_array(c, 0), cb_call_array(c, 5), q, n, o, &all, c->err));
-    if (c->values[1].kind == CUBED_VALUE_FLOATS) {
-        *c->out = all;
-        return CUBED_OK;
-    }
-    cubed_status st = cubed_squeeze(all, &front, 1, c->out, c->err);
-    cubed_array_unref(all);
-    return st;
-}
-
 static cubed_status call_quantile(const cb_call *c)
 {
-    const cubed_value *given = &c->values[1];
-    const bool is_list = given->kind == CUBED_VALUE_FLOATS;
-    const int n = is_list ? given->n : 1;
-    const double one = is_list ? 0 : cb_call_real(c, 1);
     int room[CUBED_MAX_NDIM];
-    cubed_array *x = cb_call_array(c, 0);
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     o.axes = cb_call_axes(c, 2, room, &o.naxes);
     o.method = (cubed_quantile_method)cb_call_choice(c, 3);
     o.keepdims = cb_call_bool(c, 4);
     o.skip_nan = c->which & SKIP_NAN;
     o.task_mem = cb_call_task_mem(c);
-    const size_t bytes = (size_t)n * sizeof(double);
-    double *q = cb_alloc(&c->ctx->alloc, bytes);
-    if (!q) return cb_fail(c->err, CUBED_E_NOMEM, "out of memory: %d quantiles", n);
-    for (int i = 0; i < n; i++)
-        q[i] = (is_list ? given->as.reals[i] : one) / (c->which & PERCENT ? 100 : 1);
-    cubed_status st = cb_call_has(c, 5) ? weighted(c, q, n, &o)
-                      : is_list         ? cubed_quantiles(x, q, n, &o, c->out, c->err)
-                                        : cubed_quantile(x, q[0], &o, c->out, c->err);
-    cb_free(&c->ctx->alloc, q, bytes);
-    return st;
+    return cb_call_quantiles(c, cb_call_array(c, 5), c->which & PERCENT ? 100 : 1, &o);
 }
 
 /* --- Covariances --------------------------------------------------------------------------------------- */
