@@ -67,6 +67,11 @@ void inputs_free(inputs *in)
         cubed_array_unref(in->open[i].array);
     }
     cli_free(in->open);
+    for (int i = 0; i < in->ncoordinates; i++) {
+        cli_free(in->coordinate[i].name);
+        cubed_array_unref(in->coordinate[i].array);
+    }
+    cli_free(in->coordinate);
     cli_free(in->known);
     joined_free(&in->joined);
 }
@@ -275,7 +280,8 @@ char *inputs_beside(const char *url, const char *name)
     return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
 }
 
-cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err)
+static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **out,
+                                    cubed_error *err)
 {
     *out = NULL;
     if (inputs_group(in)) {
@@ -288,6 +294,22 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
         if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }
+    return CUBED_OK;
+}
+
+cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err)
+{
+    int i = 0;
+    while (i < in->ncoordinates && strcmp(in->coordinate[i].name, name) != 0) i++;
+    if (i == in->ncoordinates) {
+        const cubed_status st = find_coordinate(in, name, out, err);
+        if (st != CUBED_OK) return st;
+        in->coordinate = cli_resize(in->coordinate, (size_t)(i + 1) * sizeof *in->coordinate);
+        in->coordinate[i].name = cli_strdup(name);
+        in->coordinate[i].array = *out;
+        in->ncoordinates++;
+    }
+    *out = in->coordinate[i].array ? cubed_array_ref(in->coordinate[i].array) : NULL;
     return CUBED_OK;
 }
 

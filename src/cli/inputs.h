@@ -21,7 +21,12 @@ typedef struct inputs {
         cubed_array *array;
         bool describes; /* opened as a coordinate: matters for stored elements of several files */
     } * open;           /* each array is opened once */
-    char *known;        /* names for messages, listed when first needed */
+    int ncoordinates;
+    struct {
+        char *name;
+        cubed_array *array; /* NULL: there is none */
+    } * coordinate;         /* those that were looked for, so that a store is asked once */
+    char *known;            /* names for messages, listed when first needed */
 } inputs;
 
 /* Returns NULL, or an error message, which the caller frees. */

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import check, run
+from web_server import serve
 
 import zarr
 
@@ -204,3 +205,15 @@ def test_windows_without_an_axis_and_without_bounds(source, tmp_path):
     assert ds.r.cell_methods == "time: mean lat: sum"
     np.testing.assert_array_equal(ds.lat, [10, 20, 30, 40])
     np.testing.assert_array_equal(ds.time_bounds[:, 0], TIME - 0.5)
+
+
+def test_coordinates_are_opened_once(tmp_path):
+    """Naming a result needs its coordinates, as writing them does."""
+    lat = [10.0, 20.0, 30.0, 40.0]
+    x = xr.DataArray(np.ones((6, 4)), {"lat": lat}, ("time", "lat"), "v")
+    x.to_dataset().to_zarr(tmp_path / "a.zarr", zarr_format=3, consolidated=False)
+    with serve(tmp_path) as web:
+        source = f"v={web.url}/a.zarr::v"
+        check(run("eval", 'mean(v, "time")', "--in", source, "--out", tmp_path / "r.zarr"))
+        asked = [path for path, _ in web.asked]
+    assert asked.count("/a.zarr/lat/zarr.json") == asked.count("/a.zarr/v/zarr.json")
