@@ -148,7 +148,8 @@ class Plan(PlanTotals):
     ) -> None:
         custom = options.custom()
         if custom is not None:
-            options = _chosen(custom, targets, spec, options)
+            vars(self).update(vars(_chosen(custom, targets, spec, options)))
+            return
         self._maker = maker = _Maker(spec, options.executor_for(spec), options)
         self.spec: Spec = maker.spec
         self.executor: Executor = maker.executor
@@ -604,17 +605,20 @@ def _chosen(
     targets: Sequence[_Given],
     spec: Spec | None,
     options: RunOptions,
-) -> RunOptions:
-    """The options after a user-defined function has chosen whether operations are fused."""
+) -> Plan:
+    """The plan that a user-defined function has chosen: operations are fused, or not."""
     names = [str((target or {}).get("name", "")) for _, target in targets]
+    plans: dict[bool, Plan] = {}
 
     def graph_of(optimize: bool) -> Any:
         p = Plan(targets, spec, options._replace(optimize_graph=optimize, optimize_function=None))
+        plans[optimize] = p
         p._names = names
-        return p.dag
+        graph = p.dag
+        p._names = ()
+        return graph
 
-    fused = fuses(function, graph_of, names)
-    return options._replace(optimize_graph=fused, optimize_function=None)
+    return plans[fuses(function, graph_of, names)]
 
 
 def _plan(arrays: Sequence[Array], options: RunOptions) -> Plan:

@@ -8,6 +8,7 @@ import cubed.array_api as xp
 import numpy as np
 import pytest
 from cubed.core import optimization
+from cubed.planning._compute import _Maker
 from cubed.planning._totals import PlanTotals
 
 CHOICES = [getattr(optimization, name) for name in optimization.__all__]
@@ -53,6 +54,17 @@ def test_functions_that_choose(lazy, tmp_path):
     cubed.to_zarr(lazy, tmp_path / "x.zarr", optimize_function=choose)
     assert lazy.plan(optimize_function=choose, optimize_graph=False).num_stages == unfused
     assert len(seen) == 4  # not called where nothing is optimised
+
+
+def test_plans_of_a_choice(lazy, monkeypatch):
+    """The plan whose graph the function returned is the plan that runs; it is not made again."""
+    made = []
+    own = _Maker.plan
+    monkeypatch.setattr(_Maker, "plan", lambda self, of: made.append(of) or own(self, of))
+    for choose, n in ((lambda dag: dag, 1), (CHOICES[0], 1), (lambda dag: CHOICES[0](dag), 2)):
+        made.clear()
+        lazy.plan(optimize_function=choose)
+        assert len(made) == n
 
 
 def test_functions_that_cannot_choose(lazy):
