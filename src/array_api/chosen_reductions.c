@@ -35,10 +35,11 @@ static bool has_nan(const cubed_array *x)
     return kind_of(x) == CUBED_KIND_FLOAT || kind_of(x) == CUBED_KIND_COMPLEX;
 }
 
+/* Types in which sums wrap around, and quotients lose their fractions. */
 static bool is_whole(cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
-    return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
+    return kind == CUBED_KIND_BOOL || kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
 }
 
 static cubed_array *op(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
@@ -77,11 +78,13 @@ static cubed_array *sum(const chosen *c, cubed_array *x, bool keepdims)
 }
 
 /* The number of elements that a mask of x's shape chooses, as float64. */
-static cubed_array *count(const chosen *c, cubed_array *mask)
+static cubed_array *count(const chosen *c, cubed_array *mask, bool keepdims)
 {
     cubed_array *n = NULL;
+    cubed_reduce_options o = c->reduce;
+    o.keepdims = keepdims;
     if (c->s->st != CUBED_OK) return NULL;
-    n = cb_step(c->s, cubed_count_nonzero(mask, &c->reduce, &n, c->s->err), &n);
+    n = cb_step(c->s, cubed_count_nonzero(mask, &o, &n, c->s->err), &n);
     return n ? cb_step_cast(c->s, n, CUBED_FLOAT64) : NULL;
 }
 
@@ -105,28 +108,46 @@ static cubed_array *reduce_plain(const chosen *c, cubed_array *x, const cubed_dt
     return out ? cast(c, out, dtype) : NULL;
 }
 
-/* Variances of which each step is in an integer type, as NumPy computes them. */
-static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_dtype dtype)
+/* The sum of x in an integer type, divided in float64 and cast to the type, as NumPy computes integer means. The mask may
+ * be NULL. `correction` is subtracted from the number of elements. */
+static cubed_array *whole_mean(const chosen *c, cubed_array *x, cubed_array *mask,
+                               cubed_dtype dtype, double correction, bool keepdims)
 {
-    const double n = count_all(c, x), free = n - c->o->reduce.correction;
+    const cubed_dtype real = CUBED_FLOAT64;
+    const double n = x ? count_all(c, x) - correction : 0;
+    cubed_array *divisor = NULL, *total;
+    if (x && mask) {
+        x = choose(c, mask, x, zero_of(c, x));
+        divisor = count(c, mask, keepdims);
+        divisor = op(c, CUBED_OP_SUBTRACT, divisor, cb_step_float(c->s, correction));
+        divisor = op(c, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
+    } else if (x) {
+        divisor = cb_step_float(c->s, n > 0 ? n : 0);
+    }
+    if (!x || !divisor) return NULL;
+    total = sum(c, cast(c, x, &dtype), keepdims);
+    if (!total) return NULL;
+    total = cast(c, cast(c, total, &dtype), &real);
+    return cast(c, op(c, CUBED_OP_DIVIDE, total, divisor), &dtype);
+}
+
+/* Variances of which each step is in an integer type, as NumPy computes them. */
+static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_array *mask,
+                                   cubed_dtype dtype)
+{
     const cubed_dtype real = CUBED_FLOAT64;
     const bool is_complex = kind_of(x) == CUBED_KIND_COMPLEX;
     cubed_array *part = is_complex ? op(c, CUBED_OP_REAL, x, NULL) : x;
-    cubed_array *total = part ? sum(c, cast(c, part, &dtype), true) : NULL;
-    if (!total) return NULL;
-    total = cast(c, cast(c, total, &dtype), &real);
-    cubed_array *mean = cast(c, op(c, CUBED_OP_DIVIDE, total, cb_step_float(c->s, n)), &dtype);
-    cubed_array *off = op(c, CUBED_OP_SUBTRACT, part, mean);
-    cubed_array *squares = op(c, CUBED_OP_MULTIPLY, off, off);
-    if (is_complex) {
+    cubed_array *mean = whole_mean(c, part, mask, dtype, 0, true);
+    cubed_array *off = mean ? op(c, CUBED_OP_SUBTRACT, part, mean) : NULL;
+    cubed_array *squares = off ? op(c, CUBED_OP_MULTIPLY, off, off) : NULL;
+    if (squares && is_complex) {
         cubed_array *other = op(c, CUBED_OP_IMAG, x, NULL);
         squares = op(c, CUBED_OP_ADD, squares, op(c, CUBED_OP_MULTIPLY, other, other));
     }
-    total = sum(c, cast(c, squares, &dtype), c->reduce.keepdims);
-    total = cast(c, cast(c, total, &dtype), &real);
     cubed_array *out =
-        cast(c, op(c, CUBED_OP_DIVIDE, total, cb_step_float(c->s, free > 0 ? free : 0)), &dtype);
-    if (c->o->reduction != CUBED_REDUCE_STD) return out;
+        whole_mean(c, squares, mask, dtype, c->o->reduce.correction, c->reduce.keepdims);
+    if (!out || c->o->reduction != CUBED_REDUCE_STD) return out;
     return cast(c, op(c, CUBED_OP_SQRT, cast(c, out, &real), NULL), &dtype);
 }
 
@@ -156,12 +177,14 @@ static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
     const cubed_dtype *dtype = c->o->dtype;
     cubed_array *mask = mask_of(c, x);
     if (mask && c->o->skip_nan && has_nan(x)) mask = op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x));
+    if (mask && dtype && is_whole(*dtype))
+        return whole_mean(c, x, mask, *dtype, 0, c->reduce.keepdims);
     if (dtype || kind_of(x) < CUBED_KIND_FLOAT) x = cast(c, x, dtype ? dtype : &real);
     if (!mask || !x) return NULL;
     cubed_array *terms = choose(c, mask, x, zero_of(c, x));
     cubed_array *total = terms ? sum(c, terms, c->reduce.keepdims) : NULL;
     if (!total) return NULL;
-    return cast(c, op(c, CUBED_OP_DIVIDE, total, count(c, mask)),
+    return cast(c, op(c, CUBED_OP_DIVIDE, total, count(c, mask, c->reduce.keepdims)),
                 dtype ? dtype : &total->node.dtype);
 }
 
@@ -194,7 +217,8 @@ static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cu
     if (!along || !squares) return NULL;
     if (mask) {
         squares = choose(c, mask, squares, zero_of(c, squares));
-        divisor = op(c, CUBED_OP_SUBTRACT, count(c, mask), cb_step_float(c->s, free));
+        divisor =
+            op(c, CUBED_OP_SUBTRACT, count(c, mask, c->reduce.keepdims), cb_step_float(c->s, free));
         divisor = op(c, CUBED_OP_MAXIMUM, divisor, cb_step_float(c->s, 0));
     } else {
         const double n = count_all(c, x) - free;
@@ -204,7 +228,8 @@ static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cu
     cubed_array *total = sum(c, squares, c->reduce.keepdims);
     cubed_array *made =
         cast(c, op(c, CUBED_OP_ADD, along, op(c, CUBED_OP_DIVIDE, total, divisor)), dtype);
-    return c->o->reduction == CUBED_REDUCE_STD ? op(c, CUBED_OP_SQRT, made, NULL) : made;
+    if (c->o->reduction != CUBED_REDUCE_STD) return made;
+    return cast(c, op(c, CUBED_OP_SQRT, made, NULL), dtype);
 }
 
 static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
@@ -212,10 +237,12 @@ static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
     const cubed_dtype *dtype = c->o->dtype;
     cubed_array *mask = c->o->where ? mask_of(c, x) : NULL;
     if (c->s->st != CUBED_OK) return NULL;
+    if (dtype && is_whole(*dtype)) return whole_variance(c, x, mask, *dtype);
     if (dtype && kind_of(x) == CUBED_KIND_COMPLEX && cubed_dtype_kind(*dtype) == CUBED_KIND_FLOAT)
         return variance_about_real_mean(c, x, mask);
-    return variance(c, cast(c, x, dtype), mask, c->o->skip_nan,
-                    c->o->reduction == CUBED_REDUCE_STD);
+    cubed_array *made =
+        variance(c, cast(c, x, dtype), mask, c->o->skip_nan, c->o->reduction == CUBED_REDUCE_STD);
+    return made ? cast(c, made, dtype) : NULL;
 }
 
 /* x with the neutral element of the reduction where the mask is false. */
@@ -300,7 +327,9 @@ static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
 {
     /* Times have no other type. */
     const cubed_dtype *dtype = kind_of(x) == CUBED_KIND_TIME ? NULL : c->o->dtype;
-    if (dtype && is_spread(c->o) && is_whole(*dtype)) return whole_variance(c, x, *dtype);
+    if (dtype && is_spread(c->o) && is_whole(*dtype)) return whole_variance(c, x, NULL, *dtype);
+    if (dtype && c->o->reduction == CUBED_REDUCE_MEAN && is_whole(*dtype))
+        return whole_mean(c, x, NULL, *dtype, 0, c->reduce.keepdims);
     if (dtype && is_spread(c->o) && cubed_dtype_kind(*dtype) == CUBED_KIND_COMPLEX) {
         cubed_array *real = variance(c, cast(c, x, dtype), NULL, c->o->skip_nan,
                                      c->o->reduction == CUBED_REDUCE_STD);

@@ -3,6 +3,7 @@ against NumPy; and what Python's numbers and results of other layouts are beside
 
 import itertools
 import re
+import warnings
 
 import cubed
 import cubed.array_api as xp
@@ -548,6 +549,43 @@ def test_variances_in_integers_are_as_those_of_numpy(dtype):
             if dtype == "int64":  # squares do not overflow
                 expected = np.std(a, dtype=dtype)
                 np.testing.assert_array_equal(xp.std(x, dtype=dtype).compute(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "uint64"])
+def test_means_in_integers_are_as_those_of_numpy(dtype):
+    """Sums wrap around before they are divided, with a mask, too."""
+    rng = np.random.default_rng(5)
+    for kind in ["uint8", "int16", "int64", "float64", "complex128"]:
+        a = rng.integers(0, 200 if kind == "uint8" else 500, (7, 5)).astype(kind)
+        x, mask = cubed.from_array(a, chunks=(2, 3)), rng.random((7, 5)) < 0.7
+        for axis, where in [(None, True), (0, True), ((0, 1), True), (None, mask), (1, mask)]:
+            if kind == "complex128" and dtype == "bool":
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # imaginary parts are discarded
+                expected = np.mean(a, axis=axis, dtype=dtype, where=where, keepdims=True)
+            got = xp.mean(x, axis=axis, dtype=dtype, where=where, keepdims=True)
+            assert got.dtype == dtype
+            np.testing.assert_array_equal(got.compute(), expected)
+            if where is True and kind[:3] in ("uin", "int"):
+                np.testing.assert_array_equal(
+                    cubed.nanmean(x, axis=axis, dtype=dtype, keepdims=True).compute(), expected
+                )
+    if dtype != "bool":  # NumPy cannot subtract bools
+        for ddof in (0, 1):
+            expected = np.var(a.real, dtype=dtype, ddof=ddof, where=mask)
+            got = xp.var(xp.real(x), dtype=dtype, correction=ddof, where=mask).compute()
+            np.testing.assert_array_equal(got, expected)
+
+
+def test_spreads_of_complex_numbers_have_the_type_that_is_given():
+    a = np.array([1 + 2j, 3 - 1j, 2.5 + 0j], "c8")
+    for function in ("var", "std", "nanvar", "nanstd"):
+        for dtype in ("f2", "f4", "c8", "c16"):
+            expected = getattr(np, function)(a, dtype=dtype)
+            got = getattr(cubed, function)(cubed.from_array(a, chunks=2), dtype=dtype)
+            assert got.dtype == expected.dtype, (function, dtype)
+            np.testing.assert_allclose(got.compute(), expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "u1", ">i4", "c8"])
