@@ -130,7 +130,7 @@ def groupby_reduction(
     step = _Partial(func, axes[0], partial, num_groups, kwargs)
     parts = _parts(title, step, x, codes)
     combine = _Combine(combine_func, step, x.ndim)
-    several = groups_of((x.ndim,), _dummy(split_every, axes[0], x.ndim))
+    several = groups_of((x.ndim,), _dummy(split_every, axes[0], x.ndim), x.ndim + 1)
     while count(cuts(parts[0]._x)[-1]) > several[x.ndim]:
         parts = level(title, combine, parts, several, step.types, 0, ((x.ndim, 1),))
     last = replace(combine, aggregate=aggregate_func, last=True)

@@ -228,7 +228,7 @@ def tree_reduce(
     x = lazy(x)
     title = name or title_of("tree_reduce", func)
     axes = normalize_axes(axis, x.ndim)
-    several = groups_of(axes, split_every or None)
+    several = groups_of(axes, split_every or None, x.ndim)
     while any(x.numblocks[a] > 1 for a in axes):
         x = partial_reduce(
             x,

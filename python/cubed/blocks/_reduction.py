@@ -260,7 +260,7 @@ def reduction(
         dtype = getattr(meta, "dtype", None)
     given = None if dtype is None else np.dtype(dtype)
     chunk, aggregate = (_with_dtype(f, given) for f in (chunk, aggregate))
-    several = groups_of(axes, split_every or None)
+    several = groups_of(axes, split_every or None, x.ndim)
     others = () if weights is None else (_weights(title, weights, x),)
     tree = Tree(title, axes, concatenate, dict.fromkeys(axes, output_size), extra_projected_mem)
 

@@ -23,6 +23,7 @@ from cubed.array._calls import (
     tiny,
     title_of,
 )
+from cubed.array._cores import core_from_numpy
 from cubed.array._operands import normalize_axes, normalize_axis
 from cubed.array._select import flatten
 from cubed.base._types import NDArray
@@ -157,7 +158,7 @@ def reduction(
     first = replace(first, outputs=names)
     if names is not None and (combine_func is None or aggregate_func is None):
         raise ValueError(f"{title}: func returns a dict: give combine_func and aggregate_func")
-    several = groups_of(axes, split_every)
+    several = groups_of(axes, split_every, x.ndim)
     partial = level(title, first, [x], {a: 1 for a in axes}, types, extra_projected_mem, groups)
     combine = combine_func or func
     step = _Step(None, combine, None, names, names, groups, (), kwargs)
@@ -204,10 +205,13 @@ def _tried(title: str, first: _Step, last: _Step, x: Array) -> np.dtype[Any]:
     return infer_dtypes(title, call)[0]
 
 
-def groups_of(axes: Sequence[int], split_every: int | Mapping[int, int] | None) -> dict[int, int]:
-    """Blocks that are combined along each axis."""
+def groups_of(
+    axes: Sequence[int], split_every: int | Mapping[int, int] | None, ndim: int
+) -> dict[int, int]:
+    """Blocks that are combined along each axis of an array with so many axes."""
     if isinstance(split_every, Mapping):
-        out = {a: split_every.get(a, 2) for a in axes}
+        given = {normalize_axis(a, ndim): n for a, n in split_every.items()}
+        out = {a: given.get(a, 2) for a in axes}
     else:
         total = DEFAULT_SPLIT_EVERY if split_every is None else split_every
         out = {a: max(2, int(total ** (1 / max(1, len(axes))))) for a in axes}
@@ -366,7 +370,7 @@ def arg_reduction(
     x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
     first = _ArgFirst(arg_func, a, x.chunksize[a])
     partial = level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
-    several = groups_of((a,), split_every)
+    several = groups_of((a,), split_every, x.ndim)
     step = _Step(None, _ArgCombine(arg_func), None, names, names, groups, (), {})
     while count(cuts(partial[0]._x)[a]) > several[a]:
         partial = level(title, step, partial, several, types, extra_projected_mem, groups)
@@ -444,6 +448,8 @@ def scan(
     first = _ScanBlock(func, a, kwargs)
     if dtype is None:
         dtype = infer_dtypes(title, lambda: first([tiny(x._x)], ()))[0]
+    if x.shape[a] == 0:  # no block has a last total
+        return x._like(core_from_numpy(np.empty(x.shape, dtype), x.chunks, made=True))
     indices = tuple(range(x.ndim))
     mine = cuts(x._x)
     blocks = count(mine[a])

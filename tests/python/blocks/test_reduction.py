@@ -238,6 +238,22 @@ def test_refusals():
     fails(total, "out is .*expected None", TypeError, out=x)
     with pytest.raises(IndexError):
         cubed.reduction(x, total, total, axis=2)
+    with pytest.raises(IndexError, match="axis 2"):
+        cubed.reduction(x, total, total, axis=0, dtype=float, split_every={2: 4})
+
+
+def test_split_every_counts_axes_from_the_last():
+    """A negative axis had no effect: the tree had more levels than without it."""
+    x = cubed.ones((2, 64), chunks=(2, 1))
+    for make in (
+        lambda s: cubed.reduction(x, total, total, axis=1, dtype=float, split_every=s),
+        lambda s: ops.reduction(x, np.sum, axis=1, dtype=float, split_every=s),
+        lambda s: ops.tree_reduce(x, np.sum, axis=1, dtype=float, split_every=s),
+        lambda s: ops.arg_reduction(x, np.argmax, axis=1, split_every=s),
+    ):
+        tasks = [make({a: 16}).plan().num_tasks for a in (1, -1)]
+        assert tasks[0] == tasks[1] < make({1: 2}).plan().num_tasks
+        np.testing.assert_array_equal(make({-1: 16}).compute(), make({1: 2}).compute())
 
 
 # --- Running totals -------------------------------------------------------------------------------
@@ -262,6 +278,18 @@ def test_cumreduction(axis):
         mine(np.cumsum, np.add, 0, x, axis, method="tree")
     with pytest.raises(TypeError, match="out is .*expected None"):
         mine(np.cumsum, np.add, 0, x, axis, out=x)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+def test_cumreduction_of_no_elements(shape):
+    """As in Dask. There was no block that had a last total."""
+    a = np.zeros(shape, "i4")
+    x = cubed.from_array(a, chunks=2)
+    for axis in (None, *range(-len(shape), len(shape))):
+        for dtype in (None, "f4", "M8[s]"):
+            got = cubed.cumreduction(np.cumsum, np.add, 0, x, axis, dtype)
+            assert got.shape == ((0,) if axis is None else shape)
+            assert got.dtype == np.dtype(dtype or np.cumsum(a).dtype) == got.compute().dtype
 
 
 # --- Steps of Cubed for Python --------------------------------------------------------------------
