@@ -326,18 +326,86 @@ static const cubed_param reshape_params[] = {
     INTEGERS("shape", 0, "Shape of the result; one extent may be -1, for the remaining elements."),
     {PARAM("copy", ACCEPTS(BOOL) | ACCEPTS(NONE), NAMED, "Changes nothing.")},
     ORDER(NAMED),
+    PARAM_BOOL(
+        "merge_chunks", NAMED, true,
+        "False: axes of `x` that are merged, except the last of them, first get chunks of extent "
+        "1. Chunks of the result are then no larger than those of `x`."),
+    {PARAM_IN("limit", ACCEPTS(INT) | ACCEPTS(NONE), NAMED, 1, INFINITY,
+              "Maximum size of a chunk of the result in bytes. None: chunks are as large as "
+              "elements that are read together.")},
 };
 
+/* Gives axes of x that become part of one axis of `to` chunks of extent 1, except the last of each such group. */
+static cubed_status split_merged_axes(cubed_array *x, const cubed_array *to, cubed_array **out,
+                                      cubed_error *err)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    const int64_t *from = cubed_array_shape(x), *made = cubed_array_shape(to);
+    const int ndim = cubed_array_ndim(x), nmade = cubed_array_ndim(to);
+    for (int d = 0; d < ndim; d++) {
+        if (from[d] == 0) return keep(x, out);
+    }
+    for (int i = 0, j = 0; i < ndim; i++) {
+        int64_t a = from[i], b = j < nmade ? made[j++] : 1;
+        chunks[i] = CUBED_CHUNKS_KEPT;
+        while (a != b) { /* the products are at most the number of elements */
+            if (a > b) {
+                b *= made[j++];
+                continue;
+            }
+            chunks[i++] = 1;
+            chunks[i] = CUBED_CHUNKS_KEPT;
+            a *= from[i];
+        }
+    }
+    return cubed_rechunk(x, chunks, out, err);
+}
+
+/* Reshapes x, without merging chunks if `is_split`. */
+static cubed_status reshape_chunks(cubed_array *x, int n, const int64_t *shape, bool is_split,
+                                   cubed_array **out, cubed_error *err)
+{
+    cubed_array *made, *split;
+    if (!is_split) return cubed_reshape(x, n, shape, out, err);
+    CB_TRY(cubed_reshape(x, n, shape, &made, err));
+    cubed_status st = split_merged_axes(x, made, &split, err);
+    cubed_array_unref(made);
+    if (st != CUBED_OK) return st;
+    st = cubed_reshape(split, n, shape, out, err);
+    cubed_array_unref(split);
+    return st;
+}
+
+/* x with chunks of at most `limit` bytes, or of one element: chunks are split along their first axes first. */
+static cubed_status limit_chunks(cubed_array *x, int64_t limit, cubed_array **out, cubed_error *err)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    double bytes = (double)cubed_dtype_size(cubed_array_dtype(x));
+    const int ndim = cubed_array_ndim(x);
+    bool is_changed = false;
+    for (int d = 0; d < ndim; d++) bytes *= (double)cubed_array_chunks(x)[d];
+    for (int d = 0; d < ndim; d++) {
+        const int64_t length = cubed_array_chunks(x)[d];
+        const double fits = (double)length * ((double)limit / bytes);
+        chunks[d] = CUBED_CHUNKS_KEPT;
+        if (bytes <= (double)limit || length == 1) continue;
+        chunks[d] = fits < 1 ? 1 : (int64_t)fits;
+        bytes *= (double)chunks[d] / (double)length;
+        is_changed = true;
+    }
+    return is_changed ? cubed_rechunk(x, chunks, out, err) : keep(x, out);
+}
+
 static cubed_status reshape(const cb_call *c, cubed_array *x, int n, const int64_t *shape,
-                            int order)
+                            int order, bool is_split)
 {
     int64_t back[CUBED_MAX_NDIM];
     cubed_array *turned, *made = NULL;
     if (order != FIRST_AXIS_FIRST || n > CUBED_MAX_NDIM)
-        return cubed_reshape(x, n, shape, c->out, c->err);
+        return reshape_chunks(x, n, shape, is_split, c->out, c->err);
     for (int d = 0; d < n; d++) back[d] = shape[n - 1 - d];
     CB_TRY(cubed_array_ndim(x) < 2 ? keep(x, &turned) : reverse(x, &turned, c->err));
-    cubed_status st = cubed_reshape(turned, n, back, &made, c->err);
+    cubed_status st = reshape_chunks(turned, n, back, is_split, &made, c->err);
     if (st == CUBED_OK) st = n < 2 ? keep(made, c->out) : reverse(made, c->out, c->err);
     cubed_array_unref(turned);
     cubed_array_unref(made);
@@ -348,7 +416,14 @@ static cubed_status call_reshape(const cb_call *c)
 {
     int n;
     const int64_t *shape = cb_call_ints(c, 1, &n);
-    return reshape(c, cb_call_array(c, 0), n, shape, cb_call_choice(c, 3));
+    cubed_array *made;
+    cubed_status st =
+        reshape(c, cb_call_array(c, 0), n, shape, cb_call_choice(c, 3), !cb_call_bool(c, 4));
+    if (st != CUBED_OK || !cb_call_has(c, 5)) return st;
+    made = *c->out;
+    st = limit_chunks(made, cb_call_int(c, 5), c->out, c->err);
+    cubed_array_unref(made);
+    return st;
 }
 
 static const cubed_param ravel_params[] = {INPUT, ORDER(0)};
@@ -356,7 +431,7 @@ static const cubed_param ravel_params[] = {INPUT, ORDER(0)};
 static cubed_status call_ravel(const cb_call *c)
 {
     const int64_t all = -1;
-    return reshape(c, cb_call_array(c, 0), 1, &all, cb_call_choice(c, 1));
+    return reshape(c, cb_call_array(c, 0), 1, &all, cb_call_choice(c, 1), false);
 }
 
 static const cubed_param tile_params[] = {

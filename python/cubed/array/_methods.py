@@ -320,12 +320,12 @@ class Methods(ArrayBase):
     ravel = flatten
 
     def reshape(
-        self, *shape: Any, order: str = "C", merge_chunks: bool = True, limit: Any = None
+        self, *shape: Any, order: str = "C", merge_chunks: bool = True, limit: int | None = None
     ) -> Array:
         """The elements in C order, or with ``"F"`` the first axis first, in another shape, given
-        as one tuple or as its extents. The planner chooses chunks: `merge_chunks` and `limit` are
-        accepted, and not needed."""
-        return _api().reshape(self, _extents(shape), order=order)
+        as one tuple or as its extents; see :func:`cubed.reshape`."""
+        chunks = {"merge_chunks": merge_chunks, "limit": limit}
+        return _api().reshape(self, _extents(shape), order=order, **chunks)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
         """The array without all axes of extent 1, or without the given ones."""

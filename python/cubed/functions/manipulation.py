@@ -409,8 +409,8 @@ def reshape(
     *,
     copy: bool | None = None,
     order: str = "C",
-    merge_chunks: Any = None,
-    limit: Any = None,
+    merge_chunks: bool = True,
+    limit: int | None = None,
 ) -> Array:
     """The elements in another shape.
 
@@ -427,10 +427,12 @@ def reshape(
         Changes nothing.
     order : {"C", "F", "A", "K"}, default "C"
         Which axis is the fastest: the last one, or with ``"F"`` the first one.
-    merge_chunks : bool
-        Accepted, and not needed: the planner chooses chunks.
+    merge_chunks : bool, default True
+        False: axes of `x` that are merged, except the last of them, first get chunks of extent 1.
+        Chunks of the result are then no larger than those of `x`.
     limit : int or None
-        Accepted, and not needed: the planner chooses chunks.
+        Maximum size of a chunk of the result in bytes. None: chunks are as large as elements that
+        are read together.
 
     Returns
     -------
@@ -450,7 +452,7 @@ def reshape(
            [3, 4, 5]])
     """
     x = lazy(x)
-    return x._like(_core.call("reshape", x._x, shape, copy, order))
+    return x._like(_core.call("reshape", x._x, shape, copy, order, merge_chunks, limit))
 
 
 def roll(x: Array, /, shift: Shape, axis: Axis = None) -> Array:

@@ -4,6 +4,7 @@ import itertools
 import json
 
 import cubed
+import dask.array as da
 import numpy as np
 import pytest
 from conftest import NIGHTLY, check, run
@@ -195,3 +196,44 @@ def test_extents_of_what_has_no_elements():
     y = cubed.reshape(x, (1, 0, 3, 2))
     assert y.shape == (1, 0, 3, 2) and y.compute().shape == y.shape
     assert cubed.reshape(y, (7, 0)).shape == (7, 0)
+
+
+@pytest.mark.parametrize("chunks", [(3, 5, 4), (2, 5, 2), (3, 1, 4), (6, 10, 8), (6, 2, 3)])
+def test_chunks_that_are_not_merged(chunks):
+    """``merge_chunks=False`` keeps chunks as small as they were, as in Dask."""
+    a = np.arange(480.0).reshape(6, 10, 8)
+    x, y = cubed.from_array(a, chunks=chunks), da.from_array(a, chunks=chunks)
+    size = max(1, np.prod(chunks))
+    for shape in ((60, 8), (6, 80), (480,), (-1, 8)):
+        got = x.reshape(shape, merge_chunks=False)
+        np.testing.assert_array_equal(got.compute(), a.reshape(shape))
+        assert np.prod(got.chunksize) <= size
+        theirs = y.reshape(shape, merge_chunks=False)
+        if shape != (6, 80) and y.npartitions > 1 and len(set(theirs.chunks[0])) == 1:
+            assert got.chunks == theirs.chunks
+        assert got.chunks == cubed.reshape(x, shape, merge_chunks=False).chunks
+    assert x.reshape((6, 5, 2, 8), merge_chunks=False).chunks == x.reshape(6, 5, 2, 8).chunks
+    merged = x.reshape(480)
+    assert np.prod(merged.chunksize) >= np.prod(x.reshape(480, merge_chunks=False).chunksize)
+
+
+def test_chunks_of_limited_size():
+    a = np.arange(480.0).reshape(6, 10, 8)
+    x = cubed.from_array(a, chunks=(6, 10, 8))
+    for order in "CF":
+        for limit in (8, 64, 100, 640, 10**9):
+            for shape in ((480,), (60, 8), (8, 60), (2, 3, 80)):
+                got = x.reshape(shape, limit=limit, order=order)
+                assert 8 * np.prod(got.chunksize) <= limit
+                np.testing.assert_array_equal(got.compute(), a.reshape(shape, order=order))
+    with pytest.raises(ValueError, match="limit is 0, expected an integer or None, at least 1"):
+        x.reshape(480, limit=0)
+    with pytest.raises(TypeError, match="limit"):
+        x.reshape(480, limit="1 MB")
+    assert cubed.reshape(x, (480,), limit=1).chunksize == (1,)
+
+
+def test_the_command_does_not_merge_chunks(tmp_path):
+    store(tmp_path / "x", np.arange(24.0).reshape(4, 6), (2, 3))
+    got = evaluate("y = reshape(x, (24,), merge_chunks=False, limit=16)", tmp_path / "x").arrays()
+    np.testing.assert_array_equal(got["y"], np.arange(24.0))
