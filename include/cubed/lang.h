@@ -39,6 +39,10 @@ typedef struct cubed_expr_host {
     /* Sets *out to a new reference to the decoded coordinate of dimension `name`, or leaves NULL in *out if there is
      * none. NULL: there are no coordinates. */
     cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
+    /* Like `coordinate`, but prefers the coordinate that is stored with the array named `of`. Inputs from several stores may have
+     * dimensions of one name and different coordinates. NULL: `coordinate` is used. */
+    cubed_status (*coordinate_of)(void *ctx, const char *of, const char *name, cubed_array **out,
+                                  cubed_error *err);
 } cubed_expr_host;
 
 /* One array that an expression makes. */

@@ -11,9 +11,10 @@ typedef struct host {
     const char **name;
     cubed_array **array;
     bool *used;
-    char *known;          /* the names, for messages */
-    PyObject *coordinate; /* coordinate(name) -> Array | None */
-    PyObject *count;      /* count(number, array, most) -> (Array, last): see cubed_expr_host */
+    char *known; /* the names, for messages */
+    PyObject
+        *coordinate; /* coordinate(name, of) -> Array | None; of: the array that has it, or None */
+    PyObject *count; /* count(number, array, most) -> (Array, last): see cubed_expr_host */
     int ncounted;
 } host;
 
@@ -38,21 +39,27 @@ static cubed_status lookup(void *ctx, const char *name, cubed_array **out, const
     return CUBED_OK;
 }
 
-static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
-                                    cubed_error *err)
+static cubed_status find_coordinate_of(void *ctx, const char *of, const char *name,
+                                       cubed_array **out, cubed_error *err)
 {
     host *h = ctx;
     cubed_array *given = find(h, name);
     *out = given ? cubed_array_ref(given) : NULL;
     if (given) return CUBED_OK;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *made = PyObject_CallFunction(h->coordinate, "s", name);
+    PyObject *made = PyObject_CallFunction(h->coordinate, "sz", name, of);
     cubed_array *x = made && made != Py_None ? core_unwrap(h->state, made) : NULL;
     if (x) *out = cubed_array_ref(x);
     Py_XDECREF(made);
     const cubed_status st = PyErr_Occurred() ? core_catch(err) : CUBED_OK;
     PyGILState_Release(gil);
     return st;
+}
+
+static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
+                                    cubed_error *err)
+{
+    return find_coordinate_of(ctx, NULL, name, out, err);
 }
 
 /* The numbers of a pair (array, last). */
@@ -192,7 +199,8 @@ static PyObject *eval(PyObject *module, PyObject *args)
                                        .task_mem = task_mem,
                                        .count = count,
                                        .count_ctx = &h,
-                                       .coordinate = find_coordinate};
+                                       .coordinate = find_coordinate,
+                                       .coordinate_of = find_coordinate_of};
     cubed_context *ctx = core_context(h.state);
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_expr_parse(text, &expr, &err);
@@ -237,7 +245,8 @@ static PyObject *eval_names(PyObject *module, PyObject *object)
 PyMethodDef core_eval_methods[] = {
     {"eval", eval, METH_VARARGS,
      "eval(text: str, names: tuple[str, ...], arrays: tuple[Array, ...], coordinate: "
-     "Callable[[str], Array | None], count: Callable[[int, Array, int], tuple[Array, int]], "
+     "Callable[[str, str | None], Array | None], count: "
+     "Callable[[int, Array, int], tuple[Array, int]], "
      "task_mem: int, named: bool, /) -> "
      "tuple[Array, ...]"},
     {"eval_names", eval_names, METH_O, "eval_names(text: str, /) -> list[tuple[str, bool]]"},

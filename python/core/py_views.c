@@ -155,7 +155,23 @@ static PyObject *with_dim_names(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static PyObject *with_attrs(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    const char *json;
+    cubed_array *out = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Os", &object, &json)) return NULL;
+    cubed_array *x = core_unwrap(core_get_state(module), object);
+    if (!x) return NULL;
+    const cubed_status st = cubed_array_with_attrs(x, json, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_view_methods[] = {
+    {"with_attrs", with_attrs, METH_VARARGS,
+     "with_attrs(x: Array, attrs: str, /) -> Array\n"
+     "x with these attributes, the text of a JSON object, in place of its own."},
     {"with_dim_names", with_dim_names, METH_VARARGS,
      "with_dim_names(x: Array, names: tuple[str, ...], /) -> Array"},
     {"getitem", getitem, METH_VARARGS,

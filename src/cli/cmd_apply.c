@@ -9,7 +9,6 @@
 #include "archive.h"
 #include "cli.h"
 #include "inputs.h"
-#include "lang/calendar_call.h"
 #include "lang/function_hints.h"
 #include "referred.h"
 
@@ -159,7 +158,7 @@ static void read_operation(operation *o, const char *spec)
 {
     *o = (operation){.name = name_of(spec)};
     o->selects = strcmp(o->name, "sel") == 0;
-    o->by_calendar = calendar_call_is_function(o->name);
+    o->by_calendar = expr_is_along_time(o->name);
     for (const char *at = spec + strlen(o->name); *at == ',';) {
         const size_t n = argument_length(++at);
         char *text = cli_printf("%.*s", (int)n, at);

@@ -779,18 +779,25 @@ static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_arr
     return array_of_numbers(e, x, data, numbers, err);
 }
 
-static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
-                                    cubed_error *err)
+static cubed_status find_coordinate_of(void *ctx, const char *of, const char *name,
+                                       cubed_array **out, cubed_error *err)
 {
     inputs *in = ctx;
     cubed_array *stored;
-    cubed_status st = inputs_coordinate(in, name, &stored, err);
+    cubed_status st = of ? inputs_coordinate_of(in, of, name, &stored, err)
+                         : inputs_coordinate(in, name, &stored, err);
     *out = stored;
     if (st != CUBED_OK || !stored || in->raw) return st;
     st = cubed_cf_decode(stored, out, err);
     if (st != CUBED_OK) *out = NULL;
     cubed_array_unref(stored);
     return st;
+}
+
+static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
+                                    cubed_error *err)
+{
+    return find_coordinate_of(ctx, NULL, name, out, err);
 }
 
 static cubed_status build(eval *e, const cli_common *common, cubed_error *err)
@@ -801,7 +808,8 @@ static cubed_status build(eval *e, const cli_common *common, cubed_error *err)
                                   .task_mem = cli_task_mem(common),
                                   .count = count_now,
                                   .count_ctx = e,
-                                  .coordinate = find_coordinate};
+                                  .coordinate = find_coordinate,
+                                  .coordinate_of = find_coordinate_of};
     return cubed_expr_build(e->expr, e->ctx, &host, &e->built, err);
 }
 

@@ -75,6 +75,15 @@ const cli_topic eval_topics[] = {
      "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
      "max sum avg std std1 var var1 and monpctl(x, 90), the nearest rank (method=); "
      "anomaly(x, \"time.month\", reference=(\"1981\", \"2010\")) less the mean of each month"},
+    {"climatologies",
+     "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
+     "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
+     "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
+     "min pctl std std1 sum var var1, as runpctl(x, 90, 5); days_in_month(x)"},
+    {"parts of dates",
+     "selmon(x, 12, (1, 2)) selyear(x, 2000) selday selhour selseas(x, \"DJF\") seldate(x, "
+     "\"2000-01-15\", \"2000-03\"), or in words select_month select_year select_day select_hour "
+     "select_season select_date, also selmonth selseason"},
     {"fields",
      "as CDO has them, by the coordinates of the input: fldmean fldint fldpctl(x, 90) zonmean "
      "mermean vertmean, and min max range sum avg std std1 var var1 of each "

@@ -313,6 +313,20 @@ cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, 
     return CUBED_OK;
 }
 
+cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,
+                                  cubed_error *err)
+{
+    *out = NULL;
+    for (int i = 0; i < in->nspecs; i++) {
+        if (!in->spec[i].name || strcmp(in->spec[i].name, of) != 0) continue;
+        char *url = inputs_beside(in->spec[i].url, name);
+        /* It may be missing. */
+        if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
+        cli_free(url);
+    }
+    return *out ? CUBED_OK : inputs_coordinate(in, name, out, err);
+}
+
 bool inputs_have_group(const inputs *in)
 {
     for (int i = 0; i < in->nspecs; i++) {

@@ -42,6 +42,9 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
                            cubed_error *err);
 /* Finds a coordinate or other description, as stored, in the groups of the arrays: a new reference, or NULL in *out. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
+/* Like inputs_coordinate, but prefers the store of the input named `of`. */
+cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,
+                                  cubed_error *err);
 /* Returns true if an array was taken from a given group. */
 bool inputs_have_group(const inputs *in);
 /* The first group's URL, or NULL. */

@@ -35,8 +35,10 @@ static named_rule find_rule(const char *name)
         const bool nan = rules[i].rule >= CUBED_ATTRS_REDUCE && strncmp(name, "nan", 3) == 0;
         if (strcmp(rules[i].name, nan ? name + 3 : name) == 0) return rules[i];
     }
-    if (cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK)
+    if (cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK || calendar_call_selection(name))
         return (named_rule){name, CUBED_ATTRS_VIEW, NULL, 0};
+    const calendar_operation *operation = calendar_call_operation(name);
+    if (operation) return (named_rule){name, operation->rule, NULL, 0};
     return (named_rule){name, CUBED_ATTRS_NONE, NULL, 0};
 }
 

@@ -20,6 +20,34 @@ void axis_values_free(axis_values *v)
     expr_coord_free(&v->had);
 }
 
+/* Returns the name of the first input in the tree `e` that has the dimension; NULL if there is none. The parser bounds the height
+ * of trees, and so the depth. */
+static const char *input_with(const expr_builder *b, const expr *e, const char *dim)
+{
+    const expr_result *r = b->result;
+    if (e->kind == EXPR_NAME) {
+        const cubed_array *x = e->number < b->nbuilt ? b->built[e->number].array : NULL;
+        if (!x || lang_axis_named(x, dim) < 0) return NULL;
+        for (int i = r->n - 1; i >= 0; i--) {
+            if (strcmp(r->vars[i].of.name, e->text) == 0) return r->vars[i].source.name;
+        }
+        return e->text;
+    }
+    for (int i = 0; i < e->n; i++) {
+        const char *found = input_with(b, e->child[i], dim);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static cubed_status open_input(expr_builder *b, const expr *e, const char *dim, cubed_array **out)
+{
+    const cubed_expr_host *host = b->host;
+    const char *of = host->coordinate_of ? input_with(b, e, dim) : NULL;
+    if (of) return host->coordinate_of(host->ctx, of, dim, out, b->err);
+    return host->coordinate ? host->coordinate(host->ctx, dim, out, b->err) : CUBED_OK;
+}
+
 /* Opens the coordinate along axis d of x, the array built from e: the input's coordinate, or one made by the expression. */
 static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
                                     cubed_expr_coord *had, cubed_array **out)
@@ -43,8 +71,8 @@ static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_
     cubed_status st = CUBED_OK;
     if (had->made)
         base = cubed_array_ref(had->made);
-    else if (b->host->coordinate)
-        st = b->host->coordinate(b->host->ctx, dim, &base, b->err);
+    else
+        st = open_input(b, e, dim, &base);
     EXPR_TRY(expr_located(b, e, st));
     if (!base || cubed_array_ndim(base) != 1 || cubed_array_shape(base)[0] != had->whole) {
         cubed_array_unref(base);

@@ -30,27 +30,32 @@ static const struct {
                          {"std1", "std", true, 1, 0},  {"var", "var", true, 0, 0},
                          {"var1", "var", true, 1, 0},  {"pctl", "percentile", true, 0, 0}};
 
+bool calendar_call_statistic(const char *suffix, calendar_call *c)
+{
+    for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+        if (strcmp(suffix, family_reductions[k].suffix) != 0) continue;
+        c->reduction = family_reductions[k].reduction;
+        c->skip_nan = family_reductions[k].skip_nan;
+        c->correction = family_reductions[k].correction;
+        c->min_count = family_reductions[k].min_count;
+        c->method = "inverted_cdf"; /* CDO's nearest rank */
+        return true;
+    }
+    return false;
+}
+
 /* "monmean" */
 static bool find_family(const char *name, calendar_call *c)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const size_t n = strlen(families[i].prefix);
         if (strncmp(name, families[i].prefix, n) != 0) continue;
-        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
-            if (strcmp(name + n, family_reductions[k].suffix) != 0) continue;
-            *c = (calendar_call){.reduction = family_reductions[k].reduction,
-                                 .component = families[i].component,
-                                 .frequency = families[i].frequency,
-                                 .only = true,
-                                 .by_date = i == 0,
-                                 .in_time_order = true,
-                                 .skip_nan = family_reductions[k].skip_nan,
-                                 .correction = family_reductions[k].correction,
-                                 .min_count = family_reductions[k].min_count,
-                                 /* CDO's nearest rank */
-                                 .method = "inverted_cdf"};
-            return true;
-        }
+        *c = (calendar_call){.component = families[i].component,
+                             .frequency = families[i].frequency,
+                             .only = true,
+                             .by_date = i == 0,
+                             .in_time_order = true};
+        if (calendar_call_statistic(name + n, c)) return true;
     }
     return false;
 }
@@ -155,10 +160,69 @@ int calendar_call_axis(const cubed_array *x, const calendar_call *c)
     return -1;
 }
 
+const calendar_operation *calendar_call_operation(const char *name)
+{
+#define OPERATIONS(FAMILY)                                                                         \
+    {                                                                                              \
+        {FAMILY, CUBED_OP_ADD, CUBED_ATTRS_SAME}, {FAMILY, CUBED_OP_SUBTRACT, CUBED_ATTRS_SAME},   \
+            {FAMILY, CUBED_OP_MULTIPLY, CUBED_ATTRS_SCALE},                                        \
+        {                                                                                          \
+            FAMILY, CUBED_OP_DIVIDE, CUBED_ATTRS_SCALE                                             \
+        }                                                                                          \
+    }
+    static const char suffixes[4][4] = {"add", "sub", "mul", "div"};
+    static const char *const prefixes[FAMILY_COUNT] = {"ymon", "yseas", "yday", "yhour",
+                                                       "mon",  "day",   "year"};
+    static const calendar_operation operations[FAMILY_COUNT][4] = {
+        OPERATIONS(FAMILY_YMON),  OPERATIONS(FAMILY_YSEAS), OPERATIONS(FAMILY_YDAY),
+        OPERATIONS(FAMILY_YHOUR), OPERATIONS(FAMILY_MON),   OPERATIONS(FAMILY_DAY),
+        OPERATIONS(FAMILY_YEAR)};
+#undef OPERATIONS
+    for (int i = 0; i < FAMILY_COUNT; i++) {
+        const size_t n = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], n) != 0) continue;
+        for (int k = 0; k < 4; k++) {
+            if (strcmp(name + n, suffixes[k]) == 0) return &operations[i][k];
+        }
+    }
+    return NULL;
+}
+
+const char *calendar_call_selection(const char *name)
+{
+    static const struct {
+        const char *name, *part;
+    } selections[] = {{"selmon", "month"},   {"selmonth", "month"},   {"select_month", "month"},
+                      {"selyear", "year"},   {"select_year", "year"}, {"selday", "day"},
+                      {"select_day", "day"}, {"selhour", "hour"},     {"select_hour", "hour"},
+                      {"selseas", "season"}, {"selseason", "season"}, {"select_season", "season"},
+                      {"seldate", "date"},   {"select_date", "date"}};
+    for (size_t i = 0; i < sizeof selections / sizeof *selections; i++) {
+        if (strcmp(selections[i].name, name) == 0) return selections[i].part;
+    }
+    return NULL;
+}
+
+bool calendar_call_windows(const expr *e, calendar_call *c)
+{
+    static const char *const prefixes[] = {"ydrun", "run"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const size_t n = strlen(prefixes[i]);
+        if (strncmp(e->text, prefixes[i], n) != 0) continue;
+        *c = (calendar_call){
+            .component = i == 0 ? "dayofyear" : NULL, .only = true, .by_date = i == 0};
+        if (!calendar_call_statistic(e->text + n, c)) return false;
+        split_component(c, string_of(expr_keyword(e, "dim")));
+        return true;
+    }
+    return false;
+}
+
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis)
 {
     calendar_call c;
-    if (e->kind != EXPR_CALL || !calendar_call_find(e, &c)) return NULL;
+    if (e->kind != EXPR_CALL || (!calendar_call_find(e, &c) && !calendar_call_windows(e, &c)))
+        return NULL;
     *axis = calendar_call_axis(x, &c);
     return c.reduction;
 }

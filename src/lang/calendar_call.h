@@ -41,6 +41,36 @@ typedef struct calendar_call {
 /* Reads a call that groups by a calendar. Returns false for other calls, such as a groupby whose name is not a part of a
  * date and therefore the name of labels. */
 bool calendar_call_find(const expr *e, calendar_call *c);
+/* Reads a call of a statistic over windows of time steps, such as ydrunmean(x, 5) or runpctl(x, 90, 5). A component says that the
+ * windows around one day of all years are one group. Returns false for other calls. */
+bool calendar_call_windows(const expr *e, calendar_call *c);
+/* Sets the reduction and its options of a statistic that CDO has as "mean", "std1", "pctl", ... Returns false if there is no
+ * such statistic. */
+bool calendar_call_statistic(const char *suffix, calendar_call *c);
+typedef enum calendar_family {
+    FAMILY_YMON,
+    FAMILY_YSEAS,
+    FAMILY_YDAY,
+    FAMILY_YHOUR,
+    FAMILY_MON,
+    FAMILY_DAY,
+    FAMILY_YEAR,
+    FAMILY_COUNT
+} calendar_family;
+
+/* Arithmetic of a time series with one element for each period, such as ymonsub(x, climatology). */
+typedef struct calendar_operation {
+    calendar_family family;
+    cubed_op op;
+    cubed_attrs_rule rule;
+} calendar_operation;
+
+/* Returns the operation of a function such as "ymonsub", or NULL. */
+const calendar_operation *calendar_call_operation(const char *name);
+/* Returns the part of dates by which a function such as selmon selects: "month", "year", "day", "hour", "season" or "date". Returns
+ * NULL for other functions. */
+const char *calendar_call_selection(const char *name);
+
 /* Returns the axis of x with the dimension name of the call, or -1 if there is none. */
 int calendar_call_axis(const cubed_array *x, const calendar_call *c);
 /* Returns the reduction of a calendar call ("mean"), and its axis of x or -1. Returns NULL if `e` is not a calendar call. */

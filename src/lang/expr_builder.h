@@ -60,6 +60,10 @@ cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
 /* Adds the position of `e` to an error of the library. Returns `status`. */
 cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
 
+/* Puts the dimensions of *y, which have names of x's dimensions, into the order of x. With `wide`, also inserts the dimensions of
+ * x between and after them with one element each, so that *y broadcasts to x. *y is NULL after an error. */
+cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bool wide,
+                        cubed_array **y);
 /* If the host asks for it (cubed_expr_host.named), rejects operands that broadcast dimensions of different names together. */
 cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
 /* Builds the value of `e`. The caller owns its array. */
@@ -182,10 +186,11 @@ typedef struct expr_function {
 const expr_function *expr_find_function(const char *name);
 /* Returns all tables of functions. The list ends with NULL. */
 const expr_function *const *expr_function_tables(void);
-/* Tables for attributes, assignment, reductions by group, calendars, and selections by labels. Each ends with a row without a
- * name. */
+/* Tables for attributes, assignment, reductions by group, calendars, selections by labels, and climatologies. Each ends with a
+ * row without a name. */
 extern const expr_function expr_attribute_functions[], expr_block_functions[],
-    expr_group_functions[], expr_calendar_functions[], expr_select_functions[];
+    expr_group_functions[], expr_calendar_functions[], expr_select_functions[],
+    expr_climatology_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

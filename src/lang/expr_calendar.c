@@ -11,176 +11,12 @@
 
 #include "cubed/calendar.h"
 #include "lang/about.h"
-#include "lang/axis_values.h"
-#include "lang/calendar_call.h"
+#include "lang/calendar_groups.h"
 #include "lang/expr_json.h"
 #include "lang/lang_memory.h"
+#include "lang/order_names.h"
 
 #define US_PER_S INT64_C(1000000)
-
-/* --- Groups ------------------------------------------------------------------------------------------- */
-
-/* Sorted by name, as groups are. */
-static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
-/* Index in `seasons` of DJF, MAM, JJA, SON. The permutation is its own inverse. */
-static const int season_of_quarter[4] = {0, 2, 1, 3};
-
-static int64_t component_of(cubed_calendar c, int64_t us, date_part what)
-{
-    const int64_t days = cubed_floor_div(us, CUBED_US_PER_DAY), rest = us - days * CUBED_US_PER_DAY;
-    const cubed_date d = cubed_calendar_date(c, days);
-    switch (what) {
-    case YEAR: return d.year;
-    case QUARTER: return (d.month - 1) / 3 + 1;
-    case SEASON: return season_of_quarter[d.month % 12 / 3];
-    case MONTH: return d.month;
-    case WEEK_DAY: {
-        /* 0 is Monday. 2000-01-03 was a Monday in the Gregorian calendar. */
-        const int64_t n = days - cubed_calendar_days(CUBED_CALENDAR_PROLEPTIC, 2000, 1, 3);
-        return n - 7 * cubed_floor_div(n, 7);
-    }
-    case DAY_OF_YEAR: return days - cubed_calendar_days(c, d.year, 1, 1) + 1;
-    case DAY: return d.day;
-    case HOUR: return rest / (3600 * US_PER_S);
-    case MINUTE: return rest / (60 * US_PER_S) % 60;
-    default: return rest / US_PER_S % 60;
-    }
-}
-
-/* Intervals of a resampling: each has `months` months, or a fixed length of `width` microseconds. */
-typedef struct intervals {
-    int64_t months, width; /* exactly one is 0 */
-    int anchor;   /* first month of years or quarters, from 0; or first day of weeks, 0: Monday */
-    int64_t unit; /* months in a year, quarter or month: 12, 3 or 1; 0 if the length is fixed */
-    bool weeks;
-    bool
-        ends; /* labelled by last days; the earliest time is in the last unit of the first interval */
-    int64_t first; /* number of the first unit, or microsecond at which the first interval begins */
-} intervals;
-
-/* Parses the text after "-" of a frequency, as in Pandas: the month in which years or quarters begin (if s->ends: end), or the
- * day on which weeks end. */
-static bool parse_anchor(const char *text, intervals *s)
-{
-    static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
-    static const char days[] = "MONTUEWEDTHUFRISATSUN";
-    const char *names = s->weeks ? days : months;
-    if (strlen(text) != 3 || (s->unit <= 1 && !s->weeks)) return false;
-    for (int i = 0; *names; i++, names += 3) {
-        if (strncmp(text, names, 3) != 0) continue;
-        s->anchor = s->ends ? (i + 1) % (s->weeks ? 7 : 12) : i;
-        return true;
-    }
-    return false;
-}
-
-static bool parse_intervals(const char *text, intervals *out)
-{
-    static const struct {
-        const char *name;
-        int64_t months, width;
-        bool ends, weeks;
-    } units[] = {{"YS", 12, 0, false, false},
-                 {"AS", 12, 0, false, false},
-                 {"Y", 12, 0, true, false},
-                 {"YE", 12, 0, true, false},
-                 {"A", 12, 0, true, false},
-                 {"QS", 3, 0, false, false},
-                 {"Q", 3, 0, true, false},
-                 {"QE", 3, 0, true, false},
-                 {"MS", 1, 0, false, false},
-                 {"M", 1, 0, true, false},
-                 {"ME", 1, 0, true, false},
-                 {"W", 0, 7 * CUBED_US_PER_DAY, true, true},
-                 {"D", 0, CUBED_US_PER_DAY, false, false},
-                 {"h", 0, 3600 * US_PER_S, false, false},
-                 {"H", 0, 3600 * US_PER_S, false, false},
-                 {"min", 0, 60 * US_PER_S, false, false},
-                 {"T", 0, 60 * US_PER_S, false, false},
-                 {"s", 0, US_PER_S, false, false},
-                 {"S", 0, US_PER_S, false, false}};
-    int64_t n = 1;
-    *out = (intervals){.anchor = 0};
-    if (*text >= '0' && *text <= '9' && !lang_parse_int(&text, &n)) return false;
-    if (n < 1 || n > 1000000) return false;
-    const size_t length = strcspn(text, "-");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].name) != length || strncmp(units[i].name, text, length) != 0) continue;
-        out->unit = units[i].months;
-        out->months = n * units[i].months;
-        out->width = n * units[i].width;
-        out->ends = units[i].ends;
-        out->weeks = units[i].weeks;
-    }
-    text += length;
-    if (out->unit + out->width == 0) return false;
-    return !*text || parse_anchor(text + 1, out);
-}
-
-static int64_t unit_of(cubed_calendar c, int64_t us, const intervals *s)
-{
-    const cubed_date d = cubed_calendar_date(c, cubed_floor_div(us, CUBED_US_PER_DAY));
-    return cubed_floor_div(d.year * 12 + d.month - 1 - s->anchor, s->unit);
-}
-
-/* Returns the beginning of the first interval, as intervals.first. `least` is the earliest time. */
-static int64_t first_of_intervals(cubed_calendar c, int64_t least, const intervals *s)
-{
-    const int64_t day = cubed_floor_div(least, CUBED_US_PER_DAY);
-    if (s->weeks) {
-        const int64_t passed = component_of(c, least, WEEK_DAY) - s->anchor;
-        return (day - (passed + 7) % 7) * CUBED_US_PER_DAY - s->width + 7 * CUBED_US_PER_DAY;
-    }
-    if (s->width) {
-        const int64_t midnight = day * CUBED_US_PER_DAY;
-        return midnight + cubed_floor_div(least - midnight, s->width) * s->width;
-    }
-    return unit_of(c, least, s) - (s->ends ? s->months / s->unit - 1 : 0);
-}
-
-static int64_t interval_of(cubed_calendar c, int64_t us, const intervals *s)
-{
-    return s->width ? cubed_floor_div(us - s->first, s->width)
-                    : cubed_floor_div(unit_of(c, us, s) - s->first, s->months / s->unit);
-}
-
-static int64_t interval_start(cubed_calendar c, int64_t k, const intervals *s)
-{
-    if (s->width) return s->first + k * s->width;
-    const int64_t month = s->first * s->unit + k * s->months + s->anchor;
-    const int64_t year = cubed_floor_div(month, 12);
-    return cubed_calendar_days(c, year, month - 12 * year + 1, 1) * CUBED_US_PER_DAY;
-}
-
-/* The groups, and the group number of each element. */
-typedef struct groups {
-    int64_t n, *code;        /* n elements */
-    int64_t ngroups, *value; /* part of dates, or interval number, of each group */
-} groups;
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Moves the different values of `code` to `value`, in ascending order, and replaces each code by its index there. */
-static cubed_status number_groups(expr_builder *b, const expr *e, groups *g)
-{
-    int64_t n = 0;
-    EXPR_TRY(expr_alloc(b, e, g->n, sizeof *g->value, &g->value));
-    memcpy(g->value, g->code, (size_t)g->n * sizeof *g->value);
-    qsort(g->value, (size_t)g->n, sizeof *g->value, by_value);
-    for (int64_t i = 0; i < g->n; i++) {
-        if (n == 0 || g->value[n - 1] != g->value[i]) g->value[n++] = g->value[i];
-    }
-    g->ngroups = n;
-    for (int64_t i = 0; i < g->n; i++) {
-        const int64_t *at = bsearch(&g->code[i], g->value, (size_t)n, sizeof *g->value, by_value);
-        g->code[i] = at - g->value;
-    }
-    return CUBED_OK;
-}
 
 /* --- Coordinates of groups ---------------------------------------------------------------------------- */
 
@@ -247,8 +83,8 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
     }
     char *bounds = expr_text(b, "%s_bnds", dim);
     for (int64_t i = 0; i < g->ngroups; i++) {
-        starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
-        ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
+        starts[i] = ends[2 * i] = intervals_start(v->axis.calendar, g->value[i], s);
+        ends[2 * i + 1] = intervals_start(v->axis.calendar, g->value[i] + 1, s);
         if (s->ends) starts[i] = ends[2 * i + 1] - CUBED_US_PER_DAY;
     }
     json_t *attrs = time_attrs(b, v, bounds), *own = expr_json_object(b);
@@ -287,86 +123,18 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
         EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(CUBED_STRING, 3, &dtype, b->err)));
         EXPR_TRY(expr_alloc(b, e, g->ngroups, 3 * sizeof *text, &text));
         for (int64_t i = 0; i < 3 * g->ngroups; i++)
-            text[i] = (uint32_t)seasons[g->value[i / 3]][i % 3];
+            text[i] = (uint32_t)calendar_seasons[g->value[i / 3]][i % 3];
         data = text;
     } else {
         g->value = NULL; /* expr_own_described takes ownership */
     }
     json_t *attrs = expr_json_object(b);
     expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
+    /* Says which numbers days after February have. */
+    if (g->year_days) expr_json_put(b, attrs, CALENDAR_YEAR_DAYS, json_integer(g->year_days));
     cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);
     return st;
-}
-
-/* Groups by month and day, as CDO does. Days are numbered as in a leap year if a time is on February 29, otherwise as in a
- * common year. */
-static cubed_status group_by_date(expr_builder *b, const expr *e, const axis_values *v, groups *g)
-{
-    enum { MOST_DAYS = 31, LEAP_DAY = MOST_DAYS + 28 };
-    const cubed_calendar kind = v->axis.calendar;
-    int64_t year = 2001;
-    for (int64_t k = 0; k < v->n; k++) {
-        const cubed_date d = cubed_calendar_date(kind, cubed_floor_div(v->us[k], CUBED_US_PER_DAY));
-        g->code[k] = (int64_t)(d.month - 1) * MOST_DAYS + d.day - 1;
-        if (g->code[k] == LEAP_DAY) year = 2000;
-    }
-    EXPR_TRY(number_groups(b, e, g));
-    for (int64_t k = 0; k < g->ngroups; k++) {
-        const int month = (int)(g->value[k] / MOST_DAYS), day = (int)(g->value[k] % MOST_DAYS);
-        g->value[k] = cubed_calendar_days(kind, year, month + 1, day + 1) -
-                      cubed_calendar_days(kind, year, 1, 1) + 1;
-    }
-    return CUBED_OK;
-}
-
-static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
-                                const axis_values *v, groups *g, intervals *s, date_part *what)
-{
-    const cubed_calendar kind = v->axis.calendar;
-    g->n = v->n;
-    EXPR_TRY(expr_alloc(b, e, v->n, sizeof *g->code, &g->code));
-    if (call->component) {
-        lang_guess guess;
-        char text[GUESS_TEXT];
-        lang_guess_init(&guess, call->component);
-        calendar_call_guess(&guess);
-        if (!date_part_find(call->component, what))
-            return expr_fail(
-                b->err, CUBED_E_ARG, b->text, e->at,
-                "times have no part \"%s\"%s; expected year, quarter, season, month, day, "
-                "dayofyear, dayofweek, hour, minute or second",
-                call->component, lang_guess_text(&guess, text));
-        if (call->by_date) return group_by_date(b, e, v, g);
-        for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
-        const bool by_time = *what == SEASON && call->in_time_order;
-        for (int64_t k = 0; k < v->n && by_time; k++) g->code[k] = season_of_quarter[g->code[k]];
-        EXPR_TRY(number_groups(b, e, g));
-        for (int64_t k = 0; k < g->ngroups && by_time; k++)
-            g->value[k] = season_of_quarter[g->value[k]];
-        return CUBED_OK;
-    }
-    if (!parse_intervals(call->frequency, s))
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "\"%s\" is no frequency: expected a number and YS, QS, MS, YE, QE, ME, W, D, h, min or "
-            "s, such as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
-            call->frequency);
-    int64_t least = v->us[0];
-    for (int64_t k = 1; k < v->n; k++) least = v->us[k] < least ? v->us[k] : least;
-    s->first = first_of_intervals(kind, least, s);
-    int64_t most = 0;
-    for (int64_t k = 0; k < v->n; k++) {
-        g->code[k] = interval_of(kind, v->us[k], s);
-        if (g->code[k] > most) most = g->code[k];
-    }
-    if (call->only) return number_groups(b, e, g);
-    if (most >= AXIS_VALUES_MAX)
-        return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
-    g->ngroups = most + 1;
-    EXPR_TRY(expr_alloc(b, e, g->ngroups, sizeof *g->value, &g->value));
-    for (int64_t k = 0; k < g->ngroups; k++) g->value[k] = k;
-    return CUBED_OK;
 }
 
 static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar_call *call,
@@ -390,38 +158,17 @@ static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar
     return st;
 }
 
-/* Reads the times along the dimension of the call, axis *d of x. *v is freed with axis_values_free after success. */
-static cubed_status read_times(expr_builder *b, const expr *e, const calendar_call *call,
-                               const cubed_array *x, int *d, axis_values *v)
-{
-    *d = calendar_call_axis(x, call);
-    if (*d < 0)
-        return expr_fail(
-            b->err, CUBED_E_ARG, b->text, e->at,
-            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
-    EXPR_TRY(axis_values_read(b, e->child[0], x, *d, v));
-    cubed_status st = CUBED_OK;
-    if (!v->is_time)
-        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                       "the coordinate \"%s\" has no units such as \"days since 2000-01-01\"",
-                       v->had.dim);
-    else if (v->n == 0)
-        st = expr_reject(b, e, "the dimension has no elements");
-    if (st != CUBED_OK) axis_values_free(v);
-    return st;
-}
-
 static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call *call,
                              cubed_array *x, cubed_array **out)
 {
     axis_values v;
-    groups g = {0, NULL, 0, NULL};
+    groups g = {.n = 0};
     intervals s = {.anchor = 0};
     date_part what = YEAR;
     int d;
-    EXPR_TRY(read_times(b, e, call, x, &d, &v));
+    EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
     cubed_status st = CUBED_OK;
-    if (st == CUBED_OK) st = find_groups(b, e, call, &v, &g, &s, &what);
+    if (st == CUBED_OK) st = calendar_groups_find(b, e, call, &v, &g, &s, &what);
     const char *dim = call->component ? call->component : v.had.dim;
     if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, dim, out);
     if (st == CUBED_OK) {
@@ -518,14 +265,14 @@ static cubed_status make_anomaly(expr_builder *b, const expr *e, const calendar_
                                  cubed_array *x, cubed_array **out)
 {
     axis_values v;
-    groups g = {0, NULL, 0, NULL};
+    groups g = {.n = 0};
     intervals s = {.anchor = 0};
     date_part what = YEAR;
     int64_t *of = NULL;
     cubed_array *means = NULL;
     int d;
-    EXPR_TRY(read_times(b, e, call, x, &d, &v));
-    cubed_status st = find_groups(b, e, call, &v, &g, &s, &what);
+    EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
+    cubed_status st = calendar_groups_find(b, e, call, &v, &g, &s, &what);
     if (st == CUBED_OK) st = expr_alloc(b, e, v.n, sizeof *of, &of);
     if (st == CUBED_OK) {
         memcpy(of, g.code, (size_t)v.n * sizeof *of);
@@ -562,6 +309,152 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
+/* --- Windows ------------------------------------------------------------------------------------------ */
+
+/* The elements of all windows, one after another, and for each the group of its window. */
+typedef struct window_elements {
+    int64_t length, nwindows;
+    int64_t n, *at, *code;
+} window_elements;
+
+static cubed_status list_windows(expr_builder *b, const expr *e, const groups *g,
+                                 window_elements *w)
+{
+    if (w->nwindows > AXIS_VALUES_MAX / w->length)
+        return expr_reject(b, e,
+                           "the windows have more than 16777216 time steps: take shorter ones");
+    w->n = w->nwindows * w->length;
+    EXPR_TRY(expr_alloc(b, e, w->n, sizeof *w->at, &w->at));
+    EXPR_TRY(expr_alloc(b, e, w->n, sizeof *w->code, &w->code));
+    for (int64_t i = 0; i < w->n; i++) {
+        w->at[i] = i / w->length + i % w->length;
+        w->code[i] = g->code ? g->code[i / w->length] : i / w->length;
+    }
+    return CUBED_OK;
+}
+
+/* Reduces the windows of each group. Takes over w->at and w->code. */
+static cubed_status reduce_windows(expr_builder *b, const expr *e, const calendar_call *call,
+                                   cubed_array *x, int d, int64_t ngroups, const char *dim,
+                                   window_elements *w, cubed_array **out)
+{
+    groups g = {.n = w->n, .code = w->code, .ngroups = ngroups};
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *at = NULL, *taken = NULL, *named = NULL;
+    for (int i = 0; i < cubed_array_ndim(x); i++) names[i] = cubed_array_dim_name(x, i);
+    w->code = NULL;
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &w->n, w->at, &at);
+    w->at = NULL;
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_take(x, at, d, &taken, b->err));
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_dim_names(taken, names, &named, b->err));
+    if (st == CUBED_OK) st = reduce_groups(b, e, call, named, d, &g, dim, out);
+    lang_free(g.code);
+    cubed_array_unref(at);
+    cubed_array_unref(taken);
+    cubed_array_unref(named);
+    return st;
+}
+
+/* Windows that are groups of their own, by the catalogue's rolling, which reads each element once. */
+static cubed_status roll_windows(expr_builder *b, const expr *e, const calendar_call *call,
+                                 cubed_array *x, int d, const window_elements *w, cubed_array **out)
+{
+    const expr call_only = {.kind = EXPR_CALL, .at = e->at, .text = e->text};
+    const expr_given given[] = {
+        {"x", {.kind = CUBED_VALUE_ARRAY, .as.array = x}, e},
+        {"window", {.kind = CUBED_VALUE_INT, .as.integer = w->length}, e},
+        {"reduction", {.kind = CUBED_VALUE_STRING, .as.string = call->reduction}, e},
+        {"axis", {.kind = CUBED_VALUE_INT, .as.integer = d}, e},
+        {"center", {.kind = CUBED_VALUE_BOOL, .as.boolean = true}, e},
+        {"min_periods", {.kind = CUBED_VALUE_INT, .as.integer = call->skip_nan ? 1 : w->length}, e},
+        {"ddof", {.kind = CUBED_VALUE_FLOAT, .as.real = call->correction}, e}};
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_array *all = NULL;
+    EXPR_TRY(expr_call_given(b, &call_only, cubed_function_find("rolling"), given,
+                             sizeof given / sizeof *given, &all));
+    for (int i = 0; i < cubed_array_ndim(x); i++)
+        slices[i] = (cubed_slice){0, cubed_array_shape(x)[i], 1, false};
+    slices[d] = (cubed_slice){w->length / 2, w->nwindows, 1, false};
+    const cubed_status st = expr_located(b, e, cubed_slice_array(all, slices, out, b->err));
+    cubed_array_unref(all);
+    return st;
+}
+
+/* Windows around the same day of all years are one group, and others have their own. */
+static cubed_status build_windows(expr_builder *b, const expr *e, const calendar_call *call,
+                                  int64_t length, cubed_array *x, cubed_array **out)
+{
+    axis_values v;
+    groups g = {.n = 0};
+    intervals s = {.anchor = 0};
+    date_part what = YEAR;
+    window_elements w = {.length = length};
+    int d;
+    EXPR_TRY(calendar_read_times(b, e, call, x, &d, &v));
+    cubed_status st = CUBED_OK;
+    if (length < 1 || length > v.n)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "%s: the length of windows is %" PRId64 ", expected 1 to %" PRId64
+                       ", the number of time steps",
+                       e->text, length, v.n);
+    w.nwindows = v.n - length + 1;
+    axis_values middles = v;
+    middles.us = v.us + (length - 1) / 2;
+    middles.n = w.nwindows;
+    if (st == CUBED_OK && call->component)
+        st = calendar_groups_find(b, e, call, &middles, &g, &s, &what);
+    const char *dim = call->component ? call->component : v.had.dim;
+    const int64_t ngroups = call->component ? g.ngroups : w.nwindows;
+    const bool rolls = !call->component && !order_name_takes_q(call->reduction);
+    if (st == CUBED_OK && rolls) st = roll_windows(b, e, call, x, d, &w, out);
+    if (st == CUBED_OK && !rolls) st = list_windows(b, e, &g, &w);
+    if (st == CUBED_OK && !rolls) st = reduce_windows(b, e, call, x, d, ngroups, dim, &w, out);
+    if (st == CUBED_OK && !call->component) {
+        expr_note_part(b, e, e->child[0], x, d,
+                       (cubed_slice){(length - 1) / 2, w.nwindows, 1, false});
+    } else if (st == CUBED_OK) {
+        cubed_expr_coord c = {
+            .dim = expr_text(b, "%s", dim),
+            .whole = ngroups,
+            .part = {0, ngroups, 1, false},
+            .key = expr_text(b, "%s windows %" PRId64 " [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
+                             v.had.dim, length, v.had.part.start, v.had.part.len, v.had.part.step,
+                             v.had.key ? v.had.key : "")};
+        st = component_coordinate(b, e, &v, &g, what, dim, &c);
+        if (st == CUBED_OK)
+            expr_about_note(b, e, c);
+        else
+            expr_coord_free(&c);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    lang_free(w.at);
+    lang_free(w.code);
+    lang_free(g.code);
+    lang_free(g.value);
+    axis_values_free(&v);
+    return st;
+}
+
+/* ydrunmean(x, 5), ydrunpctl(x, 90, 5), runpctl(x, 90, 5): percentiles come before the length, as CDO has them. */
+static cubed_status call_windows(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", "skipna", "method", NULL};
+    calendar_call call;
+    cubed_array *x;
+    int64_t length;
+    int n;
+    if (!calendar_call_windows(e, &call)) return expr_reject(b, e, "dim= is no name in quotes");
+    const int given = order_name_takes_q(call.reduction) ? 3 : 2;
+    EXPR_TRY(expr_check_args(b, e, given, given, names, &n));
+    if (given == 3) call.q = e->child[1];
+    EXPR_TRY(expr_get_int(b, e->child[given - 1], &length));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    const cubed_status st = build_windows(b, e, &call, length, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
 /* Rejects a call of resample that expr_calendar_build did not accept. */
 static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
 {
@@ -569,6 +462,18 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
+#define WINDOWS(PREFIX)                                                                            \
+    {.name = PREFIX "avg", .fn = call_windows}, {.name = PREFIX "max", .fn = call_windows},        \
+        {.name = PREFIX "mean", .fn = call_windows}, {.name = PREFIX "min", .fn = call_windows},   \
+        {.name = PREFIX "pctl", .fn = call_windows}, {.name = PREFIX "std", .fn = call_windows},   \
+        {.name = PREFIX "std1", .fn = call_windows}, {.name = PREFIX "sum", .fn = call_windows},   \
+        {.name = PREFIX "var", .fn = call_windows},                                                \
+    {                                                                                              \
+        .name = PREFIX "var1", .fn = call_windows                                                  \
+    }
+
 const expr_function expr_calendar_functions[] = {{.name = "anomaly", .fn = call_anomaly},
                                                  {.name = "resample", .fn = call_resample},
+                                                 WINDOWS("run"),
+                                                 WINDOWS("ydrun"),
                                                  {.name = NULL}};

@@ -158,34 +158,6 @@ static cubed_status find_coordinates(field *f, char *named)
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Puts the dimensions of *y, which have names of x's dimensions, into the order of x. With `wide`, also inserts the dimensions of
- * x between and after them with one element each, so that *y broadcasts to x. */
-static cubed_status order(const field *f, bool wide, cubed_array **y)
-{
-    const int ndim = cubed_array_ndim(f->x), n = cubed_array_ndim(*y);
-    int axes[CUBED_MAX_NDIM], k = 0, first = ndim;
-    int64_t shape[CUBED_MAX_NDIM];
-    cubed_array *moved = NULL, *made = NULL;
-    for (int d = 0; d < ndim; d++) {
-        shape[d] = 1;
-        for (int i = 0; i < n; i++) {
-            if (lang_axis_named(f->x, cubed_array_dim_name(*y, i)) != d) continue;
-            if (first == ndim) first = d;
-            shape[d] = cubed_array_shape(*y)[i];
-            axes[k++] = i;
-        }
-    }
-    cubed_status st = cubed_permute_dims(*y, axes, &moved, f->b->err);
-    if (st == CUBED_OK && wide)
-        st = cubed_reshape(moved, ndim - first, shape + first, &made, f->b->err);
-    else if (st == CUBED_OK)
-        made = cubed_array_ref(moved);
-    cubed_array_unref(moved);
-    cubed_array_unref(*y);
-    *y = made;
-    return expr_located(f->b, f->e, st);
-}
-
 /* Opens the array of cell areas that the attribute cell_measures names. *out is NULL if there is none that fits x. */
 static cubed_status measured(field *f, cubed_array **out)
 {
@@ -392,7 +364,7 @@ static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, con
     } else {
         EXPR_TRY(find_areas(f, out, said));
     }
-    return *out ? order(f, true, out) : CUBED_OK;
+    return *out ? expr_align(f->b, f->e, f->x, true, out) : CUBED_OK;
 }
 
 /* Builds the weights that the call states. If all their dimensions have names of x, they are matched by name. */
@@ -408,7 +380,7 @@ static cubed_status given_weights(const field *f, const expr *e, cubed_array **o
         if (axis < 0 || seen >> axis & 1) return CUBED_OK;
         seen |= 1U << axis;
     }
-    return order(f, true, out);
+    return expr_align(f->b, f->e, f->x, true, out);
 }
 
 /* Names the first axis of *out if `q` is a list of percentiles; `q` may be NULL. *out is NULL after an error. */
@@ -494,7 +466,7 @@ static cubed_status areas_of(field *f, cubed_array **out)
                          "gridarea: found no coordinates of latitude and longitude along the "
                          "dimensions; expected an array with them, or gridarea(lat, lon)");
     EXPR_TRY(find_areas(f, out, &said));
-    return order(f, false, out);
+    return expr_align(f->b, f->e, f->x, false, out);
 }
 
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lang/expr_builder.h"
+#include "lang/lang_arrays.h"
 
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out)
 {
@@ -143,4 +144,31 @@ cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v
         return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
                      cubed_dtype_name(dtype));
+}
+
+cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bool wide,
+                        cubed_array **y)
+{
+    const int ndim = cubed_array_ndim(x), n = cubed_array_ndim(*y);
+    int axes[CUBED_MAX_NDIM], k = 0, first = ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *moved = NULL, *made = NULL;
+    for (int d = 0; d < ndim; d++) {
+        shape[d] = 1;
+        for (int i = 0; i < n; i++) {
+            if (lang_axis_named(x, cubed_array_dim_name(*y, i)) != d) continue;
+            if (first == ndim) first = d;
+            shape[d] = cubed_array_shape(*y)[i];
+            axes[k++] = i;
+        }
+    }
+    cubed_status st = cubed_permute_dims(*y, axes, &moved, b->err);
+    if (st == CUBED_OK && wide)
+        st = cubed_reshape(moved, ndim - first, shape + first, &made, b->err);
+    else if (st == CUBED_OK)
+        made = cubed_array_ref(moved);
+    cubed_array_unref(moved);
+    cubed_array_unref(*y);
+    *y = made;
+    return expr_located(b, e, st);
 }

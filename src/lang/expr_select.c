@@ -1,12 +1,13 @@
 /* Selections by labels: sel(x, time="2020-01", lat=(40, 60), lev=[850, 200]). Coordinates are read when the expression is
  * built, because they determine the shape of the result. */
+#include "lang/expr_select.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lang/about.h"
-#include "lang/axis_values.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
@@ -275,6 +276,18 @@ static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_value
     return find_side_by_side(b, e, v, w, &out->slice);
 }
 
+/* Replaces equally spaced positions by a slice, because it keeps the coordinate's bounds. */
+static void use_slice(choice *c)
+{
+    const int64_t step = c->n > 1 ? c->at[1] - c->at[0] : 1;
+    for (int64_t i = 1; i < c->n; i++) {
+        if (step <= 0 || c->at[i] - c->at[i - 1] != step) return;
+    }
+    c->slice = (cubed_slice){c->at[0], c->n, step, false};
+    lang_free(c->at);
+    c->at = NULL;
+}
+
 /* [850, 200]: the elements of each label, in the order of the list. */
 static cubed_status find_list(expr_builder *b, const expr *list, const axis_values *v, bool nearest,
                               choice *out)
@@ -300,16 +313,8 @@ static cubed_status find_list(expr_builder *b, const expr *list, const axis_valu
         for (int64_t i = 0; i < one.slice.len; i++) out->at[out->n++] = one.slice.start + i;
         free_choice(&one);
     }
-    if (st != CUBED_OK) return st;
-    /* Use a slice for equally spaced positions, because it keeps the coordinate's bounds. */
-    const int64_t step = out->n > 1 ? out->at[1] - out->at[0] : 1;
-    for (int64_t i = 1; i < out->n; i++) {
-        if (step <= 0 || out->at[i] - out->at[i - 1] != step) return CUBED_OK;
-    }
-    out->slice = (cubed_slice){out->at[0], out->n, step, false};
-    lang_free(out->at);
-    out->at = NULL;
-    return CUBED_OK;
+    if (st == CUBED_OK) use_slice(out);
+    return st;
 }
 
 static cubed_status choose(expr_builder *b, const expr *e, const axis_values *v, bool nearest,
@@ -423,6 +428,30 @@ static cubed_status note_choice(expr_builder *b, const expr *e, const axis_value
     }
     expr_about_note(b, e, coord);
     return CUBED_OK;
+}
+
+cubed_status expr_select_positions(expr_builder *b, const expr *e, const axis_values *v, int d,
+                                   int64_t n, int64_t *at, cubed_array **x)
+{
+    choice c = {.at = at, .n = n};
+    cubed_slice slices[CUBED_MAX_NDIM];
+    use_slice(&c);
+    cubed_status st = note_choice(b, e, v, &c);
+    if (st == CUBED_OK && c.at) {
+        st = take_copy(b, e, d, &c, x);
+    } else if (st == CUBED_OK) {
+        cubed_array *part;
+        for (int k = 0; k < cubed_array_ndim(*x); k++)
+            slices[k] = (cubed_slice){0, cubed_array_shape(*x)[k], 1, false};
+        slices[d] = c.slice;
+        st = expr_located(b, e, cubed_slice_array(*x, slices, &part, b->err));
+        if (st == CUBED_OK) {
+            cubed_array_unref(*x);
+            *x = part;
+        }
+    }
+    free_choice(&c);
+    return st;
 }
 
 static bool is_option(const expr *a) { return strcmp(a->text, "method") == 0; }

@@ -67,6 +67,19 @@ bool expr_is_function(const char *name)
            calendar_call_is_function(name) || cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK;
 }
 
+bool expr_is_along_time(const char *name)
+{
+    static const expr_function *const tables[] = {expr_climatology_functions, NULL};
+    const expr call = {.kind = EXPR_CALL, .text = (char *)name};
+    calendar_call unused;
+    for (const expr_function *const *t = tables; *t; t++) {
+        for (const expr_function *f = *t; f->name; f++) {
+            if (strcmp(f->name, name) == 0) return true;
+        }
+    }
+    return calendar_call_is_function(name) || calendar_call_windows(&call, &unused);
+}
+
 const char *expr_function_hint(const char *name, char *hint, size_t cap)
 {
     char text[GUESS_TEXT];

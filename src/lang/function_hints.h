@@ -11,4 +11,7 @@ bool expr_is_function(const char *name);
  * " (did you mean ...?)" with the most similar name, or "". Returns `hint`. */
 const char *expr_function_hint(const char *name, char *hint, size_t cap);
 
+/* Returns whether a function is along the dimension "time" by default, such as monmean and selmon. */
+bool expr_is_along_time(const char *name);
+
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -74,14 +75,16 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     known = numbers_before()
     lengths = [int(numbers.flat[-1]) for (numbers,) in known or ()]
 
-    def coordinate(name: str) -> _core.Array | None:
-        for value in labelled.values():
+    def coordinate(name: str, of: str | None) -> _core.Array | None:
+        """Returns a coordinate, that of the array `of` if there is one."""
+        first = [arrays[of]] if of in arrays else []
+        for value in (*first, *labelled.values(), *places):
             if name in getattr(value, "coords", ()):
                 return _of_xarray(name, value.coords[name], used)._x
-        for place in places:
-            beside = _beside(place, name)
+            if not _is_place(value):
+                continue
             try:
-                return from_zarr(beside, spec=used, decode=True)._x
+                return from_zarr(_beside(value, name), spec=used, decode=True)._x
             except FileNotFoundError:
                 continue
         return None
@@ -116,6 +119,15 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     return {name: x for (name, _), x in zip(names, results, strict=True)}
 
 
+#: Attributes that functions of expressions use: units, calendars, roles of coordinates.
+_USED_ATTRIBUTES = ("units", "calendar", "standard_name", "axis", "positive")
+
+
+def _has_cf_dates(data: np.ndarray[Any, Any]) -> bool:
+    """Returns True for dates of cftime, without importing it."""
+    return data.size > 0 and type(data.flat[0]).__module__.partition(".")[0] == "cftime"
+
+
 def _is_place(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
@@ -139,6 +151,12 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
         # In a file: its elements stay there.
         held = held.chunk("auto", chunked_array_type="cubed", from_array_kwargs={"spec": spec})
     data = held.data
+    if isinstance(data, np.ndarray) and data.dtype.kind == "O" and _has_cf_dates(data):
+        # Lazy import: only for objects of Xarray, which have imported it.
+        from xarray.conventions import encode_cf_variable
+
+        held = encode_cf_variable(held)
+        data = held.data
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
         if not all(isinstance(v, str) for v in data.ravel()):
             raise TypeError(
@@ -147,6 +165,9 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
             )
         data = data.astype(str)
     x = lazy(data, name)
+    said = {k: v for k, v in held.attrs.items() if k in _USED_ATTRIBUTES and isinstance(v, str)}
+    if said:
+        x = x._like(_core.with_attrs(x._x, json.dumps(said)))
     if x.ndim == 0:
         return x
     return x._like(_core.with_dim_names(x._x, tuple(str(d) for d in held.dims)))

@@ -1,0 +1,589 @@
+/* Arithmetic of a time series with statistics of calendar periods, and selections by parts of dates, by CDO's names:
+ * ymonsub(x, climatology), selmon(x, 1, 2). The dates are read when the expression is built. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cubed/calendar.h"
+#include "lang/about.h"
+#include "lang/calendar_groups.h"
+#include "lang/expr_json.h"
+#include "lang/expr_select.h"
+#include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+
+enum { MONTHS = 12, MOST_DAYS = 31, HOURS = 24 };
+#define US_PER_HOUR (CUBED_US_PER_DAY / HOURS)
+
+/* Reads the options of a call: dim="time". */
+static void read_dim(const expr *e, calendar_call *call)
+{
+    const expr *dim = expr_keyword(e, "dim");
+    call->dim = dim && dim->kind == EXPR_STRING ? dim->text : "time";
+    call->ndim = strlen(call->dim);
+}
+
+/* --- Periods ------------------------------------------------------------------------------------------ */
+
+/* Times with equal numbers are in one period. */
+typedef int64_t (*period_fn)(cubed_calendar c, int64_t us);
+
+static cubed_date date_of(cubed_calendar c, int64_t us)
+{
+    return cubed_calendar_date(c, cubed_floor_div(us, CUBED_US_PER_DAY));
+}
+
+static int64_t hour_of(int64_t us)
+{
+    return cubed_floor_div(us, US_PER_HOUR) - HOURS * cubed_floor_div(us, CUBED_US_PER_DAY);
+}
+
+static int64_t year_of(cubed_calendar c, int64_t us) { return date_of(c, us).year; }
+static int64_t month_of(cubed_calendar c, int64_t us) { return date_of(c, us).month; }
+static int64_t season_of(cubed_calendar c, int64_t us) { return date_part_of(c, us, SEASON); }
+
+static int64_t year_month_of(cubed_calendar c, int64_t us)
+{
+    const cubed_date d = date_of(c, us);
+    return d.year * MONTHS + d.month;
+}
+
+static int64_t day_of(cubed_calendar c, int64_t us)
+{
+    (void)c;
+    return cubed_floor_div(us, CUBED_US_PER_DAY);
+}
+
+/* March 1 has one number in all years. */
+static int64_t month_day_of(cubed_calendar c, int64_t us)
+{
+    const cubed_date d = date_of(c, us);
+    return (int64_t)d.month * (MOST_DAYS + 1) + d.day;
+}
+
+static int64_t month_day_hour_of(cubed_calendar c, int64_t us)
+{
+    return month_day_of(c, us) * HOURS + hour_of(us);
+}
+
+/* --- Arithmetic --------------------------------------------------------------------------------------- */
+
+/* In the order of calendar_family. */
+static const struct family {
+    period_fn period;
+    const char *labels; /* dimension of our statistics, if it is not that of the times; else NULL */
+    const char *noun;   /* for messages */
+} families[] = {[FAMILY_YMON] = {month_of, "month", "month"},
+                [FAMILY_YSEAS] = {season_of, "season", "season"},
+                [FAMILY_YDAY] = {month_day_of, "dayofyear", "day of the year"},
+                [FAMILY_YHOUR] = {month_day_hour_of, NULL, "hour of the year"},
+                [FAMILY_MON] = {year_month_of, NULL, "month"},
+                [FAMILY_DAY] = {day_of, NULL, "day"},
+                [FAMILY_YEAR] = {year_of, NULL, "year"}};
+
+/* A day's number in a year of `length` days, as the period of its date. */
+static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length)
+{
+    int64_t year = 2001;
+    if (cubed_calendar_days(c, year + 1, 1, 1) - cubed_calendar_days(c, year, 1, 1) != length)
+        year = 2000;
+    return month_day_of(c, (cubed_calendar_days(c, year, 1, 1) + number - 1) * CUBED_US_PER_DAY);
+}
+
+/* The length of the year that numbers days: as the coordinate says, else 366 if it has that number. */
+static int64_t length_of_year(const axis_values *w, cubed_calendar c)
+{
+    const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
+    const json_t *said = json_object_get(w->attrs, CALENDAR_YEAR_DAYS);
+    if (json_is_integer(said)) return json_integer_value(said);
+    for (int64_t i = 0; i < w->n; i++) {
+        if ((int64_t)w->number[i] > common) return common + 1;
+    }
+    return common;
+}
+
+/* The periods of labels such as month numbers and names of seasons. */
+static cubed_status periods_of_labels(expr_builder *b, const expr *e, const struct family *f,
+                                      const axis_values *w, cubed_calendar c, int64_t *period)
+{
+    char element[4 * 4];
+    const bool is_season = f->period == season_of;
+    if (is_season ? !w->text || w->size > sizeof element : !w->number)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "%s: the coordinate \"%s\" has other labels, expected %s", e->text,
+                         w->had.dim, is_season ? "DJF, MAM, JJA and SON" : "numbers");
+    const int64_t length = f->period == month_day_of ? length_of_year(w, c) : 0;
+    for (int64_t i = 0; i < w->n; i++) {
+        period[i] = is_season ? -1 : (int64_t)w->number[i];
+        if (length) period[i] = period_of_number(c, period[i], length);
+        for (int k = 0; k < 4 && is_season; k++) {
+            if (expr_encode_text(calendar_seasons[k], w->dtype, NULL) > w->size) continue;
+            memset(element, 0, sizeof element);
+            expr_encode_text(calendar_seasons[k], w->dtype, element);
+            if (memcmp(element, w->text + (size_t)i * w->size, w->size) == 0) period[i] = k;
+        }
+    }
+    return CUBED_OK;
+}
+
+/* The axis of the climatology: the dimension of its labels, else that of the times. */
+static int axis_of(const cubed_array *c, const struct family *f, const calendar_call *call,
+                   bool *is_labelled)
+{
+    const int d = f->labels ? lang_axis_named(c, f->labels) : -1;
+    *is_labelled = d >= 0;
+    return d >= 0 ? d : calendar_call_axis(c, call);
+}
+
+/* The period of each element of the climatology along its axis. *period is freed with lang_free. */
+static cubed_status read_periods(expr_builder *b, const expr *e, const struct family *f,
+                                 const calendar_call *call, const cubed_array *c,
+                                 cubed_calendar calendar, int *d, int64_t *n, int64_t **period)
+{
+    axis_values w;
+    bool is_labelled;
+    *d = axis_of(c, f, call, &is_labelled);
+    if (*d < 0)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
+                         "%s: the second array has no dimension \"%s\", expected a value for each "
+                         "%s along it",
+                         e->text, f->labels ? f->labels : call->dim, f->noun);
+    EXPR_TRY(axis_values_read(b, e->child[1], c, *d, &w));
+    *n = w.n;
+    cubed_status st = expr_alloc(b, e, w.n, sizeof **period, period);
+    if (st == CUBED_OK && is_labelled) {
+        st = periods_of_labels(b, e, f, &w, calendar, *period);
+    } else if (st == CUBED_OK && !w.is_time) {
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
+                       "%s: the coordinate \"%s\" of the second array has no units such as \"days "
+                       "since 2000-01-01\"",
+                       e->text, w.had.dim);
+    } else if (st == CUBED_OK) {
+        for (int64_t i = 0; i < w.n; i++) (*period)[i] = f->period(w.axis.calendar, w.us[i]);
+    }
+    axis_values_free(&w);
+    return st;
+}
+
+/* Finds the element of the climatology for each time of the series. The climatology is short, or in the order of the series:
+ * the search begins behind the last one that was found. */
+static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
+                          const axis_values *v, int64_t n, const int64_t *period, int64_t *at)
+{
+    int64_t last = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        const int64_t wanted = f->period(v->axis.calendar, v->us[k]);
+        int64_t tried = 0;
+        while (tried < n && period[last] != wanted) {
+            last = (last + 1) % n;
+            tried++;
+        }
+        char text[CUBED_TIME_TEXT_CAP];
+        if (tried == n)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
+                             "%s: the second array has no value for the %s of %s, expected one for "
+                             "each time of the first array",
+                             e->text, f->noun, cubed_time_text(v->axis.calendar, v->us[k], text));
+        at[k] = last;
+    }
+    return CUBED_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* An error if a period occurs twice: which value counts is not known. */
+static cubed_status check_unique(expr_builder *b, const expr *e, const struct family *f, int64_t n,
+                                 const int64_t *period)
+{
+    int64_t *sorted;
+    bool repeats = false;
+    EXPR_TRY(expr_alloc(b, e, n, sizeof *sorted, &sorted));
+    memcpy(sorted, period, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_number);
+    for (int64_t i = 1; i < n; i++) repeats = repeats || sorted[i] == sorted[i - 1];
+    lang_free(sorted);
+    if (!repeats) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
+                     "%s: the second array has several values for one %s, expected one: reduce it "
+                     "with %.*smean",
+                     e->text, f->noun, (int)strlen(e->text) - 3, e->text);
+}
+
+/* Replaces *c by its elements at the positions `at`, along a dimension `name`. Takes ownership of `at`. */
+static cubed_status spread(expr_builder *b, const expr *e, int d, const char *name, int64_t n,
+                           int64_t *at, cubed_array **c)
+{
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *positions = NULL, *taken = NULL;
+    for (int i = 0; i < cubed_array_ndim(*c); i++) names[i] = cubed_array_dim_name(*c, i);
+    names[d] = name;
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &n, at, &positions);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_take(*c, positions, d, &taken, b->err));
+    cubed_array_unref(positions);
+    cubed_array_unref(*c);
+    *c = NULL;
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_dim_names(taken, names, c, b->err));
+    cubed_array_unref(taken);
+    return st;
+}
+
+/* Dimensions meet by name, because the climatology may have fewer. */
+static cubed_status check_dims(expr_builder *b, const expr *e, const cubed_array *x,
+                               const cubed_array *c)
+{
+    for (int i = 0; i < cubed_array_ndim(c); i++) {
+        const char *name = cubed_array_dim_name(c, i);
+        if (lang_axis_named(x, name) >= 0) continue;
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->child[1]->at,
+                         "%s: the first array has no dimension \"%s\" of the second, expected it: "
+                         "dimensions meet by name",
+                         e->text, name ? name : "");
+    }
+    return CUBED_OK;
+}
+
+static cubed_status combine(expr_builder *b, const expr *e, cubed_op op, cubed_array *x,
+                            cubed_array *c, cubed_array **out)
+{
+    cubed_array *both[2] = {x, c};
+    const cubed_dtype dtype = cubed_array_dtype(x);
+    cubed_array *wide = NULL;
+    cubed_status st = CUBED_OK;
+    /* A float32 series keeps its type beside means of integers. */
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT &&
+        cubed_dtype_kind(cubed_array_dtype(c)) < CUBED_KIND_FLOAT) {
+        st = expr_located(b, e, cubed_astype(c, dtype, &wide, b->err));
+        both[1] = wide;
+    }
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_elementwise(op, both, 2, out, b->err));
+    cubed_array_unref(wide);
+    return st;
+}
+
+static cubed_status build_arithmetic(expr_builder *b, const expr *e, cubed_array *x,
+                                     cubed_array **c, cubed_array **out)
+{
+    calendar_call call = {.reduction = NULL};
+    const calendar_operation *operation = calendar_call_operation(e->text); /* the table's names */
+    const struct family *f = &families[operation->family];
+    axis_values v;
+    int64_t n = 0, *period = NULL, *at = NULL;
+    int d, own;
+    read_dim(e, &call);
+    EXPR_TRY(calendar_read_times(b, e, &call, x, &d, &v));
+    cubed_status st = read_periods(b, e, f, &call, *c, v.axis.calendar, &own, &n, &period);
+    if (st == CUBED_OK && n == 0) st = expr_reject(b, e->child[1], "the array has no elements");
+    if (st == CUBED_OK) st = check_unique(b, e, f, n, period);
+    if (st == CUBED_OK) st = expr_alloc(b, e, v.n, sizeof *at, &at);
+    if (st == CUBED_OK) st = match(b, e, f, &v, n, period, at);
+    if (st == CUBED_OK) {
+        st = spread(b, e, own, v.had.dim, v.n, at, c);
+        at = NULL;
+    }
+    if (st == CUBED_OK) st = check_dims(b, e, x, *c);
+    if (st == CUBED_OK) st = expr_align(b, e, x, true, c);
+    if (st == CUBED_OK) st = combine(b, e, operation->op, x, *c, out);
+    if (st == CUBED_OK) expr_about_note(b, e, expr_coord_copy(b, &v.had));
+    lang_free(period);
+    lang_free(at);
+    axis_values_free(&v);
+    return st;
+}
+
+/* ymonsub(x, climatology) */
+static cubed_status call_arithmetic(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", NULL};
+    cubed_array *x, *c;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_array(b, e->child[1], &c);
+    if (st == CUBED_OK) {
+        st = build_arithmetic(b, e, x, &c, out);
+        cubed_array_unref(c);
+    }
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Selections --------------------------------------------------------------------------------------- */
+
+/* One thing to select: numbers from `first` to `last`, or months of a season. */
+typedef struct wanted {
+    int64_t first, last;
+    unsigned months; /* bit m: month m belongs to it; 0: numbers */
+    const expr *at;
+    bool found;
+} wanted;
+
+static int64_t part_of(const char *noun, cubed_calendar c, int64_t us)
+{
+    if (strcmp(noun, "hour") == 0) return hour_of(us);
+    const cubed_date d = date_of(c, us);
+    if (strcmp(noun, "day") == 0) return d.day;
+    return strcmp(noun, "year") == 0 ? d.year : d.month;
+}
+
+/* Reads a season: months by their initials, such as DJF or MAM, or ANN for all. Returns 0 for other strings. */
+static unsigned months_of(const char *name)
+{
+    static const char initials[] = "JFMAMJJASONDJFMAMJJASOND";
+    const size_t n = strlen(name);
+    unsigned months = 0;
+    if (strcmp(name, "ANN") == 0) return ((1U << MONTHS) - 1) << 1;
+    /* Of one letter, or two, several months may have the initials. */
+    if (n < 3 || n > MONTHS) return 0;
+    const char *at = strstr(initials, name);
+    if (!at) return 0;
+    for (size_t i = 0; i < n; i++) months |= 1U << ((size_t)(at - initials) + i) % MONTHS << 1;
+    return months;
+}
+
+static cubed_status read_wanted(expr_builder *b, const expr *e, const char *noun, const expr *arg,
+                                wanted *w)
+{
+    *w = (wanted){.at = arg};
+    if (strcmp(noun, "season") == 0) {
+        if (arg->kind == EXPR_STRING) w->months = months_of(arg->text);
+        if (w->months) return CUBED_OK;
+        return expr_fail(b->err, CUBED_E_ARG, b->text, arg->at,
+                         "%s: expected initials of 3 to 12 months in quotes, such as \"DJF\", or "
+                         "\"ANN\"",
+                         e->text);
+    }
+    const bool is_range = arg->kind == EXPR_TUPLE && arg->op == '(' && arg->n == 2;
+    if (!is_range && (arg->kind == EXPR_STRING || arg->kind == EXPR_TUPLE))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, arg->at,
+                         "%s: expected numbers, ranges such as (6, 8), or lists such as [1, 12]",
+                         e->text);
+    EXPR_TRY(expr_get_int(b, is_range ? arg->child[0] : arg, &w->first));
+    w->last = w->first;
+    if (is_range) EXPR_TRY(expr_get_int(b, arg->child[1], &w->last));
+    if (w->last < w->first)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, arg->at,
+                         "%s: the range ends at %" PRId64 ", before its start %" PRId64, e->text,
+                         w->last, w->first);
+    return CUBED_OK;
+}
+
+/* Reads the arguments behind x: numbers, ranges (1, 3) and lists [1, 12]. *list is freed with lang_free. */
+static cubed_status read_list(expr_builder *b, const expr *e, const char *noun, wanted **list,
+                              int *n)
+{
+    int most = 0;
+    *n = 0;
+    for (int i = 1; i < e->n; i++)
+        most += e->child[i]->kind == EXPR_TUPLE && e->child[i]->op == '[' ? e->child[i]->n : 1;
+    EXPR_TRY(expr_alloc(b, e, most + 1, sizeof **list, list));
+    for (int i = 1; i < e->n; i++) {
+        const expr *arg = e->child[i];
+        const bool is_list = arg->kind == EXPR_TUPLE && arg->op == '[';
+        if (arg->kind == EXPR_KEYWORD) continue;
+        for (int k = 0; k < (is_list ? arg->n : 1); k++)
+            EXPR_TRY(read_wanted(b, e, noun, is_list ? arg->child[k] : arg, &(*list)[(*n)++]));
+    }
+    return *n > 0 ? CUBED_OK : expr_reject(b, e, "expected at least one number or name");
+}
+
+/* Finds the positions of the selected times. *at has room for all. */
+static cubed_status find_positions(expr_builder *b, const expr *e, const char *noun,
+                                   const axis_values *v, wanted *list, int n, int64_t *at,
+                                   int64_t *nat)
+{
+    *nat = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        const int64_t part = part_of(noun, v->axis.calendar, v->us[k]);
+        bool takes = false;
+        for (int i = 0; i < n; i++) {
+            const bool is_in = list[i].months ? list[i].months >> part & 1
+                                              : part >= list[i].first && part <= list[i].last;
+            takes = takes || is_in;
+            list[i].found = list[i].found || is_in;
+        }
+        if (takes) at[(*nat)++] = k;
+    }
+    for (int i = 0; i < n; i++) {
+        if (list[i].found) continue;
+        if (list[i].months)
+            return expr_fail(b->err, CUBED_E_INDEX, b->text, list[i].at->at,
+                             "%s: no time is in the season \"%s\"", e->text, list[i].at->text);
+        return expr_fail(b->err, CUBED_E_INDEX, b->text, list[i].at->at,
+                         "%s: no time has the %s %" PRId64, e->text, noun, list[i].first);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status take_parts(expr_builder *b, const expr *e, cubed_array **x)
+{
+    calendar_call call = {.reduction = NULL};
+    const char *noun = calendar_call_selection(e->text);
+    axis_values v;
+    wanted *list = NULL;
+    int64_t *at = NULL, nat = 0;
+    int n, d;
+    read_dim(e, &call);
+    cubed_status st = read_list(b, e, noun, &list, &n);
+    if (st == CUBED_OK) st = calendar_read_times(b, e, &call, *x, &d, &v);
+    if (st != CUBED_OK) goto out;
+    st = expr_alloc(b, e, v.n, sizeof *at, &at);
+    if (st == CUBED_OK) st = find_positions(b, e, noun, &v, list, n, at, &nat);
+    if (st == CUBED_OK) {
+        st = expr_select_positions(b, e, &v, d, nat, at, x);
+        at = NULL;
+    }
+    lang_free(at);
+    axis_values_free(&v);
+out:
+    lang_free(list);
+    return st;
+}
+
+/* selmon(x, 1, 2), selmon(x, (6, 8)), selseas(x, "DJF") */
+static cubed_status call_selection(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", NULL};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 2, 64, names, &n));
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
+    const cubed_status st = take_parts(b, e, out);
+    if (st == CUBED_OK) return CUBED_OK;
+    cubed_array_unref(*out);
+    *out = NULL;
+    return st;
+}
+
+/* The span of a date in quotes, in microseconds. */
+static cubed_status read_span(expr_builder *b, const expr *e, const expr *date, cubed_calendar c,
+                              int64_t *first, int64_t *behind)
+{
+    if (date->kind == EXPR_STRING && cubed_time_span_parse(date->text, c, first, behind))
+        return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, date->at,
+                     "%s: expected a date of the calendar %s in quotes, such as \"2000-01-31\"",
+                     e->text, cubed_calendar_name(c));
+}
+
+static cubed_status take_dates(expr_builder *b, const expr *e, const expr *const date[2],
+                               cubed_array **x)
+{
+    calendar_call call = {.reduction = NULL};
+    axis_values v;
+    int64_t first, behind, ignored, *at = NULL, n = 0;
+    int d;
+    read_dim(e, &call);
+    EXPR_TRY(calendar_read_times(b, e, &call, *x, &d, &v));
+    cubed_status st = read_span(b, e, date[0], v.axis.calendar, &first, &ignored);
+    if (st == CUBED_OK) st = read_span(b, e, date[1], v.axis.calendar, &ignored, &behind);
+    if (st == CUBED_OK) st = expr_alloc(b, e, v.n, sizeof *at, &at);
+    for (int64_t k = 0; k < v.n && st == CUBED_OK; k++) {
+        if (v.us[k] >= first && v.us[k] < behind) at[n++] = k;
+    }
+    if (st == CUBED_OK && n == 0)
+        st = expr_fail(b->err, CUBED_E_INDEX, b->text, date[0]->at, "%s: no time is from %s to %s",
+                       e->text, date[0]->text, date[1]->text);
+    if (st == CUBED_OK) {
+        st = expr_select_positions(b, e, &v, d, n, at, x);
+        at = NULL;
+    }
+    lang_free(at);
+    axis_values_free(&v);
+    return st;
+}
+
+/* seldate(x, "2000-01-01", "2000-02-29"), seldate(x, "2000-01") */
+static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", NULL};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    const expr *date[2] = {e->child[1], e->child[n > 2 ? 2 : 1]};
+    if (n == 2 && date[0]->kind == EXPR_TUPLE && date[0]->n == 2) {
+        date[1] = date[0]->child[1];
+        date[0] = date[0]->child[0];
+    }
+    EXPR_TRY(expr_get_moved(b, e, e->child[0], out));
+    const cubed_status st = take_dates(b, e, date, out);
+    if (st == CUBED_OK) return CUBED_OK;
+    cubed_array_unref(*out);
+    *out = NULL;
+    return st;
+}
+
+/* --- Lengths of months -------------------------------------------------------------------------------- */
+
+/* days_in_month(x): the days of each time's month, along the dimension of time; it broadcasts to x. */
+static cubed_status call_days_in_month(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dim", NULL};
+    calendar_call call = {.reduction = NULL};
+    const char *dims[CUBED_MAX_NDIM];
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *x;
+    axis_values v;
+    double *days;
+    int n, d;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    read_dim(e, &call);
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = calendar_read_times(b, e, &call, x, &d, &v);
+    if (st != CUBED_OK) {
+        cubed_array_unref(x);
+        return st;
+    }
+    st = expr_alloc(b, e, v.n, sizeof *days, &days);
+    if (st == CUBED_OK) {
+        for (int64_t k = 0; k < v.n; k++) {
+            const cubed_date date = date_of(v.axis.calendar, v.us[k]);
+            days[k] = cubed_calendar_month_length(v.axis.calendar, date.year, date.month);
+        }
+        for (int i = d; i < cubed_array_ndim(x); i++) {
+            dims[i - d] = cubed_array_dim_name(x, i);
+            shape[i - d] = i == d ? v.n : 1;
+        }
+        st = expr_own_described(b, e, CUBED_FLOAT64, cubed_array_ndim(x) - d, shape, dims, NULL,
+                                days, out);
+    }
+    axis_values_free(&v);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Functions ---------------------------------------------------------------------------------------- */
+
+#define FAMILY(PREFIX)                                                                             \
+    {.name = PREFIX "add", .fn = call_arithmetic}, {.name = PREFIX "sub", .fn = call_arithmetic},  \
+        {.name = PREFIX "mul", .fn = call_arithmetic},                                             \
+    {                                                                                              \
+        .name = PREFIX "div", .fn = call_arithmetic                                                \
+    }
+
+const expr_function expr_climatology_functions[] = {
+    FAMILY("ymon"),
+    FAMILY("yseas"),
+    FAMILY("yday"),
+    FAMILY("yhour"),
+    FAMILY("mon"),
+    FAMILY("day"),
+    FAMILY("year"),
+    {.name = "selmon", .fn = call_selection},
+    {.name = "select_month", .fn = call_selection},
+    {.name = "selmonth", .fn = call_selection},
+    {.name = "selseason", .fn = call_selection},
+    {.name = "selyear", .fn = call_selection},
+    {.name = "select_year", .fn = call_selection},
+    {.name = "selday", .fn = call_selection},
+    {.name = "select_day", .fn = call_selection},
+    {.name = "selhour", .fn = call_selection},
+    {.name = "select_hour", .fn = call_selection},
+    {.name = "selseas", .fn = call_selection},
+    {.name = "select_season", .fn = call_selection},
+    {.name = "seldate", .fn = call_seldate},
+    {.name = "select_date", .fn = call_seldate},
+    {.name = "days_in_month", .fn = call_days_in_month},
+    {.name = NULL}};
