@@ -21,6 +21,7 @@ static cubed_status set_input(cb_zone *zone, const cubed_block_input *in,
     out->dtype = x->node.dtype;
     out->blocks = cb_grid_copy(x->node.grid);
     out->gather = gather ? *gather : (cb_gather){.most = 0};
+    out->reach = NULL;
     for (int d = 0; d < x->node.grid->ndim; d++) {
         out->symbol[d] = in->symbols[d];
         out->halo[d] = halo ? halo[d] : (cubed_block_halo){0, 0, false};
@@ -74,9 +75,15 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
+/* Entries for each input; NULL if no input has one. */
+typedef struct ways {
+    const cb_gather *gathers;
+    const cb_reach *const *reaches;
+} ways;
+
 /* Creates the operation's node in the zone, and checks it. */
 static cubed_status make_node(cubed_context *ctx, cb_zone *zone, const cubed_block_operation *op,
-                              const cb_gather *gathers, cb_blockwise *out, cubed_error *err)
+                              const ways *w, cb_blockwise *out, cubed_error *err)
 {
     const cubed_block_cuts cuts = op->cuts ? *op->cuts : (cubed_block_cuts){NULL, NULL};
     const cubed_block_fn *fn;
@@ -97,18 +104,28 @@ static cubed_status make_node(cubed_context *ctx, cb_zone *zone, const cubed_blo
         if (op->inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
         CB_TRY(set_input(zone, &op->inputs[i], op->halos ? op->halos[i] : NULL,
-                         gathers ? &gathers[i] : NULL, cuts.in ? cuts.in[i] : NULL, i, &out->in[i],
-                         err));
+                         w->gathers ? &w->gathers[i] : NULL, cuts.in ? cuts.in[i] : NULL, i,
+                         &out->in[i], err));
     }
     for (int i = 0; i < op->nout; i++)
         CB_TRY(
             set_output(zone, &op->outputs[i], cuts.out ? cuts.out[i] : NULL, i, &out->out[i], err));
+    for (int i = 0; w->reaches && i < op->nin; i++) {
+        cb_block_operand *x = &out->in[i];
+        if (!w->reaches[i]) continue;
+        if (op->inputs[i].array->node.grid->ndim != out->out[0].blocks.ndim)
+            return cb_fail(err, CUBED_E_ARG, "input %d has %d axes, the output %d", i,
+                           op->inputs[i].array->node.grid->ndim, out->out[0].blocks.ndim);
+        *x = out->out[0];
+        x->dtype = op->inputs[i].array->node.dtype;
+        x->reach = w->reaches[i];
+    }
     CB_TRY(cb_blockwise_symbols(out, &symbols, err));
     return cb_block_ask(zone, fn, fn_ctx, out, &symbols, &need, err);
 }
 
-cubed_status cb_blockwise_gather(cubed_context *ctx, const cubed_block_operation *op,
-                                 const cb_gather *gathers, cubed_array **outs, cubed_error *err)
+static cubed_status add_nodes(cubed_context *ctx, const cubed_block_operation *op, const ways *w,
+                              cubed_array **outs, cubed_error *err)
 {
     const int nin = op->nin, nout = op->nout;
     cb_blockwise block;
@@ -123,7 +140,7 @@ cubed_status cb_blockwise_gather(cubed_context *ctx, const cubed_block_operation
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
         goto out;
     }
-    st = make_node(ctx, zone, op, gathers, &block, err);
+    st = make_node(ctx, zone, op, w, &block, err);
     if (st != CUBED_OK) {
         st = cb_context(err, st, "%s", op->function);
         goto out;
@@ -149,5 +166,18 @@ out:
 cubed_status cubed_blockwise(cubed_context *ctx, const cubed_block_operation *op,
                              cubed_array **outs, cubed_error *err)
 {
-    return cb_blockwise_gather(ctx, op, NULL, outs, err);
+    return add_nodes(ctx, op, &(ways){NULL, NULL}, outs, err);
+}
+
+cubed_status cb_blockwise_gather(cubed_context *ctx, const cubed_block_operation *op,
+                                 const cb_gather *gathers, cubed_array **outs, cubed_error *err)
+{
+    return add_nodes(ctx, op, &(ways){gathers, NULL}, outs, err);
+}
+
+cubed_status cb_blockwise_reach(cubed_context *ctx, const cubed_block_operation *op,
+                                const cb_reach *const *reaches, cubed_array **outs,
+                                cubed_error *err)
+{
+    return add_nodes(ctx, op, &(ways){NULL, reaches}, outs, err);
 }

@@ -1,4 +1,4 @@
-/* Functions on whole blocks, with gathered inputs: ranges that another input lists. */
+/* Functions on whole blocks, whose inputs are gathered, or reached by an affine map. */
 #ifndef CB_OPS_BLOCKWISE_H
 #define CB_OPS_BLOCKWISE_H
 
@@ -11,5 +11,11 @@ CUBED_MUST_CHECK cubed_status cb_blockwise_gather(cubed_context *ctx,
                                                   const cubed_block_operation *op,
                                                   const cb_gather *gathers, cubed_array **outs,
                                                   cubed_error *err);
+/* Like cubed_blockwise, with an entry of `reaches` for each input; an entry is NULL if the input is divided by symbols. An
+ * input with a reach has the symbols and blocks of the first output, and as many axes. */
+CUBED_MUST_CHECK cubed_status cb_blockwise_reach(cubed_context *ctx,
+                                                 const cubed_block_operation *op,
+                                                 const cb_reach *const *reaches, cubed_array **outs,
+                                                 cubed_error *err);
 
 #endif

@@ -214,7 +214,7 @@ static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
 {
     const cb_block_operand *x = &s->call->op->in[input];
     const bool too_large = cb_opt_need(p, s->need) > cb_opt_task_mem(p) && fits_when_stored(p, s);
-    if (cb_block_has_halo(x) || x->gather.most > 0) return false;
+    if (cb_block_overlaps(x) || x->gather.most > 0) return false;
     if (!is_worth_storing(p, s, input) && !too_large) return false;
     const cb_grid storable = cb_grid_storable(&x->blocks);
     return cb_grid_equal(&storable, &x->blocks);

@@ -10,6 +10,13 @@ static bool own_blocks(cb_zone *zone, cb_block_operand *x, int n)
 {
     for (int i = 0; i < n; i++) {
         if (cb_grid_own(zone, &x[i].blocks, NULL, 0, NULL) != CUBED_OK) return false;
+        if (!x[i].reach) continue;
+        const size_t items = (size_t)x[i].blocks.ndim * (size_t)x[i].blocks.ndim;
+        cb_reach *reach = cb_zone_memdup(zone, x[i].reach, sizeof *reach);
+        if (!reach) return false;
+        reach->matrix = cb_zone_memdup(zone, reach->matrix, items * sizeof *reach->matrix);
+        if (!reach->matrix) return false;
+        x[i].reach = reach;
     }
     return true;
 }
@@ -61,11 +68,19 @@ bool cb_block_has_halo(const cb_block_operand *x)
     return false;
 }
 
+bool cb_block_overlaps(const cb_block_operand *x) { return x->reach || cb_block_has_halo(x); }
+
+int64_t cb_block_most(const cb_block_operand *x, int axis)
+{
+    if (x->reach) return cb_reach_most(x->reach, &x->blocks, axis);
+    return cb_halo_most(&x->halo[axis], &x->blocks.axis[axis]);
+}
+
 bool cb_block_covers(const cb_block_operand *x, const cb_grid *array)
 {
     if (x->blocks.ndim != array->ndim) return false;
     for (int d = 0; d < array->ndim; d++) {
-        int64_t extent = x->blocks.axis[d].extent;
+        int64_t extent = x->reach ? x->reach->extent[d] : x->blocks.axis[d].extent;
         const cubed_block_halo *halo = &x->halo[d];
         if (halo->padded &&
             (cb_add_i64(extent, halo->before, &extent) || cb_add_i64(extent, halo->after, &extent)))
@@ -89,13 +104,19 @@ static bool same_gather(const cb_gather *a, const cb_gather *b)
     return a->most == b->most && a->per == b->per && a->axis == b->axis && a->ranges == b->ranges;
 }
 
+static bool same_reach(const cb_block_operand *a, const cb_block_operand *b)
+{
+    if (!a->reach || !b->reach) return a->reach == b->reach;
+    return cb_reach_equal(a->reach, b->reach, a->blocks.ndim);
+}
+
 static bool same_operands(const cb_block_operand *a, const cb_block_operand *b, int n)
 {
     for (int i = 0; i < n; i++) {
         size_t symbols = (size_t)a[i].blocks.ndim * sizeof *a[i].symbol;
         if (a[i].dtype != b[i].dtype || !cb_grid_equal(&a[i].blocks, &b[i].blocks) ||
             memcmp(a[i].symbol, b[i].symbol, symbols) != 0 || !same_halos(&a[i], &b[i]) ||
-            !same_gather(&a[i].gather, &b[i].gather))
+            !same_gather(&a[i].gather, &b[i].gather) || !same_reach(&a[i], &b[i]))
             return false;
     }
     return true;
@@ -130,7 +151,7 @@ static cubed_status check_repeated(const cb_block_operand *x, int d, bool output
 {
     for (int e = 0; e < d; e++) {
         if (x->symbol[e] != x->symbol[d]) continue;
-        if (!output && x->gather.most == 0 && !cb_block_has_halo(x) &&
+        if (!output && x->gather.most == 0 && !cb_block_overlaps(x) &&
             cb_axis_equal(&x->blocks.axis[e], &x->blocks.axis[d]))
             continue;
         return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice%s", what, number,
@@ -192,7 +213,7 @@ static cubed_status check_gather(const cb_blockwise *op, int number, const cb_sy
     if (g->most == 0) return CUBED_OK;
     bool sound = g->most > 0 && g->most <= INT64_MAX / 4 && g->per > 0 && g->axis >= 0 &&
                  g->axis < x->blocks.ndim && g->ranges >= 0 && g->ranges < number &&
-                 !cb_block_has_halo(x);
+                 !cb_block_overlaps(x);
     if (sound) {
         const cb_block_operand *ranges = &op->in[g->ranges];
         int s = x->symbol[g->axis];
@@ -204,6 +225,20 @@ static cubed_status check_gather(const cb_blockwise *op, int number, const cb_sy
         sound = d == g->axis || x->blocks.axis[d].chunk == 1;
     return sound ? CUBED_OK
                  : cb_fail(err, CUBED_E_ARG, "input %d cannot be gathered in this way", number);
+}
+
+/* Checks an input that an affine map reaches: it is divided like the first output, all of whose blocks it serves. */
+static cubed_status check_reach(const cb_blockwise *op, int number, cubed_error *err)
+{
+    const cb_block_operand *x = &op->in[number], *out = &op->out[0];
+    if (!x->reach) return CUBED_OK;
+    bool sound = x->gather.most == 0 && !cb_block_has_halo(x) &&
+                 cb_grid_equal(&x->blocks, &out->blocks) &&
+                 cb_reach_is_valid(x->reach, x->blocks.ndim);
+    for (int d = 0; sound && d < x->blocks.ndim; d++)
+        sound = x->symbol[d] >= 0 && x->symbol[d] == out->symbol[d];
+    return sound ? CUBED_OK
+                 : cb_fail(err, CUBED_E_ARG, "input %d cannot be reached in this way", number);
 }
 
 static int most_symbols(const cb_block_operand *x, int n, int most)
@@ -229,7 +264,10 @@ cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed
             if (op->out[i].symbol[d] >= 0) out->kept[op->out[i].symbol[d]] = true;
         }
     }
-    for (int i = 0; i < op->nin; i++) CB_TRY(check_gather(op, i, out, err));
+    for (int i = 0; i < op->nin; i++) {
+        CB_TRY(check_gather(op, i, out, err));
+        CB_TRY(check_reach(op, i, err));
+    }
     /* Otherwise several tasks would write one block of an output. */
     for (int i = 0; i < op->nout; i++) {
         uint32_t has = 0;

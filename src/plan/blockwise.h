@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cubed/blockwise.h"
 #include "plan/geom.h"
+#include "plan/reach.h"
 
 /* A gathered input: a call gets ranges along one axis, concatenated. A block of another input lists the ranges as pairs of
  * positions: first, and last + 1. The ranges depend on data; their maximum total length does not. */
@@ -22,6 +23,9 @@ typedef struct cb_block_operand {
     int symbol[CUBED_MAX_NDIM];
     cubed_block_halo halo[CUBED_MAX_NDIM]; /* of inputs */
     cb_gather gather;                      /* of inputs */
+    /* Of inputs, NULL for most: `blocks` are those of the first output, and a call gets the elements that its block
+     * reaches. */
+    const cb_reach *reach;
 } cb_block_operand;
 
 /* Widens a range of a block's elements by its halo. Positions are those of the array. */
@@ -45,9 +49,13 @@ typedef struct cb_symbols {
     bool kept[CUBED_MAX_NDIM]; /* some output has the symbol; other symbols are contracted */
 } cb_symbols;
 
+/* Maximum elements of a block of an input along the axis. */
+int64_t cb_block_most(const cb_block_operand *x, int axis);
 /* Returns true if the blocks with their halos cover an array of that grid. */
 bool cb_block_covers(const cb_block_operand *x, const cb_grid *array);
 bool cb_block_has_halo(const cb_block_operand *x);
+/* Returns true if blocks of an input may overlap: it has a halo or a reach. */
+bool cb_block_overlaps(const cb_block_operand *x);
 
 /* NULL if out of memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);

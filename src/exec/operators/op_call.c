@@ -42,9 +42,8 @@ static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64
     for (int i = 0; i < n; i++) {
         int64_t *shape = shapes + (ptrdiff_t)i * CUBED_MAX_NDIM;
         for (int d = 0; d < x[i].blocks.ndim; d++)
-            shape[d] = x[i].gather.most > 0 && d == x[i].gather.axis
-                           ? x[i].gather.most
-                           : cb_halo_most(&x[i].halo[d], &x[i].blocks.axis[d]);
+            shape[d] = x[i].gather.most > 0 && d == x[i].gather.axis ? x[i].gather.most
+                                                                     : cb_block_most(&x[i], d);
         blocks[i] = (cubed_block){NULL, x[i].dtype, x[i].blocks.ndim, shape, origin};
     }
 }

@@ -20,6 +20,10 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
         elements->hi[d] = one ? a->extent : cb_axis_hi(a, last[x->symbol[d]] / per);
         cb_halo_widen(&x->halo[d], a->extent, &elements->lo[d], &elements->hi[d]);
     }
+    if (x->reach) {
+        const cb_box domain = *elements;
+        cb_reach_box(x->reach, &domain, elements);
+    }
 }
 
 cb_box cb_block_contracted(const cb_stage_call *c)
@@ -63,7 +67,7 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
     if (in->program.nbranches != 1 || in->program.branches[0].ninstrs > 0) return false;
     const cb_load *l = &in->program.branches[0].loads[in->program.branches[0].results[0]];
     return l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(l->map) &&
-           cb_grid_equal(ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
+           cb_grid_equal(ir->nodes[l->node].grid, &x->blocks) && !cb_block_overlaps(x);
 }
 
 /* Gathering copies ranges of unencoded chunks, in memory or in the work directory. */
@@ -125,8 +129,7 @@ static size_t block_bytes(const cb_block_operand *x)
 {
     size_t bytes = cubed_dtype_size(x->dtype);
     if (x->gather.most > 0) return cb_sat_mul(bytes, (size_t)x->gather.most);
-    for (int d = 0; d < x->blocks.ndim; d++)
-        bytes = cb_sat_mul(bytes, (size_t)cb_halo_most(&x->halo[d], &x->blocks.axis[d]));
+    for (int d = 0; d < x->blocks.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)cb_block_most(x, d));
     return bytes;
 }
 
@@ -155,11 +158,30 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 
 /* --- What is read --------------------------------------------------------------------------------- */
 
-static void input_axes(const cb_block_operand *x, cb_blocks *axes)
+/* How the axes of an input are visited. For an input with a reach these are blocks of the largest size side by side, whose
+ * axes are kept in `largest`. */
+static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {
     const bool halo = cb_block_has_halo(x);
-    for (int d = 0; d < x->blocks.ndim; d++)
+    for (int d = 0; d < x->blocks.ndim; d++) {
         axes[d] = (cb_blocks){&x->blocks.axis[d], 1, halo ? &x->halo[d] : NULL};
+        if (!x->reach) continue;
+        largest[d] = cb_axis_regular(x->reach->extent[d], cb_max_i64(1, cb_block_most(x, d)));
+        axes[d].axis = &largest[d];
+    }
+}
+
+/* Marks the loads of an input with a reach: its blocks overlap, and begin anywhere in a chunk. */
+static void mark_overlap(const cb_program *prog)
+{
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            cb_load *l = &prog->branches[b].loads[v];
+            if (l->kind != CB_LOAD_STORED) continue;
+            l->tile = true;
+            l->reuse = CB_REUSE_ALL;
+        }
+    }
 }
 
 /* Number of times that a block of the input is loaded: once per call, except while it stays the same. */
@@ -198,10 +220,12 @@ static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *
 static void visit_input(const cubed_plan *p, cb_stage *s, int i)
 {
     cb_blocks axes[CUBED_MAX_NDIM];
+    cb_axis largest[CUBED_MAX_NDIM];
     const cb_block_operand *x = &s->call->op->in[i];
-    input_axes(x, axes);
+    input_axes(x, axes, largest);
     s->bytes_read = s->chunks_read = 0;
     cb_traffic_add_program(p, s, &s->call->inputs[i].program, axes);
+    if (x->reach) mark_overlap(&s->call->inputs[i].program);
     uint64_t per = blocks_per_call(s->call, x);
     s->bytes_read = s->bytes_read / per + (s->bytes_read % per != 0);
     s->chunks_read = s->chunks_read / per + (s->chunks_read % per != 0);
@@ -294,6 +318,7 @@ static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
     const cb_block_operand *x = &f->stage->call->op->in[i];
     const cb_program *prog = &in->program;
     cb_blocks axes[CUBED_MAX_NDIM];
+    cb_axis largest[CUBED_MAX_NDIM];
     cb_box block = {.ndim = x->blocks.ndim};
     cb_view one, *views = &one;
     if (x->gather.most > 0) return CUBED_OK;
@@ -302,7 +327,7 @@ static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
         cb_arena_may_take(f->arena, cb_read_need(f->plan, b->loads[b->results[0]].node));
         return CUBED_OK;
     }
-    input_axes(x, axes);
+    input_axes(x, axes, largest);
     for (int d = 0; d < block.ndim; d++) block.hi[d] = cb_blocks_most(&axes[d]);
     return cb_evaluate_frame(f->plan, &(cb_evaluation){.prog = prog, .gather = true}, &block, true,
                              f->arena, &views, err);

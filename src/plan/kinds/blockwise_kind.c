@@ -14,7 +14,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
         const cb_node *in = &ir->nodes[n->inputs[i]];
         if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], in->grid))
             return BAD("input %d of %s is another array", i, op->function);
-        if (whole && (cb_block_has_halo(&op->in[i]) || op->in[i].gather.most))
+        if (whole && (cb_block_overlaps(&op->in[i]) || op->in[i].gather.most))
             return BAD("input %d with elements around its blocks, or gathered", i);
         CB_TRY(cb_grid_check(&op->in[i].blocks, in->dtype, err));
     }
@@ -22,7 +22,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
     for (int i = 0; i < op->nout; i++) {
         const cb_block_operand *out = &op->out[i];
         if (!cubed_dtype_is_valid(out->dtype)) return BAD("type number %d", (int)out->dtype);
-        if (cb_block_has_halo(out) || out->gather.most)
+        if (cb_block_overlaps(out) || out->gather.most)
             return BAD("output %d with elements around its blocks, or gathered", i);
         CB_TRY(cb_grid_check(&out->blocks, out->dtype, err));
         for (int d = 0; d < out->blocks.ndim; d++) {
@@ -36,12 +36,34 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
     return CUBED_OK;
 }
 
+/* Numbers before the halos of an operand, or before its reach. */
+enum { WITHOUT_HALO, WITH_HALO, WITH_REACH, HALOS };
+
+static void put_double(cb_buf *b, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    cb_put_u(b, bits);
+}
+
+static void put_reach(cb_buf *b, const cb_reach *r, int ndim)
+{
+    cb_put_u(b, (uint64_t)r->margin);
+    for (int d = 0; d < ndim; d++) {
+        cb_put_u(b, (uint64_t)r->extent[d]);
+        cb_put_u(b, (uint64_t)r->end[d]);
+        put_double(b, r->offset[d]);
+        for (int j = 0; j < ndim; j++) put_double(b, r->matrix[d * ndim + j]);
+    }
+}
+
 static void put_operand(cb_buf *b, const cb_block_operand *x)
 {
     cb_put_u(b, (uint64_t)x->dtype);
     cb_put_grid(b, &x->blocks);
     for (int d = 0; d < x->blocks.ndim; d++) cb_put_i(b, x->symbol[d]);
-    cb_put_u(b, cb_block_has_halo(x));
+    cb_put_u(b, x->reach ? WITH_REACH : cb_block_has_halo(x) ? WITH_HALO : WITHOUT_HALO);
+    if (x->reach) put_reach(b, x->reach, x->blocks.ndim);
     for (int d = 0; d < x->blocks.ndim && cb_block_has_halo(x); d++) {
         cb_put_u(b, (uint64_t)x->halo[d].before);
         cb_put_u(b, (uint64_t)x->halo[d].after);
@@ -65,6 +87,32 @@ static void put_block(cb_buf *b, const cb_node *n)
     cb_put_u(b, (uint64_t)n->output);
 }
 
+static double get_double(cb_reader *r)
+{
+    const uint64_t bits = cb_get_u(r);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static const cb_reach *get_reach(cb_reader *r, int ndim)
+{
+    cb_reach *reach = cb_zone_alloc(r->zone, sizeof *reach);
+    double *matrix = cb_zone_alloc(r->zone, (size_t)ndim * (size_t)ndim * sizeof *matrix);
+    if (!reach || !matrix) {
+        r->bad = true;
+        return NULL;
+    }
+    *reach = (cb_reach){.margin = cb_get_n(r, CB_REACH_MARGIN + 1), .matrix = matrix};
+    for (int d = 0; d < ndim && !r->bad; d++) {
+        reach->extent[d] = (int64_t)cb_get_u(r);
+        reach->end[d] = (cb_reach_end)cb_get_n(r, CB_REACH_ENDS);
+        reach->offset[d] = get_double(r);
+        for (int j = 0; j < ndim; j++) matrix[d * ndim + j] = get_double(r);
+    }
+    return reach;
+}
+
 static void get_operand(cb_reader *r, cb_block_operand *x)
 {
     x->dtype = (cubed_dtype)cb_get_n(r, INT32_MAX);
@@ -76,8 +124,9 @@ static void get_operand(cb_reader *r, cb_block_operand *x)
     }
     memset(x->halo, 0, sizeof x->halo);
     x->gather = (cb_gather){.most = 0};
-    bool halo = cb_get_n(r, 2) != 0;
-    for (int d = 0; halo && d < x->blocks.ndim && !r->bad; d++) {
+    const int halo = cb_get_n(r, HALOS);
+    x->reach = halo == WITH_REACH && !r->bad ? get_reach(r, x->blocks.ndim) : NULL;
+    for (int d = 0; halo == WITH_HALO && d < x->blocks.ndim && !r->bad; d++) {
         x->halo[d].before = (int64_t)cb_get_u(r);
         x->halo[d].after = (int64_t)cb_get_u(r);
         x->halo[d].padded = cb_get_n(r, 2) != 0;

@@ -1,0 +1,36 @@
+/* Inputs of functions on blocks that are read where an affine map leads: images that are rotated, scaled or moved. */
+#ifndef CB_PLAN_REACH_H
+#define CB_PLAN_REACH_H
+
+#include "plan/geom.h"
+
+/* The elements that stand for positions beyond the ends of an axis. */
+typedef enum cb_reach_end {
+    CB_REACH_CLAMP,       /* elements at the end */
+    CB_REACH_REFLECT,     /* elements mirrored about the edge: a period of 2 n */
+    CB_REACH_MIRROR,      /* elements mirrored about the last element: a period of 2 n - 2 */
+    CB_REACH_WRAP,        /* elements from the other end: a period of n */
+    CB_REACH_WRAP_POINTS, /* the same with a period of n - 1 */
+    CB_REACH_ENDS
+} cb_reach_end;
+
+/* Element i of the domain needs the elements of an array around the position matrix * i + offset. The domain and the array
+ * have the same number of axes. */
+typedef struct cb_reach {
+    int64_t extent[CUBED_MAX_NDIM]; /* of the array */
+    int64_t margin; /* elements on each side of a position, at most CB_REACH_MARGIN */
+    cb_reach_end end[CUBED_MAX_NDIM];
+    double offset[CUBED_MAX_NDIM];
+    const double *matrix; /* ndim rows, for axes of the array, of ndim columns */
+} cb_reach;
+#define CB_REACH_MARGIN 64
+
+/* Returns false for numbers that are not finite, a margin or an end out of range, or an array without elements. */
+bool cb_reach_is_valid(const cb_reach *r, int ndim);
+bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim);
+/* The elements of the array that a box of the domain needs; empty for an empty box. */
+void cb_reach_box(const cb_reach *r, const cb_box *domain, cb_box *out);
+/* Maximum elements along axis d of the array that a block of the domain needs. */
+int64_t cb_reach_most(const cb_reach *r, const cb_grid *blocks, int d);
+
+#endif
