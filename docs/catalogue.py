@@ -52,6 +52,7 @@ IN_PLACE = {
 HOMES = {
     "linalg": "cubed.linalg",
     "fft": "cubed.fft",
+    "interpolation": "cubed.ndimage",
     "morphology": "cubed.ndimage",
     "ndimage": "cubed.ndimage",
     "remapping": "cubed.remapping",

@@ -25,7 +25,7 @@ from read_catalogue import Function, Param
 
 WIDTH = 100
 #: The most choices that are the type of a parameter in a docstring.
-MOST_LISTED = 8
+MOST_LISTED = 7
 SLOTS = 1024
 
 HEADER = '''\
@@ -61,6 +61,7 @@ TITLES = {
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
     "math": "Angles and parts of numbers",
+    "interpolation": "Interpolation of images",
     "morphology": "Morphology of images",
     "ndimage": "Filters of images",
     "numeric": "Numbers",
@@ -90,6 +91,7 @@ TYPES = {
     frozenset({"INTS"}): ("Sequence[int]", "sequence of int"),
     frozenset({"BOOL", "NONE"}): ("bool | None", "bool or None"),
     frozenset({"FLOAT"}): ("float", "float"),
+    frozenset({"COMPLEX", "FLOAT"}): ("complex", "complex"),
     frozenset({"FLOAT", "FLOATS"}): ("Any", "float or array_like of float"),
     frozenset({"FLOATS"}): ("Any", "array_like of float"),
     frozenset({"LIST"}): ("Any", "array_like of float"),

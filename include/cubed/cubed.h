@@ -16,6 +16,7 @@
 #include "cubed/fields.h"
 #include "cubed/filters.h"
 #include "cubed/groupby.h"
+#include "cubed/interpolation.h"
 #include "cubed/new_file.h"
 #include "cubed/plan.h"
 #include "cubed/remap.h"

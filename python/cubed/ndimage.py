@@ -34,6 +34,15 @@ from cubed.blocks._groupby import groupby_reduce
 from cubed.exceptions import ArrayExistsError
 from cubed.functions._calls import type_for
 from cubed.functions.grids import unravel_index
+from cubed.functions.interpolation import (
+    affine_transform,
+    map_coordinates,
+    rotate,
+    shift,
+    spline_filter,
+    spline_filter1d,
+    zoom,
+)
 from cubed.functions.manipulation import broadcast_to, stack
 from cubed.functions.morphology import (
     binary_closing,
@@ -76,6 +85,7 @@ from cubed.io._store import store as write
 from cubed.planning._compute import compute
 
 __all__ = [
+    "affine_transform",
     "binary_closing",
     "binary_dilation",
     "binary_erosion",
@@ -100,6 +110,7 @@ __all__ = [
     "iterate_structure",
     "label",
     "laplace",
+    "map_coordinates",
     "maximum",
     "maximum_filter",
     "maximum_filter1d",
@@ -117,7 +128,11 @@ __all__ = [
     "prewitt",
     "pyramid",
     "rank_filter",
+    "rotate",
+    "shift",
     "sobel",
+    "spline_filter",
+    "spline_filter1d",
     "standard_deviation",
     "sum",
     "sum_labels",
@@ -125,6 +140,7 @@ __all__ = [
     "uniform_filter1d",
     "variance",
     "white_tophat",
+    "zoom",
 ]
 
 _SCIPY = "scipy.ndimage"

@@ -360,6 +360,30 @@ cubed_status cubed_filter_correlate1d(cubed_array *x, int axis, const double *we
     return cb_filter_correlate1d("correlate1d", x, axis, weights, n, origin, options, out, err);
 }
 
+cubed_status cb_filter_correlate_axes(const char *name, cubed_array *x, uint32_t axes,
+                                      const double *weights, int n,
+                                      const cubed_filter_options *options, cubed_array **out,
+                                      cubed_error *err)
+{
+    const size_t part = (size_t)n * sizeof *weights;
+    const size_t size = sizeof(cb_filter_params) + part * (size_t)__builtin_popcount(axes);
+    settings o;
+    CB_TRY(take_options(name, x, options, &o, err));
+    cb_filter_params *p = cb_alloc(&x->ctx->alloc, size);
+    if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: %d weights", n);
+    *p = (cb_filter_params){.kind = CB_FILTER_CORRELATE, .axes = axes};
+    char *to = (char *)(p + 1);
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        if (!(axes >> d & 1)) continue;
+        p->before[d] = p->after[d] = n / 2;
+        memcpy(to, weights, part);
+        to += part;
+    }
+    const cubed_status st = filter(name, x, p, size, &o, out, err);
+    cb_free(&x->ctx->alloc, p, size);
+    return st;
+}
+
 /* --- Boxes -------------------------------------------------------------------------------------------- */
 
 static cubed_status set_box(const char *name, int ndim, const int64_t *size, const settings *o,

@@ -39,6 +39,8 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_rolling,
     &cb_block_filter,
     &cb_block_remap,
+    &cb_block_interpolate,
+    &cb_block_interpolate_at,
     &cb_block_fft,
     &cb_block_rfft,
     &cb_block_irfft,

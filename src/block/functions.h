@@ -24,6 +24,8 @@ extern const cubed_block_fn cb_block_group;
 extern const cubed_block_fn cb_block_rolling;
 extern const cubed_block_fn cb_block_filter;
 extern const cubed_block_fn cb_block_remap;
+extern const cubed_block_fn cb_block_interpolate;
+extern const cubed_block_fn cb_block_interpolate_at;
 extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
 extern const cubed_block_fn cb_block_replace;

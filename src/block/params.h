@@ -200,6 +200,35 @@ typedef struct cb_filter_params {
     uint32_t axes; /* bit d: the filter goes along axis d; 0 for boxes */
 } cb_filter_params;
 
+/* Elements of an image beyond its ends; the order is that of cubed_spline_boundary. */
+typedef enum cb_interpolate_end {
+    CB_INTERPOLATE_REFLECT,
+    CB_INTERPOLATE_MIRROR,
+    CB_INTERPOLATE_NEAREST,
+    CB_INTERPOLATE_WRAP,
+    CB_INTERPOLATE_CONSTANT,
+    CB_INTERPOLATE_GRID_WRAP,
+    CB_INTERPOLATE_GRID_CONSTANT,
+    CB_INTERPOLATE_ENDS
+} cb_interpolate_end;
+
+/* "interpolate": a part of an image of coefficients, float64 or complex128, and a result for each element of the output's
+ * block, at the position that an affine map has. The map follows as doubles: for each axis of the image an offset, then
+ * `ndim` rows of factors, or, if `diagonal`, one factor for each axis: position = (index + offset) * factor. `centred`
+ * counts diagonal positions from the edges of elements.
+ *
+ * "interpolate_at": blocks of an image, which are passed one after another, and positions: float64, an axis of the image's
+ * axes in front of the output's. Outputs are sums, float64 or complex128, and results. No map follows. */
+typedef struct cb_interpolate_params {
+    int64_t extent[CUBED_MAX_NDIM]; /* of the image */
+    int64_t pad; /* elements in front of interpolated axes that positions do not count */
+    double value, imaginary;   /* element beyond the ends */
+    int32_t order;             /* of the splines, 0 to 5 */
+    int32_t end;               /* cb_interpolate_end */
+    int32_t diagonal, centred; /* 0 or 1 */
+    uint32_t kept, unused;     /* bit d: axis d is not interpolated, as of order 0; 0 */
+} cb_interpolate_params;
+
 /* Whether a kind takes all elements of a box at once. */
 static inline bool cb_filter_takes_box(int32_t kind) { return kind >= CB_FILTER_RANK; }
 

@@ -175,24 +175,15 @@ static void copy_numbers(const cubed_value *v, double **to)
     }
 }
 
-cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, cb_image_box *out)
+/* Copies the numbers of nested lists with these extents to *out. */
+static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents, int depth,
+                                 cb_image_box *out)
 {
     const char *name = c->function->params[i].name;
     const cubed_value *v = &c->values[i];
-    int64_t extents[CUBED_MAX_NDIM];
-    const int depth = measure(v, extents);
-    *out = (cb_image_box){.n = 1};
-    if (depth != image->naxes)
-        return cb_call_blame(c, i,
-                             cb_fail(c->err, CUBED_E_ARG,
-                                     "%s: %s has %d axes, expected one for each axis that is "
-                                     "filtered: %d",
-                                     c->function->name, name, depth, image->naxes));
-    for (int d = 0; d < image->ndim; d++) out->size[d] = 1;
-    for (int k = 0; k < depth; k++) {
-        out->size[image->axes[k]] = extents[k];
+    out->n = 1;
+    for (int k = 0; k < depth; k++)
         if (cb_mul_i64(out->n, extents[k], &out->n) || out->n > INT32_MAX) out->n = INT32_MAX;
-    }
     if (out->n == 0)
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,
@@ -212,6 +203,32 @@ cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, c
     double *to = out->numbers;
     copy_numbers(v, &to);
     return CUBED_OK;
+}
+
+cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, cb_image_box *out)
+{
+    int64_t extents[CUBED_MAX_NDIM];
+    const int depth = measure(&c->values[i], extents);
+    *out = (cb_image_box){.n = 1};
+    if (depth != image->naxes)
+        return cb_call_blame(c, i,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "%s: %s has %d axes, expected one for each axis that is "
+                                     "filtered: %d",
+                                     c->function->name, c->function->params[i].name, depth,
+                                     image->naxes));
+    for (int d = 0; d < image->ndim; d++) out->size[d] = 1;
+    for (int k = 0; k < depth; k++) out->size[image->axes[k]] = extents[k];
+    return take_numbers(c, i, extents, depth, out);
+}
+
+cubed_status cb_image_table_take(const cb_call *c, int i, int *depth, cb_image_box *out)
+{
+    int64_t extents[CUBED_MAX_NDIM];
+    *out = (cb_image_box){.n = 1};
+    *depth = measure(&c->values[i], extents);
+    memcpy(out->size, extents, (size_t)*depth * sizeof *extents);
+    return take_numbers(c, i, extents, *depth, out);
 }
 
 void cb_image_box_free(const cb_call *c, cb_image_box *box)

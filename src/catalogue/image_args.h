@@ -82,6 +82,9 @@ typedef struct cb_image_box {
 /* Free *out with cb_image_box_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image,
                                                 cb_image_box *out);
+/* An array of numbers with *depth axes of any extents, which are out->size. */
+CUBED_MUST_CHECK cubed_status cb_image_table_take(const cb_call *c, int i, int *depth,
+                                                  cb_image_box *out);
 void cb_image_box_free(const cb_call *c, cb_image_box *box);
 
 /* A structuring element from the parameters size, footprint and, unless `heights` is -1, structure. */

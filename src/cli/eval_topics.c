@@ -66,6 +66,10 @@ const cli_topic eval_topics[] = {
               "bilinear, nearest or distance "
               "(neighbours=4), with skipna=False, na_threshold=0.5; grid_coordinates(\"n80\") "
               "remap_weights apply_weights"},
+    {"interpolation",
+     "zoom(x, 0.5) shift(x, (1, -2.5)) rotate(x, 30, axes=(1, 2), reshape=False) "
+     "affine_transform(x, ((0.8, 0), (0, 1)), offset=) map_coordinates(x, coordinates) "
+     "spline_filter spline_filter1d (x, 3), all with order=1, mode=\"nearest\", cval=, output="},
     {"calendars",
      "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
      "any reduction by group, also quantile(x, 0.9, groupby=\"time.month\"), "

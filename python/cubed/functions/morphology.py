@@ -401,7 +401,8 @@ def black_tophat(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -469,7 +470,8 @@ def grey_closing(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -537,7 +539,8 @@ def grey_dilation(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -607,7 +610,8 @@ def grey_erosion(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -677,7 +681,8 @@ def grey_opening(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -745,7 +750,8 @@ def morphological_gradient(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -818,7 +824,8 @@ def morphological_laplace(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -891,7 +898,8 @@ def white_tophat(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0

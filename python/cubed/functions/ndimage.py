@@ -60,7 +60,8 @@ def convolve1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
@@ -111,7 +112,8 @@ def correlate1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
@@ -164,7 +166,8 @@ def gaussian_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     truncate : float, default 4
@@ -228,7 +231,8 @@ def gaussian_filter1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     truncate : float, default 4
@@ -289,7 +293,8 @@ def gaussian_gradient_magnitude(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     truncate : float, default 4
@@ -353,7 +358,8 @@ def gaussian_laplace(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     truncate : float, default 4
@@ -399,7 +405,8 @@ def laplace(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     axes : int, tuple of int or None
@@ -449,7 +456,8 @@ def maximum_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -510,7 +518,8 @@ def maximum_filter1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
@@ -564,7 +573,8 @@ def median_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -627,7 +637,8 @@ def minimum_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -688,7 +699,8 @@ def minimum_filter1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
@@ -745,7 +757,8 @@ def percentile_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -801,7 +814,8 @@ def prewitt(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
 
@@ -853,7 +867,8 @@ def rank_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -909,7 +924,8 @@ def sobel(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
 
@@ -954,7 +970,8 @@ def uniform_filter(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int or tuple of int, default 0
@@ -1007,7 +1024,8 @@ def uniform_filter1d(
     mode : str or sequence of str, default "reflect"
         The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
         or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``).
+        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
+        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
     cval : float, default 0
         The element beyond the ends for ``"constant"``.
     origin : int, default 0
