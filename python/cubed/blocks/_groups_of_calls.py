@@ -134,7 +134,7 @@ def groupby_reduction(
     while count(cuts(parts[0]._x)[-1]) > several[x.ndim]:
         parts = level(title, combine, parts, several, step.types, 0, ((x.ndim, 1),))
     last = replace(combine, aggregate=aggregate_func, last=True)
-    return finish(title, last, parts, (x.ndim,), False, np.dtype(dtype), 0)
+    return finish(title, last, parts, (x.ndim,), {}, np.dtype(dtype), 0)
 
 
 def _dummy(split_every: Any, axis: int, dummy: int) -> Any:

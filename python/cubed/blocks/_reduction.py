@@ -12,7 +12,6 @@ import numpy as np
 from cubed.array._array import Array
 from cubed.array._calls import (
     Cut,
-    Operand,
     Output,
     count,
     cut_of,
@@ -28,7 +27,7 @@ from cubed.array._select import flatten
 from cubed.base._dtypes import name_of
 from cubed.base._types import DTypeLike, NDArray
 from cubed.blocks._apply import wants_keyword
-from cubed.blocks._tree import groups_of, scan
+from cubed.blocks._tree import finish, groups_of, operands_of, scan
 from cubed.io._create import as_lazy
 from cubed.runtime._call import refuse_masked_result, to_array
 
@@ -331,7 +330,7 @@ class Tree:
             Output(t, made + [(n, max(1, n)) for n in tail], indices + (None,) * len(tail))
             for t, tail in zip(form.types, form.tails, strict=True)
         ]
-        operands, unified = self._operands(arrays, grouped)
+        operands, unified = operands_of(arrays, grouped)
         spec = arrays[0]._spec
         parts = run_blocks(self.title, step, operands, unified, outputs, self.extra_mem, spec)
         return parts, form
@@ -343,35 +342,11 @@ class Tree:
         step = replace(step, pieces=self._pieces(step, mine, whole))
         if dtype is None:
             dtype = np.asarray(step.tried(arrays)).dtype
-        kept: list[tuple[int | None, Cut]] = []
-        for a, cut in enumerate(mine):
-            if a not in self.axes:
-                kept.append((a, cut))
-            elif step.keepdims:
-                n = self._extent(step, arrays, a, cut[0])
-                kept.append((None, (n, max(1, n))))
-        out = Output(dtype, [c for _, c in kept], tuple(i for i, _ in kept))
-        operands, unified = self._operands(arrays, mine)
-        spec = arrays[0]._spec
-        return run_blocks(self.title, step, operands, unified, [out], self.extra_mem, spec)[0]
-
-    def _operands(
-        self, arrays: Sequence[Array], grouped: Sequence[Cut]
-    ) -> tuple[list[Operand], dict[Hashable, list[Cut]]]:
-        """Arrays in the same blocks. Axes of extent 1, and further axes, go to all calls."""
-        ndim = len(grouped)
-        operands = []
-        unified: dict[Hashable, list[Cut]] = {
-            d: [cut if x.shape[d] == cut[0] else (1, 1) for x in arrays]
-            for d, cut in enumerate(grouped)
-        }
-        for i, x in enumerate(arrays):
-            tail = tuple((i, d) for d in range(ndim, x.ndim))
-            operands.append(Operand(x._x, (*range(ndim), *tail)))
-            for index in tail:
-                n = x.shape[index[1]]
-                unified[index] = [(n, max(1, n))]
-        return operands, unified
+        kept = {}
+        if step.keepdims:
+            kept = {a: self._extent(step, arrays, a, mine[a][0]) for a in self.axes}
+        axes, ndim = self.axes, step.ndim
+        return finish(self.title, step, arrays, axes, kept, dtype, self.extra_mem, ndim)
 
     def _pieces(
         self, step: Step, mine: Sequence[Cut], several: Mapping[int, int]

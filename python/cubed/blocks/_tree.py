@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -171,7 +171,8 @@ def reduction(
     )
     if dtype is None:
         dtype = types[0] if aggregate_func is None else _tried(title, first, last, x)
-    return finish(title, last, partial, axes, keepdims, np.dtype(dtype), extra_projected_mem)
+    kept = dict.fromkeys(axes, 1) if keepdims else {}
+    return finish(title, last, partial, axes, kept, np.dtype(dtype), extra_projected_mem)
 
 
 def _partial(
@@ -230,27 +231,33 @@ def level(
     groups: Sequence[tuple[int, int]],
 ) -> tuple[Array, ...]:
     """Applies a step to groups of so many blocks along its axes."""
-    operands, unified, cut_out = _grouped(arrays, groups, several)
-    indices = tuple(range(arrays[0].ndim))
-    outputs = [Output(dtype, cut_out, indices) for dtype in types]
+    became = dict(groups)
+    mine = [merged(c, several.get(a, 1), f"axis {a}") for a, c in enumerate(cuts(arrays[0]._x))]
+    made = [
+        cut_of((became[a],) * count(c), f"axis {a}") if a in became else c
+        for a, c in enumerate(mine)
+    ]
+    operands, unified = operands_of(arrays, mine)
+    outputs = [Output(dtype, made, tuple(range(len(made)))) for dtype in types]
     return run_blocks(title, step, operands, unified, outputs, extra_mem, arrays[0]._spec)
 
 
-def _grouped(
-    arrays: Sequence[Array], groups: Sequence[tuple[int, int]], several: Mapping[int, int]
-) -> tuple[list[Operand], dict[Any, list[Cut]], list[Cut]]:
-    became = dict(groups)
-    ndim = arrays[0].ndim
-    mine = cuts(arrays[0]._x)
-    after = []
-    for a, (extent, chunk) in enumerate(mine):
-        if a not in became:
-            after.append((extent, chunk))
-            continue
-        mine[a] = merged((extent, chunk), several[a], f"axis {a}")
-        after.append(cut_of((became[a],) * count(mine[a]), f"axis {a}"))
-    operands = [Operand(x._x, tuple(range(ndim))) for x in arrays]
-    return operands, {a: [mine[a]] * len(arrays) for a in range(ndim)}, after
+def operands_of(
+    arrays: Sequence[Array], mine: Sequence[Cut]
+) -> tuple[list[Operand], dict[Hashable, list[Cut]]]:
+    """Arrays in the same blocks. Axes of extent 1, and further axes, go to all calls."""
+    ndim = len(mine)
+    operands = []
+    unified: dict[Hashable, list[Cut]] = {
+        d: [cut if x.shape[d] == cut[0] else (1, 1) for x in arrays] for d, cut in enumerate(mine)
+    }
+    for i, x in enumerate(arrays):
+        tail = tuple((i, d) for d in range(ndim, x.ndim))
+        operands.append(Operand(x._x, (*range(ndim), *tail)))
+        for index in tail:
+            n = x.shape[index[1]]
+            unified[index] = [(n, max(1, n))]
+    return operands, unified
 
 
 def finish(
@@ -258,22 +265,24 @@ def finish(
     step: Runner,
     partial: Sequence[Array],
     axes: Sequence[int],
-    keepdims: bool,
+    kept: Mapping[int, int],
     dtype: np.dtype[Any],
     extra_mem: int,
+    ndim: int | None = None,
 ) -> Array:
-    """The last step: what is left along the axes comes whole."""
-    ndim = partial[0].ndim
-    operands = [Operand(x._x, tuple(range(ndim))) for x in partial]
-    mine = cuts(partial[0]._x)
-    unified: dict[Any, list[Cut]] = {a: [mine[a]] * len(partial) for a in range(ndim)}
-    kept: list[tuple[int | None, Cut]] = []
-    for a in range(ndim):
-        if a not in axes:
-            kept.append((a, mine[a]))
-        elif keepdims:
-            kept.append((None, (1, 1)))
-    out = Output(dtype, [c for _, c in kept], tuple(i for i, _ in kept))
+    """The last step: what is left along the axes comes whole.
+
+    `kept` has the extents of those axes that the result keeps. Arrays may have further axes than
+    the first `ndim`.
+    """
+    mine = cuts(partial[0]._x)[:ndim]
+    operands, unified = operands_of(partial, mine)
+    left: list[tuple[int | None, Cut]] = [
+        (None, (kept[a], max(1, kept[a]))) if a in axes else (a, cut)
+        for a, cut in enumerate(mine)
+        if a not in axes or a in kept
+    ]
+    out = Output(dtype, [c for _, c in left], tuple(i for i, _ in left))
     return run_blocks(title, step, operands, unified, [out], extra_mem, partial[0]._spec)[0]
 
 
@@ -375,7 +384,8 @@ def arg_reduction(
     while count(cuts(partial[0]._x)[a]) > several[a]:
         partial = level(title, step, partial, several, types, extra_projected_mem, groups)
     last = replace(step, outputs=None, aggregate=_position, drop=() if keepdims else (a,))
-    return finish(title, last, partial, (a,), keepdims, types[0], extra_projected_mem)
+    kept = {a: 1} if keepdims else {}
+    return finish(title, last, partial, (a,), kept, types[0], extra_projected_mem)
 
 
 # --- Running totals -------------------------------------------------------------------------------
