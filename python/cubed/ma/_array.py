@@ -646,9 +646,7 @@ class MaskedArray(Operators):
 
     def _beyond(self, largest: bool) -> Array:
         """The data with a value in place of masked elements that no extreme is."""
-        return _where(
-            self._hidden, _least(self.dtype) if largest else _greatest(self.dtype), self._values
-        )
+        return _where(self._hidden, _bound(self.dtype, largest), self._values)
 
     def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
         extreme = _reductions.max if largest else _reductions.min
@@ -866,9 +864,7 @@ class MaskedArray(Operators):
         >>> print(x.cumsum().compute())
         [1.0 -- 7.0]
         """
-        x = self.ravel() if axis is None else self
-        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
-        return MaskedArray(cumulative_sum(x.filled(0), axis=d, dtype=dtype), x.mask, self._fill)
+        return self._running(cumulative_sum, 0, axis, dtype)
 
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> MaskedArray:
         """Running products. Masked elements count as 1 and stay masked.
@@ -892,9 +888,13 @@ class MaskedArray(Operators):
         >>> print(x.cumprod().compute())
         [1.0 -- 6.0]
         """
+        return self._running(cumulative_prod, 1, axis, dtype)
+
+    def _running(self, total: Any, start: int, axis: int | None, dtype: DTypeLike) -> MaskedArray:
+        """Running sums or products, in which masked elements count as `start`."""
         x = self.ravel() if axis is None else self
-        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
-        return MaskedArray(cumulative_prod(x.filled(1), axis=d, dtype=dtype), x.mask, self._fill)
+        (d,) = normalize_axes(axis or 0, x.ndim)
+        return MaskedArray(total(x.filled(start), axis=d, dtype=dtype), x.mask, self._fill)
 
     def anom(self, axis: Axis = None, dtype: DTypeLike = None) -> MaskedArray:
         """The elements less their mean.
@@ -984,30 +984,18 @@ def checked_fill(value: Any, dtype: np.dtype[Any]) -> Any:
     return _ma.MaskedArray(np.empty((), dtype), fill_value=value).fill_value
 
 
-def _least(dtype: np.dtype[Any]) -> Any:
-    """The lower bound of all elements of a type, except for NaN and NaT."""
+def _bound(dtype: np.dtype[Any], is_lower: bool) -> Any:
+    """The lower or upper bound of all elements of a type, except for NaN and NaT."""
     if dtype.kind == "b":
-        return np.False_
-    if dtype.kind in "iu":
-        return dtype.type(np.iinfo(dtype).min)
-    if dtype.kind in "mM":
-        return np.array(np.iinfo(np.int64).min + 1).astype(dtype)[()]  # the least integer is NaT
-    return _infinite(dtype, -math.inf)
-
-
-def _greatest(dtype: np.dtype[Any]) -> Any:
-    """The upper bound of all elements of a type, except for NaN and NaT."""
-    if dtype.kind == "b":
-        return np.True_
+        return np.bool_(not is_lower)
     if dtype.kind in "iumM":
-        integers = np.int64 if dtype.kind in "mM" else dtype
-        return np.array(np.iinfo(integers).max).astype(dtype)[()]
-    return _infinite(dtype, math.inf)
-
-
-def _infinite(dtype: np.dtype[Any], value: float) -> Any:
+        info = np.iinfo(np.int64 if dtype.kind in "mM" else dtype)
+        # The smallest integer is NaT.
+        bound = info.min + (dtype.kind in "mM") if is_lower else info.max
+        return np.array(bound).astype(dtype)[()]
     if kind_of(dtype) not in "fc":
         raise TypeError(f"max and min of a masked array are not defined for {dtype}")
+    value = -math.inf if is_lower else math.inf
     return dtype.type(complex(value, value) if dtype.kind == "c" else value)
 
 
