@@ -70,36 +70,14 @@ from cubed.array_api.writing_functions import *  # noqa: F403
 __array_api_version__ = "2025.12"
 
 if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is there
-    __all__ = [
-        "__array_api_version__",
-        "__array_namespace_info__",
-        "fft",
-        "lib",
-        "linalg",
-    ]
-    __all__ += bit_functions.__all__
-    __all__ += block_functions.__all__
-    __all__ += calendar_functions.__all__
-    __all__ += composed_functions.__all__
-    __all__ += constants.__all__
-    __all__ += creation_functions.__all__
-    __all__ += data_type_functions.__all__
-    __all__ += dtypes.__all__
-    __all__ += elementwise_functions.__all__
-    __all__ += indexing_functions.__all__
-    __all__ += linear_algebra_functions.__all__
-    __all__ += manipulation_functions.__all__
-    __all__ += missing_functions.__all__
-    __all__ += binning_functions.__all__
-    __all__ += choosing_functions.__all__
-    __all__ += grid_functions.__all__
-    __all__ += joining_functions.__all__
-    __all__ += signal_functions.__all__
-    __all__ += numpy_functions.__all__
-    __all__ += ufunc_functions.__all__
-    __all__ += searching_functions.__all__
-    __all__ += set_functions.__all__
-    __all__ += sorting_functions.__all__
-    __all__ += statistical_functions.__all__
-    __all__ += utility_functions.__all__
-    __all__ += writing_functions.__all__
+    __all__ = ["__array_api_version__", "__array_namespace_info__", "fft", "lib", "linalg"]
+    for _module in (
+        binning_functions, bit_functions, block_functions, calendar_functions,
+        choosing_functions, composed_functions, constants, creation_functions,
+        data_type_functions, dtypes, elementwise_functions, grid_functions, indexing_functions,
+        joining_functions, linear_algebra_functions, manipulation_functions, missing_functions,
+        numpy_functions, searching_functions, set_functions, signal_functions,
+        sorting_functions, statistical_functions, ufunc_functions, utility_functions,
+        writing_functions,
+    ):  # fmt: skip
+        __all__ += _module.__all__

@@ -46,3 +46,15 @@ def elemwise(function: Any, *args: Any, **options: Any) -> Array:
     from cubed.array import _elements  # lazy: imports the code that calls users' functions
 
     return _elements.elemwise(function, *args, **options)
+
+
+def by_blocks(ufunc: np.ufunc, *args: Any) -> Any:
+    """Calls a ufunc on blocks; NotImplemented for several results, or Python's objects."""
+    if ufunc.nout != 1:
+        return NotImplemented
+    given = [a if np.isscalar(a) else as_lazy(a) for a in args]
+    if not any(isinstance(a, Array) for a in given):
+        raise TypeError(f"{ufunc.__name__}: operands are numbers, expected an array at least")
+    samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in given]
+    dtype = np.asarray(ufunc(*samples)).dtype
+    return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *given, dtype=dtype)

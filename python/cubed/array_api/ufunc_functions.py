@@ -5,14 +5,14 @@ Ufuncs that the engine does not have are computed by NumPy, block by block.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Unpack
 
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._operands import is_scalar
-from cubed.array_api._elementwise import elemwise
-from cubed.array_api._ufunc_options import UfuncOptions, loop_types, with_options
+from cubed.array_api._elementwise import by_blocks
+from cubed.array_api._ufunc_options import UfuncOptions, with_options
 from cubed.array_api.elementwise_functions import (
     abs,
     acos,
@@ -32,7 +32,6 @@ from cubed.array_api.elementwise_functions import (
     remainder,
 )
 from cubed.functions.math import deg2rad, rad2deg
-from cubed.io._create import as_lazy
 
 __all__ = [
     "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
@@ -63,13 +62,7 @@ true_divide = divide
 def _by_numpy(ufunc: np.ufunc, *args: Any, **options: Unpack[UfuncOptions]) -> Array:
     """A ufunc with one result, computed by NumPy."""
 
-    def called(*xs: Any) -> Array:
-        arrays = [x if is_scalar(x) else as_lazy(x) for x in xs]
-        if all(is_scalar(x) for x in arrays):
-            raise TypeError(f"{ufunc.__name__}: operands are numbers, expected an array at least")
-        return elemwise(ufunc, *arrays, dtype=loop_types(ufunc, *arrays)[-1])
-
-    return with_options(ufunc, called, args, **options)
+    return with_options(ufunc, functools.partial(by_blocks, ufunc), args, **options)
 
 
 def cbrt(x: Any, /, **options: Unpack[UfuncOptions]) -> Array:

@@ -9,28 +9,8 @@ from cubed import array_api as xp
 from cubed.array._array import Array
 from cubed.blocks._apply import apply_along_axis
 
-#: NumPy's names that the namespace has by another name.
-_NAMES = {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "conjugate": "conj",
-    "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift",
-    "power": "pow",
-    "true_divide": "divide",
-    "concatenate": "concat",
-    "amax": "max",
-    "amin": "min",
-    "degrees": "rad2deg",
-    "radians": "deg2rad",
-}
+#: NumPy's names that the namespace does not have, and those of the same functions in it.
+_NAMES = {"amax": "max", "amin": "min"}
 
 #: Where functions of NumPy's other modules are in the namespace.
 _MODULES = {

@@ -9,9 +9,9 @@ import numpy as np
 
 from cubed import array_api as xp
 from cubed.array._array import Array
-from cubed.array._elements import elemwise
 from cubed.array._neighbours import ask_ufunc, has_ufunc
 from cubed.array._operands import normalize_axis, to_numpy
+from cubed.array_api._elementwise import by_blocks
 from cubed.array_api._ufunc_options import with_options
 from cubed.base._dtypes import kind_of
 from cubed.blocks._tree import reduction, scan
@@ -134,7 +134,7 @@ def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return NotImplemented if func is None or kwargs else func(*args)
     if set(kwargs) - {"dtype", "out", "where"}:
         return NotImplemented
-    function = functools.partial(_by_blocks, ufunc) if func is None else func
+    function = functools.partial(by_blocks, ufunc) if func is None else func
     return with_options(ufunc, function, args, **kwargs)
 
 
@@ -225,12 +225,3 @@ def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype:
     if not parts:
         return _reduced(ufunc, x, a, dtype, True)[(*before, slice(0, 0))]
     return xp.concat(parts, axis=a)
-
-
-def _by_blocks(ufunc: np.ufunc, *args: Any) -> Any:
-    if ufunc.nout != 1:
-        return NotImplemented
-    args = tuple(a if isinstance(a, Array) or np.isscalar(a) else to_numpy(a) for a in args)
-    samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
-    dtype = np.asarray(ufunc(*samples)).dtype
-    return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *args, dtype=dtype)
