@@ -26,6 +26,7 @@ int cmd_info(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_remap(int argc, char **argv);
 int cmd_rechunk(int argc, char **argv);
 int cmd_copy(int argc, char **argv);
 int cmd_run(int argc, char **argv);
@@ -40,12 +41,17 @@ int cmd_lambda_package(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
 extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot_usage,
-    cmd_rechunk_usage, cmd_copy_usage, cmd_run_usage, cmd_clean_usage, cmd_worker_usage,
-    cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage,
-    cmd_lambda_package_usage, cmd_demo_usage;
+    cmd_remap_usage, cmd_rechunk_usage, cmd_copy_usage, cmd_run_usage, cmd_clean_usage,
+    cmd_worker_usage, cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage,
+    cmd_executors_usage, cmd_lambda_package_usage, cmd_demo_usage;
 
 /* Whether FUNCTION[,ARGUMENT...] names a function of expressions (cmd_apply.c). */
 bool cli_is_function(const char *spec);
+
+/* Whether GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180, and the command for it
+ * (cmd_remap.c). */
+bool cli_is_generator(const char *spec);
+int cmd_generate(int argc, char **argv);
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 

@@ -8,8 +8,11 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "grid_file.h"
 #include "inputs.h"
+#include "lang/field_axes.h"
 #include "lang/function_hints.h"
+#include "lang/lang_arrays.h"
 #include "referred.h"
 
 enum { KEY_PASSED = CLI_OWN_KEY, KEY_ALONG };
@@ -50,6 +53,8 @@ typedef struct variable {
     char **dims;
     int ndim;
     bool is_numeric;
+    field_axis kind; /* of coordinates; FIELD_KINDS for other variables */
+    bool is_rotated; /* in degrees of a rotated grid */
 } variable;
 
 typedef struct content {
@@ -73,6 +78,8 @@ typedef struct operation {
     int n;
     bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
     bool by_calendar; /* along time, unless an argument is dim= */
+    bool regrids;     /* changes the grid, which is one on the earth */
+    unsigned kinds;   /* bit k: along the dimensions of the coordinate of kind k */
 } operation;
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
@@ -154,17 +161,59 @@ static argument read_argument(const char *text)
     return a;
 }
 
+/* Kinds of coordinates that a function finds by itself, as bits 1 << field_axis. */
+static unsigned kinds_of(const char *name)
+{
+    const unsigned lat = 1U << FIELD_LAT, lon = 1U << FIELD_LON;
+    const cubed_function *f = cubed_function_find(name);
+    if (strncmp(name, "remap", strlen("remap")) == 0) return lat | lon;
+    if (!f || strcmp(f->category, "fields") != 0) return 0;
+    if (strncmp(name, "fld", 3) == 0) return lat | lon;
+    if (strncmp(name, "zon", 3) == 0) return lon;
+    if (strncmp(name, "mer", 3) == 0) return lat;
+    return strncmp(name, "vert", 4) == 0 ? 1U << FIELD_LEVEL : 0;
+}
+
+/* Reads an argument of a function that changes the grid: files of grids and weights become strings. *nwords counts arguments
+ * without a key. */
+static argument read_grid_argument(const operation *o, const char *text, int *nwords)
+{
+    static const char key[] = "weights=";
+    const bool is_weights = strncmp(text, key, strlen(key)) == 0;
+    const bool has_key = text[strspn(text, name_characters)] == '=';
+    if (!has_key) ++*nwords;
+    if (*text == '"' || *text == '\'' || strchr(text, '"')) return read_argument(text);
+    /* CDO's remap,GRID,WEIGHTS */
+    const bool is_file = *nwords == 2 && !has_key && strcmp(o->name, "remap") == 0 &&
+                         (cli_is_url(text) || cli_is_there(text));
+    if (!is_weights && !is_file && (has_key || *nwords > 1)) return read_argument(text);
+    const bool is_grid = !is_weights && !is_file;
+    char *value =
+        is_grid ? grid_file_text(text) : cli_strdup(is_weights ? text + strlen(key) : text);
+    const argument a = {.key = cli_strdup(is_grid ? "" : "weights"),
+                        .word = cli_strdup(""),
+                        .text = cli_printf("%s\"%s\"", is_grid ? "" : key, value)};
+    cli_free(value);
+    return a;
+}
+
 static void read_operation(operation *o, const char *spec)
 {
+    int nwords = 0;
     *o = (operation){.name = name_of(spec)};
     o->selects = strcmp(o->name, "sel") == 0;
     o->by_calendar = expr_is_along_time(o->name);
+    o->regrids = strncmp(o->name, "remap", strlen("remap")) == 0;
+    o->kinds = kinds_of(o->name);
     for (const char *at = spec + strlen(o->name); *at == ',';) {
         const size_t n = argument_length(++at);
         char *text = cli_printf("%.*s", (int)n, at);
         o->argument = cli_resize(o->argument, (size_t)(o->n + 1) * sizeof *o->argument);
-        o->argument[o->n] = read_argument(text);
-        if (strcmp(o->argument[o->n++].key, "dim") == 0) o->by_calendar = false;
+        o->argument[o->n] = o->regrids ? read_grid_argument(o, text, &nwords) : read_argument(text);
+        if (strcmp(o->argument[o->n++].key, "dim") == 0) {
+            o->by_calendar = false;
+            o->kinds = 0;
+        }
         cli_free(text);
         at += n;
     }
@@ -220,6 +269,10 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
                     .ndim = info->ndim,
                     .dims = cli_alloc((size_t)(info->ndim + 1) * sizeof *v->dims),
                     .is_numeric = cubed_dtype_kind(info->dtype) < CUBED_KIND_TIME};
+    json_t *attrs = info->attrs ? lang_attributes(info->attrs) : NULL;
+    v->kind = field_axis_kind(v->name, attrs);
+    v->is_rotated = field_axis_is_rotated(v->name, attrs);
+    json_decref(attrs);
     for (int d = 0; d < info->ndim; d++)
         v->dims[d] = cli_strdup(info->dim_names[d] ? info->dim_names[d] : "");
     return CUBED_OK;
@@ -276,11 +329,26 @@ static bool lacks(const content *c, const variable *v, const char *word)
     return is_dim(c, word) && !has_dim(v, word);
 }
 
+/* Returns whether the variable has all dimensions of a coordinate of a kind. */
+static bool is_along(const content *c, const variable *v, int kind, bool on_earth)
+{
+    for (int i = 0; i < c->n; i++) {
+        const variable *w = &c->variable[i];
+        bool all = (int)w->kind == kind && w->ndim > 0 && !(on_earth && w->is_rotated);
+        for (int d = 0; d < w->ndim && all; d++) all = has_dim(v, w->dims[d]);
+        if (all) return true;
+    }
+    return false;
+}
+
 static bool applies(const content *c, const variable *v, const operation *o)
 {
     bool any = !o->selects;
     if (!v->is_numeric && !o->selects) return false;
     if (o->by_calendar && !has_dim(v, "time")) return false;
+    for (int k = 0; k < FIELD_KINDS; k++) {
+        if ((o->kinds >> k & 1) && !is_along(c, v, k, o->regrids)) return false;
+    }
     for (int k = 0; k < o->n; k++) {
         if (lacks(c, v, o->argument[k].word)) return false;
         if (!lacks(c, v, o->argument[k].key)) any = true;

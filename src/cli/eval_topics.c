@@ -62,10 +62,11 @@ const cli_topic eval_topics[] = {
                 "correlate_filter rank_filter ..., all with mode=\"nearest\", cval=, output="},
     {"morphology", "grey_erosion white_tophat (x, 3, footprint=, structure=) "
                    "binary_closing(x, structure=, iterations=2, mask=) ..."},
-    {"grids", "remap(x, \"r360x180\", \"conservative\", lat=(-45, 45), lon=(0, 120, 240)), also "
-              "bilinear, nearest or distance "
-              "(neighbours=4), with skipna=False, na_threshold=0.5; grid_coordinates(\"n80\") "
-              "remap_weights apply_weights"},
+    {"grids", "remap(x, \"r360x180\", \"conservative\"), also bilinear, nearest or distance "
+              "(neighbours=4), with weights=\"w.nc\", skipna=False, na_threshold=0.5; "
+              "remapbil remapcon remapdis remapnn weights_file; lat= and lon= for an array without "
+              "coordinates; "
+              "grid_coordinates(\"n80\") remap_weights apply_weights"},
     {"interpolation",
      "zoom(x, 0.5) shift(x, (1, -2.5)) rotate(x, 30, axes=(1, 2), reshape=False) "
      "affine_transform(x, ((0.8, 0), (0, 1)), offset=) map_coordinates(x, coordinates) "

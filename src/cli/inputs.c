@@ -284,6 +284,12 @@ static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **
                                     cubed_error *err)
 {
     *out = NULL;
+    /* An array of another file, such as one of weights; it may be missing. */
+    if (strstr(name, "::")) {
+        cubed_error ignored = CUBED_ERROR_INIT;
+        if (cubed_array_open(in->ctx, name, out, &ignored) != CUBED_OK) *out = NULL;
+        return CUBED_OK;
+    }
     if (inputs_group(in)) {
         const cubed_status st = inputs_lookup(in, name, out, NULL, err);
         if (st != CUBED_OK || *out) return st;

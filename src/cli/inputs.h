@@ -40,7 +40,8 @@ void inputs_free(inputs *in);
  * (for coordinates) the first one counts. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
-/* Finds a coordinate or other description, as stored, in the groups of the arrays: a new reference, or NULL in *out. */
+/* Finds a coordinate or other description, as stored, in the groups of the arrays: a new reference, or NULL in *out. A name
+ * STORE::NAME is an array of another file. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
 /* Like inputs_coordinate, but prefers the store of the input named `of`. */
 cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,

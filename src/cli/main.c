@@ -44,6 +44,7 @@ static const cli_verb verbs[] = {
     {"eval", "evaluate expressions over arrays", cmd_eval, &cmd_eval_usage},
     {"apply", "apply a function to all variables of a file: cubed monmean in.nc out.nc", cmd_apply,
      &cmd_apply_usage},
+    {"remap", "bring variables to another horizontal grid", cmd_remap, &cmd_remap_usage},
     {"plot", "draw what expressions give, as a picture", cmd_plot, &cmd_plot_usage},
     {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
@@ -200,6 +201,8 @@ int main(int argc, char **argv)
     } else if (argc > 2 && cli_is_function(name)) {
         name = "apply";
         code = cmd_apply(argc - 1, argv + 1);
+    } else if (argc > 2 && cli_is_generator(name)) {
+        code = cmd_generate(argc - 1, argv + 1);
     } else {
         reject_verb(name);
         return EXIT_USAGE;

@@ -23,6 +23,8 @@ static const named_rule rules[] = {
     {"sel", CUBED_ATTRS_VIEW, NULL, 0},          {"assign", CUBED_ATTRS_SAME, NULL, 0},
     {EXPR_SET_ATTRS, CUBED_ATTRS_VIEW, NULL, 0}, {"first", CUBED_ATTRS_REDUCE, NULL, 0},
     {"anomaly", CUBED_ATTRS_SAME, NULL, 0},      {"last", CUBED_ATTRS_REDUCE, NULL, 0},
+    {"remapbil", CUBED_ATTRS_SAME, NULL, 0},     {"remapcon", CUBED_ATTRS_SAME, NULL, 0},
+    {"remapdis", CUBED_ATTRS_SAME, NULL, 0},     {"remapnn", CUBED_ATTRS_SAME, NULL, 0},
 };
 
 static named_rule find_rule(const char *name)
@@ -430,6 +432,25 @@ static json_t *area_attributes(expr_builder *b)
     return attrs;
 }
 
+/* Attributes that name coordinates of the grid, which a result on another grid does not have. */
+static void drop_grid(const expr *e, json_t *attrs)
+{
+    static const char *const of_grid[] = {"coordinates", "grid_mapping", "cell_measures"};
+    if (e->kind != EXPR_CALL || strncmp(e->text, "remap", strlen("remap")) != 0) return;
+    for (size_t i = 0; i < sizeof of_grid / sizeof *of_grid; i++)
+        expr_json_drop_attribute(attrs, of_grid[i]);
+}
+
+/* Centres of cells in a file of weights are in radians. */
+static json_t *weights_attributes(expr_builder *b, const expr *e)
+{
+    const expr *part = strcmp(e->text, "weights_file") == 0 ? expr_keyword(e, "part") : NULL;
+    if (!part || part->kind != EXPR_STRING || !strstr(part->text, "_center_")) return NULL;
+    json_t *attrs = expr_json_object(b);
+    expr_json_put_text(b, attrs, "units", "radians");
+    return attrs;
+}
+
 /* What the attributes of its operands, `about` of the first array that counts, become. */
 static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
                           int narrays)
@@ -441,9 +462,11 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     if (attrs && (differs || is_time_spread(r))) attrs = unless_reference(attrs);
     if (r->rule == CUBED_ATTRS_NONE || (r->rule == CUBED_ATTRS_SCALE && narrays > 1)) {
         json_decref(attrs);
-        return is_area(e) ? area_attributes(b) : NULL;
+        if (is_area(e)) return area_attributes(b);
+        return e->kind == EXPR_CALL ? weights_attributes(b, e) : NULL;
     }
     if (attrs && r->rule >= CUBED_ATTRS_REDUCE) add_reduction(b, e, r, attrs);
+    if (attrs) drop_grid(e, attrs);
     return attrs;
 }
 

@@ -7,6 +7,7 @@
 #include "lang/expr_fields.h"
 #include "lang/expr_index.h"
 #include "lang/expr_json.h"
+#include "lang/expr_remap.h"
 #include "lang/function_hints.h"
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
@@ -484,5 +485,6 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);
     lang_free(b.built);
     lang_free(b.noted);
+    expr_weights_free(b.weights);
     return st;
 }

@@ -6,6 +6,7 @@
 #include "lang/expr_value.h"
 
 typedef struct expr_builder expr_builder;
+typedef struct expr_weights expr_weights; /* expr_remap.c */
 
 /* Axes that a function of fields has reduced. */
 typedef struct expr_reduced {
@@ -35,6 +36,8 @@ struct expr_builder {
     bool
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
     expr_source source; /* inputs that the current statement has read so far */
+    expr_weights
+        *weights; /* between two grids, for the next call with the same ones; may be NULL */
     /* Coordinates that calls changed or made; `number` is the number of the call. */
     int nnoted;
     struct {
@@ -186,11 +189,11 @@ typedef struct expr_function {
 const expr_function *expr_find_function(const char *name);
 /* Returns all tables of functions. The list ends with NULL. */
 const expr_function *const *expr_function_tables(void);
-/* Tables for attributes, assignment, reductions by group, calendars, selections by labels, and climatologies. Each ends with a
- * row without a name. */
+/* Tables for attributes, assignment, reductions by group, calendars, selections by labels, climatologies, and other grids.
+ * Each ends with a row without a name. */
 extern const expr_function expr_attribute_functions[], expr_block_functions[],
     expr_group_functions[], expr_calendar_functions[], expr_select_functions[],
-    expr_climatology_functions[];
+    expr_climatology_functions[], expr_remap_functions[];
 /* Calls a function of the catalogue (expr_catalogue.c). *results is freed with cubed_results_free. */
 cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_function *f,
                                 cubed_results *results);

@@ -22,6 +22,7 @@ typedef struct field {
     cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
     cubed_array *bounds[FIELD_KINDS];     /* bounds of these elements; NULL if it has none */
     uint32_t axes[FIELD_KINDS];           /* bit d: the coordinate describes axis d of x */
+    bool on_earth;                        /* coordinates of rotated grids do not count */
     const char *
         moved; /* a dimension whose elements no coordinate describes after calls moved them; NULL if none */
 } field;
@@ -117,7 +118,8 @@ static cubed_status try_coordinate(field *f, const char *name)
     cubed_array *y = NULL, *bounds = NULL;
     cubed_status st = open_coordinate(f, name, &y, &bounds);
     json_t *attrs = y ? expr_json_attrs(f->b, y) : NULL;
-    const int kind = y ? (int)field_axis_kind(name, attrs) : FIELD_KINDS;
+    const bool counts = y && !(f->on_earth && field_axis_is_rotated(name, attrs));
+    const int kind = counts ? (int)field_axis_kind(name, attrs) : FIELD_KINDS;
     json_decref(attrs);
     const uint32_t mask = y ? axes_of(f, y, cubed_array_ndim(y)) : 0;
     if (st == CUBED_OK && kind < FIELD_KINDS && mask && !f->name[kind]) {
@@ -447,9 +449,9 @@ static cubed_status call_statistic(field *f, const cubed_function *function, cub
     return CUBED_OK;
 }
 
-static cubed_status start(expr_builder *b, const expr *e, field *f, char **named)
+static cubed_status start(expr_builder *b, const expr *e, bool on_earth, field *f, char **named)
 {
-    *f = (field){.b = b, .e = e, .of = e->child[0]};
+    *f = (field){.b = b, .e = e, .of = e->child[0], .on_earth = on_earth};
     EXPR_TRY(expr_get_array(b, f->of, &f->x));
     f->about = expr_about_of(b, f->of);
     const char *text = lang_attribute_text(f->about.attrs, "coordinates");
@@ -489,9 +491,46 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     }
     const bool takes_second = !is_area && strcmp(function->params[1].name, "axis") != 0;
     EXPR_TRY(expr_check_args(b, e, 1, takes_second ? 2 : 1, is_area ? area_names : names, &n));
-    cubed_status st = start(b, e, &f, &named);
+    cubed_status st = start(b, e, false, &f, &named);
     if (st == CUBED_OK) st = is_area ? areas_of(&f, out) : call_statistic(&f, function, out);
     expr_text_free(named);
     field_free(&f);
     return st;
+}
+
+/* --- Grids -------------------------------------------------------------------------------------------- */
+
+cubed_status expr_grid_find(expr_builder *b, const expr *e, expr_grid *out)
+{
+    field f;
+    char *named = NULL;
+    *out = (expr_grid){.x = NULL};
+    cubed_status st = start(b, e, true, &f, &named);
+    if (st == CUBED_OK && !has_grid(&f)) {
+        st = reject_moved(&f);
+        if (st == CUBED_OK)
+            st = expr_fail(b->err, CUBED_E_ARG, b->text, f.of->at,
+                           "%s: found no coordinates of latitude and longitude along the "
+                           "dimensions; they have the attributes standard_name or units of CF",
+                           e->text);
+    }
+    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
+        const bool is_radians = is_in_radians(&f, k);
+        out->axes[k] = f.axes[k];
+        st = in_degrees(&f, f.coordinate[k], is_radians, &out->coordinate[k]);
+        if (st == CUBED_OK) st = in_degrees(&f, f.bounds[k], is_radians, &out->bounds[k]);
+    }
+    if (st == CUBED_OK) out->x = cubed_array_ref(f.x);
+    expr_text_free(named);
+    field_free(&f);
+    return st;
+}
+
+void expr_grid_free(expr_grid *g)
+{
+    for (int k = 0; k < 2; k++) {
+        cubed_array_unref(g->coordinate[k]);
+        cubed_array_unref(g->bounds[k]);
+    }
+    cubed_array_unref(g->x);
 }

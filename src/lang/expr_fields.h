@@ -9,4 +9,14 @@
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 
+/* An array and the coordinates of its horizontal grid. Index 0: latitudes, 1: longitudes. */
+typedef struct expr_grid {
+    cubed_array *x;
+    cubed_array *coordinate[2], *bounds[2]; /* in degrees; bounds may be NULL */
+    uint32_t axes[2];                       /* bit d: the coordinate describes axis d of x */
+} expr_grid;
+/* Builds the first argument of call e and finds its grid. Free *out with expr_grid_free, also after an error. */
+cubed_status expr_grid_find(expr_builder *b, const expr *e, expr_grid *out);
+void expr_grid_free(expr_grid *g);
+
 #endif

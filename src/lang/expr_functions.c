@@ -5,13 +5,11 @@
 
 const expr_function *const *expr_function_tables(void)
 {
-    static const expr_function *const tables[] = {expr_attribute_functions,
-                                                  expr_block_functions,
-                                                  expr_group_functions,
-                                                  expr_calendar_functions,
-                                                  expr_select_functions,
-                                                  expr_climatology_functions,
-                                                  NULL};
+    static const expr_function *const tables[] = {
+        expr_attribute_functions, expr_block_functions,
+        expr_group_functions,     expr_calendar_functions,
+        expr_select_functions,    expr_climatology_functions,
+        expr_remap_functions,     NULL};
     return tables;
 }
 

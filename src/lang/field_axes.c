@@ -1,6 +1,5 @@
 #include "lang/field_axes.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "lang/lang_arrays.h"
@@ -59,4 +58,12 @@ field_axis field_axis_kind(const char *name, const json_t *attrs)
     if (is_latitude(name, attrs)) return FIELD_LAT;
     if (is_longitude(name, attrs)) return FIELD_LON;
     return is_level(name, attrs) ? FIELD_LEVEL : FIELD_KINDS;
+}
+
+bool field_axis_is_rotated(const char *name, const json_t *attrs)
+{
+    static const char *const standard[] = {"grid_latitude", "grid_longitude", NULL};
+    static const char *const names[] = {"rlat", "rlon", NULL};
+    const char *standard_name = lang_attribute_text(attrs, "standard_name");
+    return standard_name ? lang_is_one_of(standard_name, standard) : lang_is_one_of(name, names);
 }

@@ -3,10 +3,13 @@
 #define CUBED_LANG_FIELD_AXES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 typedef enum field_axis { FIELD_LAT, FIELD_LON, FIELD_LEVEL, FIELD_KINDS } field_axis;
 
 /* Returns the kind of a coordinate by its attributes and its name, or FIELD_KINDS for other coordinates. `attrs` may be NULL. */
 field_axis field_axis_kind(const char *name, const json_t *attrs);
+/* Returns whether a coordinate is in degrees of a rotated grid, which are no latitudes or longitudes on the earth. */
+bool field_axis_is_rotated(const char *name, const json_t *attrs);
 
 #endif

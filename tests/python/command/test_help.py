@@ -175,7 +175,7 @@ def test_man_pages_are_written_and_installed(tmp_path):
 
 def test_bash_completes_verbs_and_words():
     assert complete("") == [*VERBS, "--help", "--version"]
-    assert complete("re") == ["rechunk"]
+    assert complete("re") == ["remap", "rechunk"]
     assert complete("demo", "") == ["quadratic-means"]
     assert complete("completion", "z") == ["zsh"]
     topics = complete("help", "")

@@ -1,0 +1,352 @@
+/* Variables on another horizontal grid: `cubed remap r360x180 in.nc out.nc`, with weights that are kept in a file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <getopt.h>
+
+#include "archive.h"
+#include "cli.h"
+#include "cubed/lang.h"
+#include "grid_file.h"
+#include "inputs.h"
+#include "lang/field_axes.h"
+#include "lang/lang_arrays.h"
+
+static const cli_option own[] = {
+    {"method", "bilinear|nearest|distance|conservative",
+     "how values are made: from the four centres around a point, of the nearest centre, by inverse "
+     "distance, or as means over shared areas (default bilinear)",
+     CLI_OWN_KEY},
+    {"weights", "FILE.nc",
+     "a file of weights, of cubed, CDO, ESMF or xESMF; it is made if it does not exist",
+     CLI_OWN_KEY},
+    {"neighbours", "N", "number of centres of the method distance (default 4)", CLI_OWN_KEY},
+    {"na-threshold", "X",
+     "largest part of a cell's weights, from 0 to 1, that may belong to missing values (default 1)",
+     CLI_OWN_KEY},
+    {"keep-missing", NULL, "a missing value makes all cells missing that it has a weight for",
+     CLI_OWN_KEY},
+    {NULL, NULL, NULL, 0}};
+
+const cli_usage cmd_remap_usage = {
+    .synopsis = "remap GRID IN OUT [options]",
+    .text =
+        "Brings all variables with a horizontal grid to another grid; the others are copied. GRID "
+        "is a name (r360x180, global_0.25, n80), a grid description file, or a file whose axes of "
+        "latitude and longitude are the new grid. "
+        "Missing values are left out, and the other weights of a cell are scaled. "
+        "In chains, `cubed FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapnn, "
+        "remapdis, remapcon. Other options are those of `cubed apply`.",
+    .examples = "  cubed remap r360x180 era5.nc coarse.nc --method conservative\n"
+                "  cubed remap r360x180 t2m.nc coarse.nc --method conservative --weights w.nc\n"
+                "  cubed monmean -remapbil,r360x180 era5.nc months.nc\n",
+    .own = own,
+    .common = true};
+
+typedef struct remap_words {
+    const char *grid, *in, *out;
+    const char *method, *weights, *neighbours, *na_threshold; /* NULL: not given */
+    bool keep_missing;
+    char **argv; /* the other words: argv[0], options of `cubed apply`, names */
+    int argc, noptions;
+} remap_words;
+
+/* --- Weights ------------------------------------------------------------------------------------------ */
+
+/* Arrays of a file of weights, and the attributes by which CDO chooses how to read it. */
+static const char *const parts[] = {"src_grid_dims",
+                                    "dst_grid_dims",
+                                    "src_grid_center_lat",
+                                    "src_grid_center_lon",
+                                    "dst_grid_center_lat",
+                                    "dst_grid_center_lon",
+                                    "src_grid_imask",
+                                    "dst_grid_imask",
+                                    "src_grid_frac",
+                                    "dst_grid_frac",
+                                    "src_address",
+                                    "dst_address",
+                                    "remap_matrix",
+                                    "col",
+                                    "row",
+                                    "S"};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static const struct {
+    const char *name, *of_cdo, *title;
+} methods[] = {{"bilinear", "genbil", "Bilinear remapping"},
+               {"nearest", "gennn", "Nearest neighbor"},
+               {"distance", "gendis", "Distance weighted avg of nearest neighbors"},
+               {"conservative", "gencon", "Conservative remapping using clipping on sphere"}};
+
+static char *attributes_of(const char *method)
+{
+    const char *title = "";
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(methods[i].name, method) == 0) title = methods[i].title;
+    }
+    const bool areas = strcmp(method, "conservative") == 0;
+    return cli_printf("{\"title\": \"Weights of cubed\", \"conventions\": \"SCRIP\", "
+                      "\"normalization\": \"%s\", \"map_method\": \"%s\", "
+                      "\"source_grid\": \"curvilinear\", \"dest_grid\": \"lonlat\"}",
+                      areas ? "fracarea" : "none", title);
+}
+
+typedef struct names {
+    char **name;
+    int n;
+} names;
+
+static cubed_status note_variable(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    names *v = ctx;
+    (void)err;
+    if (!info->is_array || info->unsupported || info->ndim == 0 || strchr(info->path, '/') ||
+        cubed_dtype_kind(info->dtype) >= CUBED_KIND_TIME)
+        return CUBED_OK;
+    v->name = cli_resize(v->name, (size_t)(v->n + 1) * sizeof *v->name);
+    v->name[v->n++] = cli_strdup(info->path);
+    return CUBED_OK;
+}
+
+static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
+                                    cubed_error *err)
+{
+    return inputs_coordinate(ctx, name, out, err);
+}
+
+/* Builds all arrays of a file of weights from the grid of one variable. */
+static cubed_status build_parts(cubed_context *ctx, inputs *in, const remap_words *w,
+                                const char *grid, const char *variable, uint64_t task_mem,
+                                cubed_expr_results **out, cubed_error *err)
+{
+    const cubed_expr_host host = {
+        .lookup = inputs_lookup, .ctx = in, .task_mem = task_mem, .coordinate = find_coordinate};
+    cubed_expr *expr = NULL;
+    char *text = cli_strdup("");
+    for (int i = 0; i < PARTS; i++) {
+        char *more =
+            cli_printf("%s%s = weights_file(%s, \"%s\", \"%s\", part=\"%s\", neighbours=%s); ",
+                       text, parts[i], variable, grid, w->method ? w->method : "bilinear", parts[i],
+                       w->neighbours ? w->neighbours : "4");
+        cli_free(text);
+        text = more;
+    }
+    cubed_status st = cubed_expr_parse(text, &expr, err);
+    if (st == CUBED_OK) st = cubed_expr_build(expr, ctx, &host, out, err);
+    cubed_expr_free(expr);
+    cli_free(text);
+    return st;
+}
+
+/* Builds the arrays from the first variable that has a grid. */
+static cubed_status build_weights(cubed_context *ctx, inputs *in, const remap_words *w,
+                                  const char *grid, uint64_t task_mem, cubed_expr_results **out,
+                                  cubed_error *err)
+{
+    names v = {NULL, 0};
+    char *first = inputs_first(w->in);
+    cubed_status st = cubed_zarr_walk(ctx, first, false, note_variable, &v, err);
+    bool found = false;
+    for (int i = 0; i < v.n && st == CUBED_OK && !found; i++) {
+        cubed_error why = CUBED_ERROR_INIT;
+        found = build_parts(ctx, in, w, grid, v.name[i], task_mem, out, &why) == CUBED_OK;
+        /* A variable without a grid is no error; the last one's message stays. */
+        if (!found) *err = why;
+        if (!found && (why.status == CUBED_E_BUDGET || why.status == CUBED_E_NOMEM))
+            st = why.status;
+    }
+    if (st == CUBED_OK && !found)
+        st = v.n > 0 ? err->status : cli_reject(err, "%s has no variables of numbers", first);
+    for (int i = 0; i < v.n; i++) cli_free(v.name[i]);
+    cli_free(v.name);
+    cli_free(first);
+    return st;
+}
+
+/* Writes the results to the file. */
+static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_expr_results *built,
+                         const cli_common *common)
+{
+    cubed_target targets[PARTS];
+    char *attrs = attributes_of(w->method ? w->method : "bilinear");
+    const cubed_plan_group group = {
+        .url = w->weights, .zarr_format = 3, .attrs = attrs, .consolidate = true};
+    cubed_run_stats stats;
+    cubed_plan_info info;
+    bool ran = false;
+    for (int i = 0; i < PARTS; i++) {
+        const cubed_expr_result *r = cubed_expr_results_at(built, i);
+        targets[i] = (cubed_target){.array = r->array,
+                                    .url = cli_join_url(w->weights, r->name),
+                                    .name = r->name,
+                                    .zarr_format = 3};
+    }
+    const int code = cli_execute(&(cli_job){.verb = "remap",
+                                            .ctx = ctx,
+                                            .common = common,
+                                            .targets = targets,
+                                            .ntargets = PARTS,
+                                            .groups = &group,
+                                            .ngroups = 1},
+                                 &ran, &stats, &info);
+    for (int i = 0; i < PARTS; i++) cli_free((char *)targets[i].url);
+    cli_free(attrs);
+    return code;
+}
+
+/* Makes the weights between the grid of IN and another one, and writes them to a file. */
+static int save_weights(const remap_words *w, cli_common common)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx = NULL;
+    cubed_expr_results *built = NULL;
+    inputs in = {.ctx = NULL};
+    char *grid = grid_file_text(w->grid);
+    char *wrong = archive_refuse(w->weights, false);
+    int code = wrong ? cli_usage_error("remap", "--weights %s", wrong)
+                     : cli_context("remap", &common, &ctx);
+    cli_free(wrong);
+    if (code == EXIT_SUCCESS) {
+        in.ctx = in.joined.ctx = ctx;
+        wrong = inputs_add(&in, w->in);
+        if (wrong) code = cli_usage_error("remap", "%s", wrong);
+        cli_free(wrong);
+    }
+    if (code == EXIT_SUCCESS &&
+        build_weights(ctx, &in, w, grid, cli_task_mem(&common), &built, &err) != CUBED_OK)
+        code = cli_report("remap", &err);
+    /* The words of the command belong to the run after this one. */
+    common.save_plan = common.report = common.plan_svg = common.events = NULL;
+    common.plan_only = common.explain = common.json = common.resume = false;
+    if (code == EXIT_SUCCESS) code = store_weights(ctx, w, built, &common);
+    cubed_expr_results_free(built);
+    inputs_free(&in);
+    cubed_context_unref(ctx);
+    cli_free(grid);
+    return code;
+}
+
+/* --- The verb ----------------------------------------------------------------------------------------- */
+
+/* Takes option --NAME VALUE or --NAME=VALUE from argv[*at]. */
+static bool take(char **argv, int argc, int *at, const char *name, const char **value)
+{
+    const char *word = argv[*at];
+    const size_t n = strlen(name);
+    if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, n) != 0) return false;
+    if (word[2 + n] == '=') {
+        *value = word + 3 + n;
+        return true;
+    }
+    if (word[2 + n] != 0 || *at + 1 >= argc) return false;
+    *value = argv[++*at];
+    return true;
+}
+
+/* Separates the options of this verb from the other words. */
+static int parse(int argc, char **argv, remap_words *w, cli_common *common)
+{
+    w->argv = cli_alloc((size_t)(argc + 1) * sizeof *w->argv);
+    for (int i = 0; i < argc; i++) {
+        if (i > 0 && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
+            (void)cli_next_option(2, (char *[]){argv[0], argv[i], NULL}, &cmd_remap_usage, common);
+        if (i > 0 && strcmp(argv[i], "--keep-missing") == 0)
+            w->keep_missing = true;
+        else if (i == 0 || (!take(argv, argc, &i, "method", &w->method) &&
+                            !take(argv, argc, &i, "weights", &w->weights) &&
+                            !take(argv, argc, &i, "neighbours", &w->neighbours) &&
+                            !take(argv, argc, &i, "na-threshold", &w->na_threshold)))
+            w->argv[w->argc++] = argv[i];
+    }
+    while (cli_next_option(w->argc, w->argv, &cmd_apply_usage, common) != -1) continue;
+    w->noptions = optind - 1;
+    if (w->argc - optind != 3)
+        return cli_usage_error("remap", "expected GRID IN OUT, but there are %d names",
+                               w->argc - optind);
+    w->grid = w->argv[optind];
+    w->in = w->argv[optind + 1];
+    w->out = w->argv[optind + 2];
+    const char *const texts[] = {w->grid, w->method, w->weights, w->neighbours, w->na_threshold};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i] && strpbrk(texts[i], i < 3 ? "\"" : "\", "))
+            return cli_usage_error("remap", "\"%s\" has a character that is not allowed here",
+                                   texts[i]);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Appends ",KEY=VALUE" to the call; *call is replaced. */
+static void add(char **call, const char *key, const char *quote, const char *value)
+{
+    if (!value) return;
+    char *more = cli_printf("%s,%s=%s%s%s", *call, key, quote, value, quote);
+    cli_free(*call);
+    *call = more;
+}
+
+/* Runs `cubed apply remap,"GRID",... IN OUT` with the other options. */
+static int apply(const remap_words *w)
+{
+    char *grid = grid_file_text(w->grid);
+    char *call = cli_printf("remap,\"%s\"", grid);
+    char **argv = cli_alloc((size_t)(w->noptions + 8) * sizeof *argv);
+    int n = 0;
+    add(&call, "method", "\"", w->method);
+    add(&call, "weights", "\"", w->weights);
+    add(&call, "neighbours", "", w->neighbours);
+    add(&call, "na_threshold", "", w->na_threshold);
+    add(&call, "skipna", "", w->keep_missing ? "False" : NULL);
+    argv[n++] = "apply";
+    argv[n++] = call;
+    for (int i = 0; i < w->noptions; i++) argv[n++] = w->argv[1 + i];
+    argv[n++] = (char *)w->in;
+    argv[n++] = (char *)w->out;
+    argv[n] = NULL;
+    optind = 0; /* restart getopt */
+    const int code = cmd_apply(n, argv);
+    cli_free(argv);
+    cli_free(call);
+    cli_free(grid);
+    return code;
+}
+
+int cmd_remap(int argc, char **argv)
+{
+    remap_words w = {.grid = NULL};
+    cli_common common = CLI_COMMON_INIT;
+    int code = parse(argc, argv, &w, &common);
+    if (code == EXIT_SUCCESS && w.weights && !cli_is_there(w.weights))
+        code = save_weights(&w, common);
+    if (code == EXIT_SUCCESS) code = apply(&w);
+    cli_free(w.argv);
+    return code;
+}
+
+bool cli_is_generator(const char *spec)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        const size_t n = strlen(methods[i].of_cdo);
+        if (strncmp(spec, methods[i].of_cdo, n) == 0 && spec[n] == ',') return true;
+    }
+    return false;
+}
+
+int cmd_generate(int argc, char **argv)
+{
+    remap_words w = {.grid = strchr(argv[0], ',') + 1};
+    cli_common common = CLI_COMMON_INIT;
+    const size_t n = strcspn(argv[0], ",");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strncmp(argv[0], methods[i].of_cdo, n) == 0 && !methods[i].of_cdo[n])
+            w.method = methods[i].name;
+    }
+    argv[0] = "remap";
+    while (cli_next_option(argc, argv, &cmd_apply_usage, &common) != -1) continue;
+    if (argc - optind != 2 || strchr(w.grid, ','))
+        return cli_usage_error("remap", "expected a grid, IN and FILE.nc: cubed gencon,r360x180 "
+                                        "in.nc weights.nc");
+    w.in = argv[optind];
+    w.weights = argv[optind + 1];
+    return save_weights(&w, common);
+}

@@ -1,0 +1,207 @@
+"""The verb `cubed remap`, and CDO's names of its methods in chains: against CDO."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import run
+
+xr = pytest.importorskip("xarray", reason="the package xarray is not there")
+pytestmark = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo is not there")
+
+METHODS = {"bilinear": "bil", "nearest": "nn", "distance": "dis", "conservative": "con"}
+#: CDO computes distances with less precision.
+TOLERANCE = {"distance": 1e-6}
+REGION = "gridtype=lonlat\nxsize=5\nysize=4\nxfirst=3\nxinc=10\nyfirst=-20\nyinc=12.5\n"
+
+
+def cdo(*words):
+    subprocess.run(["cdo", "-s", "-b", "F64", *map(str, words)], check=True)
+
+
+def cubed(*words):
+    done = run(*map(str, words), "--progress", "none")
+    assert done.code == 0, done.err
+    return done
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Two variables with a grid, one of them with time, and one without."""
+    rng = np.random.default_rng(3)
+    lat, lon = np.linspace(-87.5, 87.5, 36), np.arange(72) * 5.0
+    ds = xr.Dataset(
+        {
+            "t": (("time", "lat", "lon"), 280 + rng.normal(size=(3, 36, 72)), {"units": "K"}),
+            "z": (("lat", "lon"), rng.normal(size=(36, 72)) + 9),
+            "n": (("time",), np.arange(3.0)),
+        },
+        {
+            "time": ("time", np.arange(3.0), {"units": "days since 2001-01-01"}),
+            "lat": ("lat", lat, {"units": "degrees_north"}),
+            "lon": ("lon", lon, {"units": "degrees_east"}),
+        },
+    )
+    path = tmp_path / "in.nc"
+    ds.to_netcdf(path)
+    return path
+
+
+def same(got, want, method="bilinear", names=("t", "z")):
+    with xr.open_dataset(got) as a, xr.open_dataset(want) as b:
+        for name in names:
+            assert a[name].shape == b[name].shape
+            np.testing.assert_allclose(
+                a[name].values, b[name].values, rtol=TOLERANCE.get(method, 1e-10), err_msg=name
+            )
+        np.testing.assert_allclose(a["lat"], b["lat"], atol=1e-9)
+        np.testing.assert_allclose(a["lon"], b["lon"], atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_are_those_of_cdo(tmp_path, source, method):
+    grid = tmp_path / "grid.txt"
+    grid.write_text(REGION)
+    for target in ("r17x10", grid):
+        cdo(f"remap{METHODS[method]},{target}", "-selname,t,z", source, tmp_path / "c.nc")
+        cubed("remap", target, source, tmp_path / "v.nc", "--method", method, "--overwrite")
+        same(tmp_path / "v.nc", tmp_path / "c.nc", method)
+        cubed(f"remap{METHODS[method]},{target}", source, tmp_path / "a.nc", "--overwrite")
+        same(tmp_path / "a.nc", tmp_path / "v.nc")
+
+
+def test_variables_attributes_and_coordinates(tmp_path, source):
+    done = cubed("remap", "r8x5", source, tmp_path / "o.nc")
+    assert "copied unchanged: n" in done.err
+    with xr.open_dataset(tmp_path / "o.nc") as ds:
+        assert ds["t"].dims == ("time", "lat", "lon") and ds["t"].attrs["units"] == "K"
+        assert ds["time"].size == 3 and ds["n"].values.tolist() == [0, 1, 2]
+        assert ds["lat"].attrs["bounds"] == "lat_bnds" and ds["lat_bnds"].shape == (5, 2)
+        assert ds["lon"].attrs["standard_name"] == "longitude"
+
+
+def test_chains(tmp_path, source):
+    cdo("zonmean", "-remapcon,r18x9", "-selname,t", source, tmp_path / "c.nc")
+    cubed("zonmean", "-remapcon,r18x9", source, tmp_path / "o.nc")
+    with xr.open_dataset(tmp_path / "o.nc") as a, xr.open_dataset(tmp_path / "c.nc") as b:
+        np.testing.assert_allclose(a["t"].values, b["t"].values[..., 0], rtol=1e-12)
+
+
+def test_the_grid_of_a_file(tmp_path, source):
+    cubed("remap", "r8x5", source, tmp_path / "small.nc")
+    cubed("remap", tmp_path / "small.nc", source, tmp_path / "o.nc")
+    same(tmp_path / "o.nc", tmp_path / "small.nc")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_are_kept_and_shared_with_cdo(tmp_path, source, method):
+    short = METHODS[method]
+    cubed("remap", "r17x10", source, tmp_path / "o.nc", "--method", method, "--weights",
+          tmp_path / "w.nc")  # fmt: skip
+    made = (tmp_path / "w.nc").stat().st_mtime_ns
+    cubed("remap", "r17x10", source, tmp_path / "p.nc", "--method", method,
+          f"--weights={tmp_path / 'w.nc'}")  # fmt: skip
+    assert (tmp_path / "w.nc").stat().st_mtime_ns == made
+    same(tmp_path / "p.nc", tmp_path / "o.nc")
+    cdo(f"remap,r17x10,{tmp_path / 'w.nc'}", "-selname,t,z", source, tmp_path / "c.nc")
+    same(tmp_path / "o.nc", tmp_path / "c.nc")
+    cdo(f"gen{short},r17x10", "-selname,t", source, tmp_path / "cw.nc")
+    cdo(f"remap,r17x10,{tmp_path / 'cw.nc'}", "-selname,t,z", source, tmp_path / "c.nc")
+    cubed(f"remap,r17x10,{tmp_path / 'cw.nc'}", source, tmp_path / "q.nc")
+    same(tmp_path / "q.nc", tmp_path / "c.nc")
+    cubed(f"gen{short},r17x10", source, tmp_path / "g.nc")
+    with xr.open_dataset(tmp_path / "g.nc") as a, xr.open_dataset(tmp_path / "w.nc") as b:
+        assert a.identical(b) and a["S"].size == a["remap_matrix"].size
+
+
+def test_weights_of_esmf(tmp_path, source):
+    cubed("genbil,r8x5", source, tmp_path / "w.nc")
+    with xr.open_dataset(tmp_path / "w.nc") as w:
+        w[["row", "col", "S"]].to_netcdf(tmp_path / "e.nc")
+    cubed("remap", "r8x5", source, tmp_path / "o.nc")
+    cubed("remap", "r8x5", source, tmp_path / "p.nc", "--weights", tmp_path / "e.nc")
+    same(tmp_path / "p.nc", tmp_path / "o.nc")
+
+
+def test_missing_values(tmp_path, source):
+    with xr.open_dataset(source) as ds:
+        t = ds["t"].load()
+    t[:, ::3, ::2] = np.nan
+    t.to_netcdf(tmp_path / "m.nc")
+    for words in ([], ["--keep-missing"], ["--na-threshold", "0.2"]):
+        cubed("remap", "r9x6", tmp_path / "m.nc", tmp_path / "o.nc", "--method", "conservative",
+              "--overwrite", *words)  # fmt: skip
+        import cubed as package
+
+        options = {"skipna": False} if "--keep-missing" in words else {}
+        options |= {"na_threshold": 0.2} if "0.2" in words else {}
+        want = package.remap(t, "r9x6", "conservative", **options)
+        with xr.open_dataset(tmp_path / "o.nc") as got:
+            np.testing.assert_allclose(got["t"].values, want.values, rtol=1e-12)
+    cdo("remapcon,r9x6", tmp_path / "m.nc", tmp_path / "c.nc")
+    cubed("remapcon,r9x6", tmp_path / "m.nc", tmp_path / "o.nc", "--overwrite")
+    same(tmp_path / "o.nc", tmp_path / "c.nc", names=("t",))
+
+
+def test_rotated_grids_have_the_coordinates_of_the_earth(tmp_path):
+    """Axes in rotated degrees are no latitudes: the two-dimensional coordinates count."""
+    rlat, rlon = np.linspace(-5, 5, 11), np.linspace(-8, 8, 17)
+    lat, lon = np.meshgrid(rlat + 50, rlon + 10, indexing="ij")
+    lat = lat + 0.3 * lon - 3
+    ds = xr.Dataset(
+        {
+            "t": (("time", "rlat", "rlon"), np.random.default_rng(1).normal(size=(2, 11, 17))),
+            "rotated_pole": ((), 1),
+        },
+        {
+            "rlat": ("rlat", rlat, {"standard_name": "grid_latitude", "units": "degrees"}),
+            "rlon": ("rlon", rlon, {"standard_name": "grid_longitude", "units": "degrees"}),
+            "lat": (("rlat", "rlon"), lat, {"units": "degrees_north"}),
+            "lon": (("rlat", "rlon"), lon, {"units": "degrees_east"}),
+        },
+    )
+    ds["t"].attrs["grid_mapping"] = "rotated_pole"
+    ds.to_netcdf(tmp_path / "in.nc")
+    (tmp_path / "g.txt").write_text(
+        "gridtype=lonlat\nxsize=9\nysize=8\nxfirst=6\nxinc=1\nyfirst=48\nyinc=1\n"
+    )
+    import cubed as package
+
+    cubed("remap", tmp_path / "g.txt", tmp_path / "in.nc", tmp_path / "o.nc")
+    want = package.remap(ds["t"], (np.arange(48.0, 56), np.arange(6.0, 15)))
+    assert np.isfinite(want.values).sum() > 50
+    with xr.open_dataset(tmp_path / "o.nc") as got:
+        np.testing.assert_allclose(got["t"].values, want.values, rtol=1e-12)
+        assert "grid_mapping" not in got["t"].attrs and "rotated_pole" not in got["t"].encoding
+    with_axes = xr.Dataset({"t": ds["t"].drop_vars(["lat", "lon"])})
+    with_axes.to_netcdf(tmp_path / "bare.nc")
+    done = run("remap", tmp_path / "g.txt", tmp_path / "bare.nc", tmp_path / "p.nc")
+    assert done.code != 0 and "no variable that remap applies to" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["r8", "IN", "OUT"], '"r8" is not a grid'),
+        (["r8x5", "IN"], "expected GRID IN OUT, but there are 2 names"),
+        (["r8x5", "IN", "OUT", "--method", "cubic"], 'expected method="bilinear"'),
+        (["r8x5", "IN", "OUT", "--neighbours", "65"], "expected 1 to 64"),
+        (["r8x5", "IN", "OUT", "--na-threshold", "2"], "na_threshold is 2, expected 0 to 1"),
+        (["r9x5", "IN", "OUT", "--weights", "W"], "these weights are for other grids"),
+        (["r8x5", "IN", "OUT", "--weights", "IN"], "there are no links"),
+        (["IN2", "IN", "OUT"], "there are no axes of latitude and longitude"),
+    ],
+)
+def test_wrong_calls(tmp_path, source, words, message):
+    cubed("genbil,r8x5", source, tmp_path / "w.nc")
+    xr.Dataset({"a": ("x", np.ones(3))}).to_netcdf(tmp_path / "x.nc")
+    names = {
+        "IN": source,
+        "OUT": tmp_path / "o.nc",
+        "W": tmp_path / "w.nc",
+        "IN2": tmp_path / "x.nc",
+    }
+    done = run("remap", *(str(names.get(w, w)) for w in words), "--progress", "none")
+    assert done.code != 0 and message in done.err
+    assert not (tmp_path / "o.nc").exists()
