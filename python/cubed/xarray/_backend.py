@@ -24,12 +24,12 @@ from cubed.spec import DEFAULT, Spec
 from cubed.xarray._lazy import native_array
 from cubed.xarray._objects import warn_of_unread
 
-#: Times of at most so many bytes are read when a store is opened, as Xarray decodes them.
+#: Maximum size in bytes of times that are read when a store is opened, for Xarray to decode.
 _SMALL_TIMES = 2**20
 
 
 class _Store(AbstractDataStore):
-    """A Zarr group, for Xarray's decoding."""
+    """A Zarr group whose variables Xarray decodes."""
 
     def __init__(self, url: str, spec: Spec | None, consolidated: bool, drop: set[str]) -> None:
         self._url = url
@@ -44,7 +44,7 @@ class _Store(AbstractDataStore):
 
     def get_variables(self) -> Any:
         variables = {name: self._variable(name) for name in self._arrays}
-        # What indices and Xarray's coders of times need is read now, in one plan.
+        # Indexes and Xarray's decoding of times need values: read them now, in one plan.
         now = [
             v
             for name, v in variables.items()
@@ -68,7 +68,7 @@ class _Store(AbstractDataStore):
             "preferred_chunks": dict(zip(dims, engine_chunks(x._x), strict=True)),
             "dtype": x.dtype,
         }
-        if not any(x._x.irregular):  # else Xarray would write such with others
+        if not any(x._x.irregular):  # Xarray could not write irregular chunks again
             encoding["chunks"] = x._x.chunks
         missing = x._x.missing_value
         if missing is not None:
@@ -78,13 +78,13 @@ class _Store(AbstractDataStore):
 
             attrs["_FillValue"] = FillValueCoder.decode(attrs["_FillValue"], x.dtype)
         if x.dtype == "S1" and x.ndim > 0 and x.numblocks[-1] > 1:
-            x = x.rechunk({x.ndim - 1: -1})  # as Xarray's decoder of characters needs it
+            x = x.rechunk({x.ndim - 1: -1})  # Xarray's decoder of characters needs one chunk
         return Variable(dims, x, attrs, encoding, fastpath=True)
 
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
-        """What the engine has no type or codec for, read by others if they are there."""
+        """Reads an array whose type or codec the engine lacks, by libraries that Xarray uses."""
         store, path, _ = _core.place(self._url)
-        if Path(store).is_file():  # by what Xarray opens such files with, which may not be there
+        if Path(store).is_file():  # a file: Xarray needs another library to open it
             with open_dataset(store, group=path or None, decode_cf=False, cache=False) as d:
                 return d.variables[name].load()
         if importlib.util.find_spec("zarr") is None:
@@ -92,7 +92,7 @@ class _Store(AbstractDataStore):
         group = ZarrStore.open_group(store, group=path or None, consolidated=False)
         v: Variable = group.open_store_variable(name)
         if v.dtype.kind in "OTV":
-            return v  # Xarray's, which reads it when somebody asks for values
+            return v  # Xarray reads it when its values are needed
         from xarray.core import indexing
 
         data: Any = indexing.ImplicitToExplicitIndexingAdapter(v._data, indexing.OuterIndexer)
@@ -101,10 +101,10 @@ class _Store(AbstractDataStore):
 
 
 class _LazyVariable(Variable):
-    """A variable whose lazy array stays what it is.
+    """A variable that keeps its lazy array.
 
-    Xarray wraps what backends give into arrays of its own, which it takes for values once they are
-    loaded; and it gives options of ``chunk`` to arrays alone that are not lazy yet.
+    Xarray wraps arrays of backends in its own classes, and later takes loaded ones for values. It
+    passes options of ``chunk`` only to arrays that are not lazy yet.
     """
 
     __slots__ = ()
@@ -132,7 +132,7 @@ class _LazyVariable(Variable):
 
 
 def _innermost(data: Any) -> Any:
-    """What Xarray's wrappers of arrays are around."""
+    """Returns the array inside Xarray's wrappers."""
     from xarray.core import indexing
 
     while isinstance(data, indexing.ExplicitlyIndexed) and hasattr(data, "array"):
@@ -141,7 +141,7 @@ def _innermost(data: Any) -> Any:
 
 
 def _unwrapped(v: Variable, spec: Spec | None) -> Variable:
-    """A variable that stays lazy; before 2025.7 Xarray has wrapped its array already."""
+    """Returns a variable that stays lazy. Before 2025.7, Xarray has already wrapped its array."""
     if not isinstance(_innermost(v._data), Array):
         return v
     x = native_array(v._data, spec)
@@ -154,12 +154,12 @@ def _is_read_now(name: str, v: Variable) -> bool:
     return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
 
 
-#: Numbers that JSON cannot express, as the library spells them.
+#: Spellings in the library of numbers that JSON does not have.
 _NAMED_NUMBERS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 
 def _with_numbers(attrs: dict[str, Any]) -> dict[str, Any]:
-    """Numbers of CF's attributes, also those that JSON cannot express."""
+    """Replaces spelled numbers in CF attributes by floats, in place."""
     for name in ("missing_value", "valid_min", "valid_max", "valid_range", "actual_range"):
         v = attrs.get(name)
         if isinstance(v, str):
@@ -184,7 +184,7 @@ class CubedBackend(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """False: Xarray's own backend for Zarr stays the default."""
+        """Returns False, so that Xarray's own backend for Zarr stays the default."""
         return False
 
     def open_dataset(  # type: ignore[override]
@@ -203,7 +203,7 @@ class CubedBackend(BackendEntrypoint):
         spec: Spec | None = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> Dataset:
-        """A group of a Zarr store.
+        """Opens a group of a Zarr store.
 
         Parameters
         ----------
@@ -212,12 +212,12 @@ class CubedBackend(BackendEntrypoint):
         group
             Path of the group in the store.
         consolidated
-            False: the store is listed, whatever consolidated metadata says. Metadata of arrays is
-            read from the arrays in any case.
+            False: list the store, even if it has consolidated metadata. The metadata of an array is
+            always read from the array.
         spec
-            Resources of computations.
+            Memory and executor of computations.
         storage_options
-            Of a URL, as for :func:`cubed.from_zarr`. Default: those of `spec`.
+            Options of the store of a URL, as for :func:`cubed.from_zarr`. Default: those of `spec`.
         """
         set_options(filename_or_obj, storage_options or (spec or DEFAULT).storage_options)
         where = store_url(filename_or_obj, group.strip("/") or None if group else None)
@@ -236,7 +236,7 @@ class CubedBackend(BackendEntrypoint):
         warn_of_unread(found)
         coords = {n: v for n, v in found.items() if n in coord_names or v.dims == (n,)}
         data = {n: v for n, v in found.items() if n not in coords}
-        # Since 2025.3 Xarray makes indices of what backends have, unless it is told not to.
+        # Since 2025.3, Xarray creates indexes after the backend has returned, unless disabled.
         later = "create_default_indexes" in signature(open_dataset).parameters
         return Dataset(data, Coordinates(coords, indexes={} if later else None), attrs)
 
@@ -251,7 +251,10 @@ class CubedBackend(BackendEntrypoint):
         storage_options: Mapping[str, Any] | None = None,
         **decoding: Any,
     ) -> dict[str, Dataset]:
-        """All groups at and below one, by their paths; parameters as for a data set."""
+        """Opens a group and all groups inside it. Returns a data set for each path.
+
+        Parameters are those of :meth:`open_dataset`.
+        """
         top = (group or "").strip("/")
         found: dict[str, Dataset] = {}
         todo = [""]
@@ -274,5 +277,5 @@ class CubedBackend(BackendEntrypoint):
     def open_datatree(  # type: ignore[override]
         self, filename_or_obj: str | os.PathLike[Any], **options: Any
     ) -> DataTree:
-        """All groups as a tree; parameters as for :meth:`open_groups_as_dict`."""
+        """Opens all groups as a tree. Parameters are those of :meth:`open_groups_as_dict`."""
         return DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))

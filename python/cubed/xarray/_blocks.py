@@ -15,14 +15,15 @@ from cubed.array._operands import common_spec
 from cubed.base._types import NDArray
 from cubed.blocks._apply import wants_keyword
 
-#: In the keywords of a function that has no such parameter: bytes that a call allocates.
+#: Keyword of map_blocks for the bytes that a call allocates, unless the function takes it itself.
 _EXTRA = "extra_projected_mem"
-#: A variable of an argument: the number among the objects of Xarray, and the name.
+#: A variable of an argument: the index of the argument among the objects of Xarray, and the name.
 _Source = tuple[int, Hashable]
-#: By the identity of an array without elements: the array, so that its identity stays its own, and
-#: the variable that it stands for. If a result has the array, the function passes the variable on.
+#: Maps the id of an array without elements to the array, which keeps the id in use, and to the
+#: variable that the array stands for. If a result contains the array, the function returned the
+#: variable unchanged.
 _Passed = dict[int, tuple[Any, _Source]]
-#: What the variable of a DataArray is called in a data set.
+#: Name of the variable of a DataArray that is converted to a Dataset.
 _DATA = "<this-array>"
 _OBJECTS = (DataArray, Dataset)
 
@@ -35,9 +36,9 @@ def map_blocks(
     kwargs: Any = None,
     template: Any = None,
 ) -> Any:
-    """Calls a function with objects that have one block of each lazy variable.
+    """Calls a function with objects that hold one block of each lazy variable.
 
-    What it gives is found by calling it with objects without elements, if no template says it.
+    Without a template, a call with objects without elements shows what the function returns.
     """
     given = [obj, *args]
     if not any(_lazy_variables(a) for a in given):
@@ -91,7 +92,7 @@ def map_blocks(
     spec = common_spec(*(v._data for a in objects for v in _lazy_variables(a).values()))
     for dims in dict.fromkeys(frozenset(p.indices) - {None} for p in plans):
         mine = [p for p in plans if frozenset(p.indices) - {None} == dims]
-        # Blocks along other dimensions all give the same: the first one does.
+        # Blocks along other dimensions do not change these results, so the first blocks are used.
         operands = [
             Operand(_first_blocks(v, found, dims)._x, v.dims)
             for a in objects
@@ -121,7 +122,7 @@ def map_blocks(
     return _array(out, template.name) if isinstance(template, DataArray) else out
 
 
-# --- What there is --------------------------------------------------------------------------------
+# --- Arguments ------------------------------------------------------------------------------------
 
 
 def _data_set(a: Any) -> Dataset:
@@ -141,7 +142,7 @@ def _lazy_variables(a: Any) -> dict[Hashable, Variable]:
 
 
 def _cuts(title: str, objects: Sequence[Any]) -> dict[Hashable, Cut]:
-    """How dimensions are cut."""
+    """Returns the chunks of each dimension. All lazy variables must agree."""
     found: dict[Hashable, Cut] = {}
     for a in objects:
         for v in _lazy_variables(a).values():
@@ -164,14 +165,16 @@ def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset[Any])
     return data[tuple(map(slice, first))]
 
 
-# --- What it gives --------------------------------------------------------------------------------
+# --- Results --------------------------------------------------------------------------------------
 
 
 def _inferred(
     title: str, func: Callable[..., Any], given: Sequence[Any], kwargs: Any
 ) -> tuple[Any, _Passed]:
-    """What the function gives for objects without elements, and what stands for the variables of
-    the arguments there."""
+    """Calls the function with objects without elements.
+
+    Returns the result, and the arrays that stand for variables of the arguments.
+    """
     empty = [_without_elements(a) for a in given]
     passed: _Passed = {}
     objects = [e for e in empty if isinstance(e, (DataArray, Dataset))]
@@ -188,7 +191,7 @@ def _inferred(
 
 
 def _check_lengths(title: str, result: Dataset, inputs: Sequence[Dataset]) -> None:
-    """ValueError if a new dimension has no elements only because the arguments had none."""
+    """Raises ValueError if a new dimension has length 0 only because the arguments were empty."""
     known = {d: n for ds in inputs for d, n in ds.sizes.items()}
     for d, n in result.sizes.items():
         if n == 0 and d not in known and 0 not in known.values():
@@ -216,10 +219,10 @@ def _take_coordinates(
     coords: dict[Hashable, Variable],
     passed: _Passed,
 ) -> dict[Hashable, _Source | None]:
-    """Replaces indexes, and variables that are passed through, by those of the arguments.
+    """Replaces indexes and unchanged variables by those of the arguments.
 
-    Returns the coordinates that are not made block by block, with the variable of an argument that
-    each comes from. The function's blocks are compared with them.
+    Returns the coordinates that are not computed block by block, each with its source, a variable
+    of an argument. Each block that the function returns is compared with them.
     """
     sources: dict[Hashable, _Source | None] = {}
     for n, v in coords.items():
@@ -240,12 +243,12 @@ def _take_coordinates(
 
 
 def _stays(v: Variable) -> bool:
-    """Whether a template's coordinate is not made by the function: the engine lacks its type."""
+    """Returns whether a template's coordinate is kept, because the engine lacks its type."""
     return v.dtype.kind in "OTV"
 
 
 class _Variable:
-    """A variable of the result, and how it is cut."""
+    """A variable of the result, and its chunks."""
 
     def __init__(
         self,
@@ -272,7 +275,7 @@ class _Variable:
                     f" {blocks} as in the arguments"
                 )
             self.cuts.append(cut)
-        # One chunk is whole in every block: then a call has fewer dimensions to be grouped by.
+        # A dimension of one chunk is whole in every block. Without it, there are fewer calls.
         self.indices = tuple(d if d in found and count(found[d]) > 1 else None for d in v.dims)
 
 
@@ -305,7 +308,7 @@ class _Shell:
         )
 
     def filled(self, blocks: Any, slices: dict[Hashable, slice]) -> Any:
-        """The argument with blocks of its lazy variables, which are next of all."""
+        """Returns the argument with its lazy variables, which are the next of all blocks."""
         if not isinstance(self.value, Dataset):
             return self.value
         ds = self.value.isel({d: s for d, s in slices.items() if d in self.value.dims})
@@ -345,14 +348,14 @@ class _Expected:
 
     data: frozenset[Hashable]
     coords: frozenset[Hashable]
-    dims: dict[Hashable, tuple[Hashable, ...]]  # of the variables that are made block by block
-    extents: dict[Hashable, tuple[int, ...]]  # of the blocks along these dimensions
+    dims: dict[Hashable, tuple[Hashable, ...]]  # of variables that are computed block by block
+    extents: dict[Hashable, tuple[int, ...]]  # of the blocks along each dimension
     labels: Dataset  # coordinates of the whole result that are in memory
     passed: tuple[tuple[Hashable, _Source], ...]  # lazy coordinates that come from an argument
     origin: str  # of the coordinates, for messages
 
     def check(self, out: Dataset, objects: Sequence[Dataset], number: dict[Hashable, int]) -> None:
-        """ValueError unless a block of the result fits."""
+        """Raises ValueError if a block of the result does not fit."""
         self._check_names(out)
         for n, dims in self.dims.items():
             got = out.variables[n]
@@ -400,7 +403,7 @@ class _Expected:
 
 
 def _part(extents: tuple[int, ...], number: int) -> slice:
-    """Where the block of that number is along its dimension."""
+    """Returns the elements of a block along its dimension."""
     start = sum(extents[:number])
     return slice(start, start + extents[number])
 

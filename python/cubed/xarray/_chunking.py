@@ -1,4 +1,7 @@
-"""``chunk`` of what is Cubed's already: it stays so, whichever manager is Xarray's default."""
+"""``chunk`` of objects that hold arrays of Cubed.
+
+They stay arrays of Cubed, whichever chunk manager is Xarray's default.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +14,29 @@ from cubed.xarray._hooks import Arguments
 
 
 def chunk_dataset(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any) -> Any:
-    """Of data sets and, as Xarray makes data sets of them, of DataArrays."""
+    """Replaces ``chunk`` of a Dataset. A DataArray also calls it, as a Dataset of one variable."""
     x = _first(ds.variables.values())
     if x is None or kwargs.get("chunked_array_type") is not None:
         return NotImplemented
     kwargs["chunked_array_type"] = "cubed"
     options = kwargs.get("from_array_kwargs") or {}
-    if x._spec is not None:  # of variables that are not lazy yet
+    if x._spec is not None:  # for variables that are not lazy yet
         kwargs["from_array_kwargs"] = {"spec": x._spec, **options}
     return Arguments(ds, *args, **kwargs)
 
 
 def chunk_variable(theirs: Callable[..., Any], v: Any, *args: Any, **kwargs: Any) -> Any:
-    """Of a variable."""
+    """Replaces ``chunk`` of a variable."""
     return (
         _with_manager(theirs, (v, *args), kwargs) if isinstance(v._data, Array) else NotImplemented
     )
 
 
 def chunk_opened(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any) -> Any:
-    """Of what a backend opened: the backend "cubed" has lazy arrays, with or without ``chunks``."""
+    """Replaces the chunking of an opened Dataset.
+
+    The backend "cubed" returns lazy arrays with and without ``chunks``.
+    """
     if _first(ds.variables.values()) is None:
         return NotImplemented
     return _with_manager(theirs, (ds, *args), kwargs)

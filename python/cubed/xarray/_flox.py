@@ -1,4 +1,4 @@
-"""Reductions by group that Xarray has flox do."""
+"""Reductions by group, which Xarray delegates to flox."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def groupby_reduce(
     finalize_kwargs: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Lazy arrays, or lazy labels: by the engine if it has the reduction, else by flox's functions
-    on whole axes.
+    """Reduces lazy arrays by group, or arrays by lazy labels.
 
-    The methods ``"map-reduce"``, ``"blockwise"`` and ``"cohorts"`` say how chunks are to be
-    combined: the engine reads each once in any case. Labels that are lazy are computed unless
-    `expected_groups` says which there are.
+    The engine computes the reductions that it has. flox computes all others, on whole axes.
+
+    The engine ignores ``method`` ("map-reduce", "blockwise" or "cohorts"), because it always reads
+    each chunk once. Lazy labels are computed unless `expected_groups` lists the groups.
     """
     from pandas import RangeIndex
 
@@ -108,17 +108,17 @@ def groupby_reduce(
     return (result, *(g if isinstance(g, RangeIndex) else np.asarray(g) for g in groups))
 
 
-#: What flox is asked for: arguments of its groupby_reduce.
+#: Arguments of flox's groupby_reduce.
 _Reduction = dict[str, Any]
 
 
 def _marked(
     name: str, dtype: np.dtype[Any], fill_value: Any, absent: Callable[[], bool | None]
 ) -> tuple[np.dtype[Any] | None, Any]:
-    """The type of a result (None: flox's) and its fill value, if flox was given no type.
+    """Returns the type of a result (None: the type that flox chooses) and its fill value.
 
-    Groups without labels are NaN. flox gives their sums and products, and extremes of integers,
-    numbers that look like values.
+    Called if the caller states no type. Groups without labels become NaN. flox itself would give
+    them numbers that look like values in sums, products, and extremes of integers.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ def _marked(
     """
     from flox.xrdtypes import NA, maybe_promote
 
-    chosen = fill_value == NA  # by Xarray, for first and last
+    chosen = fill_value == NA  # Xarray passes NA for first and last
     if dtype.kind not in "biufc" or not (chosen or fill_value is None):
         return None, fill_value
     if dtype.kind in "fc":
         return None, fill_value if chosen else np.nan
     found = absent()
-    if found is None:  # a type for what may be absent, unless the caller expects flox's own
+    if found is None:  # unknown: only first and last get a type that has NaN
         found = chosen
     if not found:
         return None, fill_value
@@ -145,8 +145,10 @@ def _marked(
 def _any_absent(
     numbers: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], kept: Sequence[int]
 ) -> bool | None:
-    """Whether some group has no labels, at some position along axes that are kept; None if labels
-    are lazy."""
+    """Returns whether a group has no labels at some position along the kept axes.
+
+    Returns None if labels are lazy.
+    """
     if any(isinstance(n, Array) for n in numbers):
         return None
     apart = [shape[d] for d in kept]
@@ -167,7 +169,7 @@ def _any_absent(
 def _typed(
     reduction: _Reduction, name: str, x: Array, codes: Array, axes: tuple[int, ...], n: int
 ) -> Array:
-    """The reduction of times as integers and of bools as such, as flox does it."""
+    """Reduces times as integers, and bools as integers, as flox does."""
     kind, dtype = x.dtype.kind, x.dtype
     plain = name.removeprefix("nan")
     if kind == "c" and plain in ("min", "max"):
@@ -180,20 +182,20 @@ def _typed(
             f"{plain} by group is not defined for {dtype}, expected numbers: convert the times to"
             " numbers first, such as (x - x[0]) / np.timedelta64(1, 's')"
         )
-    if kind in "mM" and plain == "count":  # flox takes "not a time" for a value
+    if kind in "mM" and plain == "count":  # flox counts NaT as a value
         x = cubed.where(x != x, np.nan, 1.0)
     elif kind in "mM" and plain not in ("any", "all", "first", "last"):
         if plain in _OF_ELEMENTS and _is_missing(reduction["fill_value"]):
-            # "Not a time" as an integer, because floats would round times.
+            # The integer of NaT, because floats would round times.
             fill = np.nan if plain == "prod" else np.iinfo(np.int64).min
             reduction = reduction | {"fill_value": fill}
         ints: Array = x.astype(np.int64)
-        if plain in _OF_FLOATS:  # with NaN for "not a time", which is an integer like any other
+        if plain in _OF_FLOATS:  # NaT is an integer like any other, so use NaN
             ints = cubed.where(x != x, np.nan, ints.astype(np.float64))
         elif plain == "sum":
             ints = cubed.where(x != x, 0, ints)
         last = np.iinfo(np.int64).max
-        if name in ("max", "nanmin"):  # "not a time" is the first integer, and here the last one
+        if name in ("max", "nanmin"):  # NaT is the smallest integer; use the largest
             ints = cubed.where(x != x, last, ints)
         out = _reduced(reduction, ints, codes, axes, n)
         missing = np.array("NaT", dtype)
@@ -213,7 +215,7 @@ def _typed(
     return _reduced(reduction, x, codes, axes, n)
 
 
-#: Reductions that times do not have, by kind: flox reduces their integers, which means nothing.
+#: Reductions that times do not have, by kind. flox reduces their integers, which makes no sense.
 _NOT_OF_TIMES = {"M": ("sum", "prod", "var"), "m": ("prod", "var")}
 #: Reductions of times that are computed in floating point.
 _OF_FLOATS = ("mean", "median", "quantile", "std", "var")
@@ -224,7 +226,7 @@ _ANY: _Reduction = {
 
 
 def _is_missing(fill_value: Any) -> bool:
-    """Whether a fill value is none, NaN, "not a time" or flox's mark of a missing value."""
+    """Returns whether a fill value is None, NaN, NaT or flox's mark of a missing value."""
     return not isinstance(fill_value, (int, float, np.integer, np.floating)) or np.isnan(fill_value)
 
 
@@ -245,7 +247,7 @@ def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...
         return native
     out = _in_memory(reduction, agg, x, codes, axes, n)
     if x.dtype.kind == "c" and agg.name.removeprefix("nan") == "prod" and agg.min_count == 0:
-        # flox's product of no elements is 1, whatever the fill value.
+        # In flox, the product of no elements is 1 for every fill value.
         there = reduce_codes(cubed.isnan(x), codes, axes, n, Aggregation("count")) > 0
         out = cubed.where(there, out, agg.fill_value["user"]).astype(out.dtype)
     return out
@@ -254,11 +256,11 @@ def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...
 def _in_memory(
     reduction: _Reduction, agg: Any, x: Array, codes: Array, axes: tuple[int, ...], n: int
 ) -> Array:
-    """Medians, quantiles and other functions of flox, on whole axes."""
+    """Computes medians, quantiles and other functions by flox, on whole axes."""
     first = x.ndim - codes.ndim
     kept = [d for d in range(first, x.ndim) if d not in axes]
     apart = tuple(x.shape[d] for d in kept)
-    if kept:  # every element along these is a set of groups of its own
+    if kept:  # every position along these axes has its own groups
         codes = _apart(codes, [d - first for d in kept], n)
     if codes.ndim > 1:
         x = cubed.reshape(x, (*x.shape[:first], codes.size))
@@ -280,7 +282,7 @@ def _in_memory(
         allow_rechunk=True,
         name=f"{agg.name} by group",
     )
-    if several:  # which flox has in front
+    if several:  # flox puts quantiles first
         out = cubed.moveaxis(out, -2, 0)
     return cubed.reshape(out, (*out.shape[:-1], *apart, n)) if kept else out
 
@@ -288,7 +290,7 @@ def _in_memory(
 def _on_lines(
     block: NDArray, codes: NDArray, ngroups: int, several: bool, reduction: _Reduction
 ) -> NDArray:
-    """flox on blocks that are whole along the axis of labels."""
+    """Calls flox for a block that is whole along the axis of labels."""
     from flox import groupby_reduce
     from pandas import RangeIndex
 
@@ -297,7 +299,7 @@ def _on_lines(
 
 
 def _loaded(by: Array, limit: int) -> NDArray:
-    """Lazy labels, whose groups are not known."""
+    """Computes lazy labels whose groups are not known."""
     if by.nbytes > limit:
         raise PlanTooLargeError(
             f"lazy labels have {by.nbytes} bytes, expected at most {limit} (allowed_mem without"
@@ -307,7 +309,10 @@ def _loaded(by: Array, limit: int) -> NDArray:
 
 
 def _numbers(by: Any, groups: Any, limit: int) -> Any:
-    """The number of each label's group, -1 of none; of labels in memory in the smallest type."""
+    """Returns the group number of each label; -1 if it has no group.
+
+    Numbers of labels in memory have the smallest integer type.
+    """
     if isinstance(by, Array):
         extra = lookup_mem(by, groups)
         return cubed.map_blocks(
@@ -322,7 +327,8 @@ def _numbers_of_block(by: NDArray, groups: Any) -> NDArray:
     return found.reshape(by.shape).astype(np.int64)
 
 
-#: An index of pandas 2 that another thread has begun to hash says that its labels are not unique.
+#: Guards indexes. While one thread builds the hash table of an index, pandas 2 reports duplicate
+#: labels to other threads.
 _looking_up = Lock()
 
 
@@ -332,7 +338,7 @@ _looking_up = Lock()
 def groupby_scan(
     theirs: Any, array: Any, *by: Any, func: Any, axis: Any = -1, dtype: Any = None, **kwargs: Any
 ) -> Any:
-    """Running totals by group along the last axis, on whole lines."""
+    """Computes running totals by group along the last axis, on whole lines."""
     if not isinstance(array, Array):
         return NotImplemented
     labels = [np.asarray(b) for b in by]
@@ -353,7 +359,7 @@ def groupby_scan(
 
 
 def _made(numbers: NDArray, array: Array) -> Array:
-    """Numbers of labels, which the plan counts."""
+    """Returns group numbers as a lazy array whose memory the plan counts."""
     return Array._new(core_from_numpy(numbers, None, made=True), array._spec)
 
 

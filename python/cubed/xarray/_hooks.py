@@ -1,4 +1,4 @@
-"""How functions of Xarray are replaced for objects that hold lazy arrays, and for no others."""
+"""Replaces functions of Xarray for objects that hold lazy arrays of Cubed, and only for these."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ from cubed.base._warnings import warn
 
 @dataclass(frozen=True)
 class Hook:
-    """A function that is replaced where arguments hold a lazy array.
+    """A function of another package, and its replacement for calls with lazy arrays.
 
     Parameters
     ----------
     where
-        Modules, separated by blanks: versions have it in one of them, the newest in the first.
+        Modules, separated by blanks. Each version of the package has the function in one of them,
+        the newest version in the first.
     name
-        Of the function there, or of a class and its method.
+        Name of the function in the module, or of a class and its method: ``"Dataset.chunk"``.
     ours
-        ``ours(theirs, *args, **kwargs)``, which gives the result, ``NotImplemented`` for that of
-        Xarray's own function, or :class:`Arguments` with which that is to be called.
+        Called as ``ours(theirs, *args, **kwargs)``. Returns the result, or ``NotImplemented`` to
+        call the original function, or :class:`Arguments` to call it with these.
     purpose
-        What it is for, as users say it.
+        Name of the feature for messages, in the words of users.
     public
-        Functions of :mod:`xarray` that warn if a version has none of that name: they would compute.
+        Public functions of :mod:`xarray` that depend on the function. They warn if a version of the
+        package does not have it, because they may then compute lazy arrays.
     """
 
     where: str
@@ -45,16 +47,16 @@ class Hook:
 
 
 class Arguments:
-    """With what Xarray's own function is to be called."""
+    """Arguments for a call of the original function."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.args, self.kwargs = args, kwargs
 
 
 def install(hooks: Iterable[Hook]) -> None:
-    """Puts hooks in place, each by itself, if they are not there yet.
+    """Installs the hooks that are not installed yet.
 
-    Those of packages that nobody has imported are left out.
+    Hooks of packages that are not imported are skipped. A missing function affects no other hook.
     """
     for hook in hooks:
         if hook.where.partition(".")[0] not in sys.modules:
@@ -68,7 +70,7 @@ def install(hooks: Iterable[Hook]) -> None:
 
 
 def is_involved(value: Any) -> bool:
-    """Whether an argument is a lazy array of Cubed, or holds one."""
+    """Returns whether an argument is a lazy array of Cubed, or holds one."""
     if isinstance(value, Array):
         return True
     if isinstance(value, NamedArray):
@@ -91,7 +93,7 @@ def is_involved(value: Any) -> bool:
 
 
 def _replace(module: str, name: str, make: Callable[..., Any], hook: Hook) -> bool:
-    """Whether there is such a name, which then is replaced."""
+    """Replaces a function. Returns False if the module does not have it."""
     *path, last = name.split(".")
     try:
         owner: Any = importlib.import_module(module)
@@ -103,7 +105,7 @@ def _replace(module: str, name: str, make: Callable[..., Any], hook: Hook) -> bo
     if not inspect.isfunction(theirs):
         return False
     if not hasattr(theirs, "_cubed_hook"):
-        # A name that other modules import is one function in all of them.
+        # If several modules import a function, they all get the same replacement.
         key = (theirs, make, hook.ours)
         if key not in _made:
             _made[key] = _in_xarrays_folder(make(theirs, hook))
@@ -116,7 +118,10 @@ _made: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 def _in_xarrays_folder(function: Any) -> Callable[..., Any]:
-    """The function as one of Xarray's, whose warnings look for the first line that is not there."""
+    """Moves a function to Xarray's folder.
+
+    Warnings of Xarray name the first line of the call stack that is outside of this folder.
+    """
     file = str(Path(xarray.__file__).parent / "hooked by cubed.xarray")
     function.__code__ = function.__code__.replace(co_filename=file)
     return function
@@ -141,11 +146,11 @@ def _replacement(theirs: Callable[..., Any], hook: Hook) -> Callable[..., Any]:
 def _check(
     signature: inspect.Signature, theirs: Callable[..., Any], args: Any, kwargs: Any, hook: Hook
 ) -> None:
-    """That a replacement has the parameters that its caller gives."""
+    """Raises NotImplementedError if the replacement lacks a parameter that the caller passes."""
     try:
         signature.bind(theirs, *args, **kwargs)
     except TypeError as e:
-        inspect.signature(theirs).bind(*args, **kwargs)  # the caller's mistake
+        inspect.signature(theirs).bind(*args, **kwargs)  # raises if the caller is wrong
         raise NotImplementedError(
             f"{hook.purpose} of lazy arrays: Xarray {xarray.__version__} calls {hook.name} in a way"
             f" that Cubed does not know: {e}; compute them first"

@@ -1,8 +1,7 @@
-"""Places where Xarray asks whether an array is Dask's, where it means lazy and in chunks.
+"""Replacements for functions of Xarray that treat only Dask arrays as lazy and chunked.
 
-What follows there for others is NumPy alone: it would compute, or raise an error. Each of these
-functions is replaced by one that knows :class:`cubed.Array`, and that hands any other array to
-Xarray's own.
+Xarray passes all other arrays to NumPy there, which would compute a lazy array, or raise an error.
+Each replacement handles :class:`cubed.Array`, and calls Xarray's own function for all others.
 """
 
 from __future__ import annotations
@@ -31,31 +30,31 @@ _installing = RLock()
 
 
 def install() -> None:
-    """Puts them in place, those of flox once it is imported, and registers the accessor."""
+    """Installs the replacements and the accessor; those for flox only if flox is imported."""
     with _installing:
         _hooks.install(HOOKS)
         _accessor.register()
 
 
 def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
-    """ffill and bfill."""
+    """Replacement of ffill and bfill."""
     return forward_fill(array, axis, n) if isinstance(array, Array) else NotImplemented
 
 
 def _map_blocks(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._blocks import map_blocks  # late: few need it
+    from cubed.xarray._blocks import map_blocks  # lazy import: rarely needed
 
     return map_blocks(theirs, *args, **kwargs)
 
 
 def _equivalent(theirs: Any, a: Any, b: Any) -> Any:
-    """Arrays that are the same without being computed."""
+    """Returns True if both arrays are the same node of a plan, without computing them."""
     both = isinstance(a, Array) and isinstance(b, Array)
     return True if both and a._x is b._x else NotImplemented
 
 
 def _shift(theirs: Any, v: Any, shifts: Any = None, fill_value: Any = NA, **kwargs: Any) -> Any:
-    """Bools without a fill value."""
+    """Shifts lazy bools without a fill value, as floats."""
     if not _are_bools(v) or fill_value is not NA:
         return NotImplemented
     return Arguments(v.astype(float), shifts, **kwargs)
@@ -71,7 +70,7 @@ def _pad(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Bools without a fill value."""
+    """Pads lazy bools without a fill value, as floats."""
     given = constant_values is not None and constant_values is not NA
     if not _are_bools(v) or mode != "constant" or given:
         return NotImplemented
@@ -79,20 +78,26 @@ def _pad(
 
 
 def _rolling_window(theirs: Any, v: Any, *args: Any, fill_value: Any = NA, **kwargs: Any) -> Any:
-    """Bools without a fill value."""
+    """Makes windows of lazy bools without a fill value, as floats."""
     if not _are_bools(v) or fill_value is not NA:
         return NotImplemented
     return Arguments(v.astype(float), *args, **kwargs)
 
 
 def _are_bools(v: Any) -> bool:
-    """Whether a variable has lazy bools. Xarray makes objects of bools beside NaN, which have no
-    lazy form: ours are 0.0 and 1.0."""
+    """Returns whether a variable has lazy bools.
+
+    Xarray mixes bools and NaN in an array of Python objects, which cannot be lazy. The replacements
+    use the floats 0.0, 1.0 and NaN instead.
+    """
     return isinstance(v._data, Array) and v._data.dtype.kind == "b"
 
 
 def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> Any:
-    """Lazy arrays and those of others: Xarray takes a TypeError of a comparison for False."""
+    """Compares a lazy array with an array of another library.
+
+    Raises ValueError if they cannot be compared, because Xarray would turn a TypeError into False.
+    """
     both = [first, getattr(second, "variable", second)]
     data = [getattr(v, "_data", None) for v in both]
     if all(isinstance(d, Array) or not is_foreign(type(d)) for d in data):
@@ -105,19 +110,22 @@ def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> 
             both[0]._data == both[1]._data  # noqa: B015
         except Exception as e:
             if str(e) in (refusal(d, "equal") for d in data):
-                raise ValueError(str(e)) from e  # what a TypeError is not
-            return NotImplemented  # Xarray has the same error, and an answer
+                raise ValueError(str(e)) from e  # Xarray hides a TypeError
+            return NotImplemented  # Xarray meets the same error, and handles it
     return Arguments(*both, *args, **kwargs)
 
 
 def _is_lazy_scalar(theirs: Any, x: Any) -> Any:
-    """An index without dimensions, which takes its dimension away."""
+    """Returns True for a lazy index without dimensions, which drops a dimension."""
     return True if isinstance(x, Array) and not x.ndim else NotImplemented
 
 
 def _getitem(theirs: Any, v: Any, key: Any) -> Any:
-    """Values in memory at lazy positions are lazy. Xarray computes positions along one axis, as it
-    selects from an index."""
+    """Selects values in memory at lazy positions of several dimensions, as a lazy array.
+
+    Positions of one dimension are left to Xarray, which computes them because it also selects from
+    the index.
+    """
     items = key if isinstance(key, tuple) else (key,)
     positions = [getattr(k, "_data", k) for k in items]
     lazy = [p for p in positions if isinstance(p, Array)]
@@ -128,24 +136,27 @@ def _getitem(theirs: Any, v: Any, key: Any) -> Any:
 
 
 def _vindex_get(theirs: Any, adapter: Any, indexer: Any) -> Any:
-    """Points, one for each element of several arrays of positions."""
+    """Selects points: one for each element of several arrays of positions."""
     key = indexer.tuple
     out = adapter.array[key]
     at = [i for i, k in enumerate(key) if not isinstance(k, slice)]
-    if at and at[-1] - at[0] < len(at):  # else NumPy puts the axes of the points in front
+    if at and at[-1] - at[0] < len(at):  # otherwise NumPy puts the axes of the points first
         points = range(max(np.ndim(key[i]) for i in at))
         out = cubed.moveaxis(out, [at[0] + k for k in points], list(points))
     return out
 
 
 def _least_squares(theirs: Any, lhs: Any, rhs: Any, rcond: Any = None, skipna: Any = False) -> Any:
-    """polyfit, of a matrix in memory and lazy right hand sides: coefficients and residuals."""
+    """Fits lazy right-hand sides to a matrix in memory, for polyfit.
+
+    Returns coefficients and residuals.
+    """
     if not isinstance(rhs, Array):
         return NotImplemented
     if skipna:
         return _least_squares_of_columns(lhs, rhs, rcond)
     rhs = without_infinities(rhs)
-    # Fits are linear in what is fitted: one product with a small matrix.
+    # A fit is linear in the data, so it is a product with a small matrix.
     inverse = np.linalg.pinv(lhs, rcond=lhs.shape[0] * 2.3e-16 if rcond is None else rcond)
     coefficients = cubed.tensordot(cubed.asarray(inverse, spec=rhs._spec), rhs, axes=((1,), (0,)))
     if np.linalg.matrix_rank(lhs) < lhs.shape[1]:
@@ -155,7 +166,7 @@ def _least_squares(theirs: Any, lhs: Any, rhs: Any, rcond: Any = None, skipna: A
 
 
 def _least_squares_of_columns(lhs: NDArray, rhs: Array, rcond: Any) -> tuple[Array, Array]:
-    """Each column by itself, without what it misses."""
+    """Fits each column separately, without its missing values."""
 
     def fit(columns: NDArray) -> NDArray:
         out = np.full((*columns.shape[:-1], lhs.shape[1] + 1), np.nan)
@@ -180,7 +191,10 @@ def _least_squares_of_columns(lhs: NDArray, rhs: Array, rcond: Any) -> tuple[Arr
 
 
 def _strftime(theirs: Any, values: Any, date_format: str) -> Any:
-    """Text of dates, chunk by chunk: as wide as that of a day of the leap year 2024 can be."""
+    """Formats lazy dates chunk by chunk.
+
+    The strings are as wide as the longest one of the days of the leap year 2024.
+    """
     if not isinstance(values, Array):
         return NotImplemented
     days = np.arange("2024-01-01", "2025-01-01", dtype="M8[D]")
@@ -194,13 +208,13 @@ def _text(block: NDArray, theirs: Callable[..., Any], date_format: str) -> NDArr
 
 
 def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    """Hooks flox before its first use, because importing flox takes a while."""
+    """Installs the replacements for flox before its first use, because importing flox is slow."""
     import flox.core
     import flox.xarray  # noqa: F401
 
     install()
     if kwargs.get("func") == "mean" and kwargs.get("skipna") is None:
-        # flox skips missing floats by default, and Xarray without flox missing times, too.
+        # By default flox skips missing floats. Xarray without flox also skips missing times.
         return Arguments(*args, **kwargs | {"skipna": True})
     return NotImplemented
 
@@ -220,8 +234,10 @@ def _groupby_scan(theirs: Any, *args: Any, **kwargs: Any) -> Any:
 def _first_or_last(
     theirs: Any, groups: Any, op: Any, skipna: bool | None, keep_attrs: bool | None
 ) -> Any:
-    """The first or last elements of groups with lazy labels, which Xarray takes for labels of one
-    element each: it returns the array as it is."""
+    """Returns the first or last elements of groups with lazy labels.
+
+    Xarray would return the array unchanged, as if each label occurred once.
+    """
     if not getattr(groups, "_by_chunked", False):
         return NotImplemented
     options: Any = xarray.get_options
@@ -235,7 +251,7 @@ def _first_or_last(
 
 
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
-    """Fields of dates, chunk by chunk."""
+    """Computes a field of lazy dates, such as the year, chunk by chunk."""
     if not isinstance(values, Array):
         return NotImplemented
     if name in ("date", "time"):
@@ -250,7 +266,7 @@ def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
 
 
 def _has_missing(dates: Array) -> bool:
-    """Whether a date is NaT: then NumPy's integer fields are float64, with NaN there.
+    """Returns whether a date is NaT. Integer fields are then float64, with NaN for NaT.
 
     Computed at once, because the type of the result depends on it. The dates are read once.
     """
@@ -258,7 +274,7 @@ def _has_missing(dates: Array) -> bool:
 
 
 def _rounded_date(theirs: Any, values: Any, name: str, freq: str) -> Any:
-    """Rounded dates, chunk by chunk."""
+    """Rounds lazy dates, chunk by chunk."""
     if not isinstance(values, Array):
         return NotImplemented
     return cubed.map_blocks(theirs, values, name, freq, dtype=values.dtype)
@@ -273,7 +289,7 @@ _ROLLING = f"{_COMPUTATION}.rolling {_CORE}.rolling"
 _DATES = f"{_CORE}.accessor_dt"
 _STRINGS = f"{_CORE}.accessor_str"
 
-#: What is replaced. docs/dev/xarray-hooks.md says why, and which public hooks would do instead.
+#: All replacements. docs/dev/xarray-hooks.md gives reasons, and possible public hooks instead.
 HOOKS = (
     Hook("xarray", "Dataset.chunk", _chunking.chunk_dataset, "chunk"),
     Hook("xarray.namedarray.core", "NamedArray.chunk", _chunking.chunk_variable, "chunk"),
