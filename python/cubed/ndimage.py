@@ -170,7 +170,7 @@ def correlate(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Sums of neighbouring elements, multiplied by an array of weights.
+    """The correlation of an image with an array of weights.
 
     The sums are computed in float64.
 
@@ -188,7 +188,7 @@ def correlate(
         (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
         other end (``"wrap"``), or `cval` (``"constant"``).
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Position of the element itself among the weights, from the middle on, or one for each axis.
     axes : int, tuple of int or None
@@ -245,7 +245,7 @@ def convolve(
         (``"reflect"``) or about the last element (``"mirror"``), the nearest one, those of the
         other end (``"wrap"``), or `cval` (``"constant"``).
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
         Position of the element itself among the weights, from the middle on, or one for each axis.
     axes : int, tuple of int or None

@@ -69,7 +69,7 @@ def moment(
     *,
     center: float | None = None,
 ) -> Array:
-    """The mean of powers of distances from the mean, or from `center`.
+    """The moment: the mean of a power of the differences from the mean, or from `center`.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def ttest_1samp(
     a : array_like
         Sample of real numbers.
     popmean : array_like
-        The mean that is expected.
+        The expected mean.
     axis : int, tuple of int or None, default 0
         Axis or axes of the samples; None: all elements are one sample.
     nan_policy : str, default "propagate"
@@ -476,7 +476,7 @@ def power_divergence(
     Parameters
     ----------
     f_obs : array_like
-        Counts that were observed.
+        Observed counts.
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0
@@ -520,7 +520,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
     Parameters
     ----------
     f_obs : array_like
-        Counts that were observed.
+        Observed counts.
     f_exp : array_like or None
         Counts that are expected; None: all equal.
     ddof : int, default 0

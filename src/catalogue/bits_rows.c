@@ -13,11 +13,10 @@
               CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE, NOTES)          \
     }
 #define AXIS                                                                                       \
-    PARAM_AXIS_OR_NONE("axis", 0,                                                                  \
-                       "Axis along which to compute. None: the elements in one dimension.")
+    PARAM_AXIS_OR_NONE("axis", 0, "Axis along which to compute. None: the flattened array.")
 #define ORDER                                                                                      \
     PARAM_CHOICE("bitorder", 0, BIG, orders,                                                       \
-                 "Which bit of a byte is first: the highest, or the lowest.")
+                 "Whether the first element is the highest bit of a byte, or the lowest.")
 
 enum { BITS = 8 };
 enum { BIG, LITTLE };
@@ -27,10 +26,9 @@ static const cubed_param pack_params[] = {INPUT("Integers, or bools."), AXIS, OR
 static const cubed_param unpack_params[] = {
     INPUT("Bytes: uint8."),
     AXIS,
-    {PARAM(
-        "count", ACCEPTS(INT) | ACCEPTS(NONE), 0,
-        "Number of elements along the axis: zeros are added behind. A negative one is the number "
-        "of elements that are left out at the end. None: eight for each byte.")},
+    {PARAM("count", ACCEPTS(INT) | ACCEPTS(NONE), 0,
+           "Number of elements along the axis; zeros are appended. If negative, so many elements "
+           "are dropped at the end. None: eight for each byte.")},
     ORDER,
 };
 
@@ -188,13 +186,13 @@ static cubed_status call_unpackbits(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"packbits", CATEGORY,
-      .summary = "Eight elements in each byte: a bit is set if its element is not 0.",
-      .returns = "uint8, an eighth as long along the axis, rounded up: the last bits may be 0.",
+      .summary = "Packs eight elements into each byte: a bit is 1 if its element is not 0.",
+      .returns = "uint8; the length along the axis is an eighth, rounded up. Bits without an "
+                 "element are 0.",
       PARAMS(pack_params), .coords = CUBED_COORDS_CUT},
      .call = call_packbits},
-    {{"unpackbits", CATEGORY,
-      .summary = "The bits of bytes as elements 0 and 1: eight for each byte.", .returns = "uint8.",
-      PARAMS(unpack_params), .coords = CUBED_COORDS_CUT},
+    {{"unpackbits", CATEGORY, .summary = "Unpacks each byte into eight elements, 0 or 1.",
+      .returns = "uint8.", PARAMS(unpack_params), .coords = CUBED_COORDS_CUT},
      .call = call_unpackbits},
 };
 

@@ -38,7 +38,7 @@ static const cubed_param same_params[] = {
 static const cubed_param full_params[] = {
     SHAPE,
     {PARAM("fill_value", NUMBERS, CUBED_PARAM_REQUIRED, "The value.")},
-    DTYPE(0, "Type of the elements. None: that of the value."),
+    DTYPE(0, "Type of the elements. None: the type of the value."),
     PARAM_DEVICE,
     CHUNKS,
 };
@@ -81,16 +81,16 @@ static cubed_status call_full(const cb_call *c)
 /* --- One value in the shape of an array ---------------------------------------------------------------- */
 
 #define LIKE       PARAM_ARRAY("x", "The array whose shape, chunks and type the result has.")
-#define LIKE_DTYPE DTYPE(0, "Type of the elements. None: that of `x`.")
+#define LIKE_DTYPE DTYPE(0, "Type of the elements. None: the type of `x`.")
 #define LIKE_CHUNKS                                                                                \
     {                                                                                              \
         PARAM("chunks", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,                       \
-              "Lengths of chunks, one for each axis. None: those of `x`.")                         \
+              "Lengths of chunks, one for each axis. None: the chunks of `x`.")                    \
     }
 #define LIKE_SHAPE                                                                                 \
     {                                                                                              \
         PARAM("shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,                        \
-              "Shape of the result. None: that of `x`.")                                           \
+              "Shape of the result. None: the shape of `x`.")                                      \
     }
 
 static const cubed_param like_params[] = {LIKE, LIKE_DTYPE, PARAM_DEVICE, LIKE_CHUNKS, LIKE_SHAPE};
@@ -160,12 +160,13 @@ static cubed_status call_full_like(const cb_call *c) { return fill_like(c, &c->v
     }
 
 static const cubed_param arange_params[] = {
-    REAL("start", CUBED_PARAM_POSITION_ONLY, "The first number; without `stop` the end."),
+    REAL("start", CUBED_PARAM_POSITION_ONLY, "The first number, or the end if there is no `stop`."),
     {PARAM("stop", ACCEPTS(INT) | ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "The end, which is not one of the numbers. None: `start` is the end, and 0 the start.")},
-    {PARAM("step", ACCEPTS(INT) | ACCEPTS(FLOAT), 0, "The difference of neighbours."),
+           "The end, which is not included. None: `start` is the end, and the first number is 0.")},
+    {PARAM("step", ACCEPTS(INT) | ACCEPTS(FLOAT), 0,
+           "The difference between neighbouring numbers."),
      INT_DEFAULT(1)},
-    DTYPE(NAMED, "Type of the numbers. None: int64 of integers, else float64."),
+    DTYPE(NAMED, "Type of the numbers. None: int64 for integers, else float64."),
     PARAM_DEVICE,
     CHUNKS,
 };
@@ -214,7 +215,7 @@ static const cubed_param linspace_params[] = {
     BOUND("start", CUBED_PARAM_POSITION_ONLY, "The first number, or an array of them."),
     BOUND("stop", CUBED_PARAM_POSITION_ONLY, "The last number, if `endpoint`."),
     PARAM_INT("num", 0, 50, "Number of numbers."),
-    DTYPE(NAMED, "Type of the numbers, which are rounded down to integers. None: float64."),
+    DTYPE(NAMED, "Type of the numbers; integers are rounded down. None: float64."),
     PARAM_DEVICE,
     ENDPOINT(NAMED),
     NEW_AXIS(NAMED),
@@ -424,8 +425,9 @@ static cubed_status call_logspace(const cb_call *c)
 static const cubed_param eye_params[] = {
     PARAM_REQUIRED_INT("n_rows", CUBED_PARAM_POSITION_ONLY, "Number of rows."),
     {PARAM("n_cols", ACCEPTS(INT) | ACCEPTS(NONE), CUBED_PARAM_POSITION_ONLY,
-           "Number of columns. None: as many as rows.")},
-    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+           "Number of columns. None: the number of rows.")},
+    PARAM_INT("k", 0, 0,
+              "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
     DTYPE(0, "Type of the elements. None: float64."),
     PARAM_DEVICE,
     CHUNKS,
@@ -447,50 +449,50 @@ static cubed_status call_eye(const cb_call *c)
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 static const cb_row rows[] = {
-    {{"arange", CATEGORY, .summary = "Numbers in equal steps, up to but not including an end.",
-      .returns = "One axis: int64 of integers, else float64.", PARAMS(arange_params)},
+    {{"arange", CATEGORY, .summary = "Evenly spaced numbers, up to but not including an end.",
+      .returns = "One dimension: int64 for integers, else float64.", PARAMS(arange_params)},
      .call = call_arange},
-    {{"empty", CATEGORY, .summary = "Zeros: memory is never left as it was.",
-      .returns = "Of `shape` and `dtype`.", PARAMS(same_params)},
+    {{"empty", CATEGORY, .summary = "An array of zeros, because arrays are never uninitialised.",
+      .returns = "An array with this `shape` and `dtype`.", PARAMS(same_params)},
      .call = call_same,
      .which = 0},
-    {{"empty_like", CATEGORY, .summary = "Zeros in the shape of an array.",
+    {{"empty_like", CATEGORY, .summary = "Zeros, in the shape of another array.",
       .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
      .call = call_same_like,
      .which = 0},
-    {{"eye", CATEGORY,
-      .summary = "Ones on the diagonal that is `k` right of the main one, and zeros.",
+    {{"eye", CATEGORY, .summary = "A matrix with ones on diagonal `k`, and zeros elsewhere.",
       .returns = "``(n_rows, n_cols)``.", PARAMS(eye_params)},
      .call = call_eye},
-    {{"full", CATEGORY, .summary = "One value everywhere.", .returns = "Of `shape` and `dtype`.",
-      PARAMS(full_params)},
+    {{"full", CATEGORY, .summary = "An array in which every element is one value.",
+      .returns = "An array with this `shape` and `dtype`.", PARAMS(full_params)},
      .call = call_full},
-    {{"full_like", CATEGORY, .summary = "One value everywhere, in the shape of an array.",
+    {{"full_like", CATEGORY,
+      .summary = "One value for every element, in the shape of another array.",
       .returns = "The shape of `x`, or `shape`.", PARAMS(full_like_params)},
      .call = call_full_like},
     {{"geomspace", CATEGORY,
-      .summary = "Numbers from one to another, each of them the one before it times one factor.",
+      .summary = "Numbers from one to another, with a constant factor between neighbours.",
       .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(geomspace_params)},
      .call = call_geomspace},
-    {{"linspace", CATEGORY, .summary = "Numbers in equal steps between two others.",
+    {{"linspace", CATEGORY, .summary = "Evenly spaced numbers from one to another.",
       .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(linspace_params)},
      .call = call_linspace},
-    {{"logspace", CATEGORY, .summary = "Powers of a number, whose exponents are in equal steps.",
+    {{"logspace", CATEGORY, .summary = "Powers of a number with evenly spaced exponents.",
       .returns = "``(num,)``, or with the axes of the bounds.", PARAMS(logspace_params)},
      .call = call_logspace},
-    {{"ones", CATEGORY, .summary = "Ones.", .returns = "Of `shape` and `dtype`.",
-      PARAMS(same_params)},
+    {{"ones", CATEGORY, .summary = "An array of ones.",
+      .returns = "An array with this `shape` and `dtype`.", PARAMS(same_params)},
      .call = call_same,
      .which = 1},
-    {{"ones_like", CATEGORY, .summary = "Ones in the shape of an array.",
+    {{"ones_like", CATEGORY, .summary = "Ones, in the shape of another array.",
       .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
      .call = call_same_like,
      .which = 1},
-    {{"zeros", CATEGORY, .summary = "Zeros.", .returns = "Of `shape` and `dtype`.",
-      PARAMS(same_params)},
+    {{"zeros", CATEGORY, .summary = "An array of zeros.",
+      .returns = "An array with this `shape` and `dtype`.", PARAMS(same_params)},
      .call = call_same,
      .which = 0},
-    {{"zeros_like", CATEGORY, .summary = "Zeros in the shape of an array.",
+    {{"zeros_like", CATEGORY, .summary = "Zeros, in the shape of another array.",
       .returns = "The shape of `x`, or `shape`.", PARAMS(like_params)},
      .call = call_same_like,
      .which = 0},

@@ -13,9 +13,10 @@
 static const cubed_param params_1[] = {OPERAND("x", "Input array.")};
 static const cubed_param params_2[] = {OPERAND("x1", "The first operand."),
                                        OPERAND("x2", "The second operand.")};
-static const cubed_param params_3[] = {OPERAND("condition", "Which operand an element is of."),
-                                       OPERAND("x1", "Elements where the condition is true."),
-                                       OPERAND("x2", "Elements where the condition is false.")};
+static const cubed_param params_3[] = {
+    OPERAND("condition", "Bools: true selects the element of `x1`, false the element of `x2`."),
+    OPERAND("x1", "Elements where the condition is true."),
+    OPERAND("x2", "Elements where the condition is false.")};
 
 /* Numbers have the type that they have beside the first array; a condition is no such array, and its own type. */
 static cubed_status call_elementwise(const cb_call *c)
@@ -36,7 +37,7 @@ static cubed_status call_elementwise(const cb_call *c)
 static const cubed_param params_round[] = {
     OPERAND("x", "Input array."),
     {PARAM_IN("decimals", ACCEPTS(INT), 0, -1000, 1000,
-              "Number of decimal places; negative ones are in front of the point."),
+              "Number of decimal places; negative numbers round before the decimal point."),
      INT_DEFAULT(0)},
 };
 

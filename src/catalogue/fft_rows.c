@@ -13,8 +13,9 @@ static const cubed_choice norms[] = {{"backward", CUBED_FFT_BACKWARD},
 #define NORM                                                                                       \
     {                                                                                              \
         PARAM("norm", ACCEPTS(CHOICE) | ACCEPTS(NONE), 0,                                          \
-              "Which direction is divided by the number of elements: the inverse one, both by "    \
-              "its root, or this one."),                                                           \
+              "Where to divide by the number of elements: in the inverse transform "               \
+              "(``\"backward\"``), in both by its square root (``\"ortho\"``), or in this one "    \
+              "(``\"forward\"``)."),                                                               \
             CHOICE_DEFAULT(CUBED_FFT_BACKWARD), .choices = norms                                   \
     }
 
@@ -29,9 +30,9 @@ static cubed_fft_norm get_norm(const cb_call *c, int i)
 static const cubed_param one_params[] = {
     PARAM_ARRAY("x", "Input array."),
     {PARAM("n", ACCEPTS(INT) | ACCEPTS(NONE), 0,
-           "Length of the transform: the axis is truncated, or zeros are added behind it. None: "
-           "its length.")},
-    PARAM_AXIS("axis", 0, -1, "Axis that is transformed; negative ones count from the last."),
+           "Length of the transform: the axis is truncated, or padded with zeros. None: the length "
+           "of the axis.")},
+    PARAM_AXIS("axis", 0, -1, "Axis that is transformed; negative numbers count from the last."),
     NORM,
     PARAM_TASK_MEM,
 };
@@ -60,7 +61,7 @@ static cubed_status call_ihfft(const cb_call *c) { return along_axis(c, CUBED_TR
 #define LENGTHS                                                                                    \
     {                                                                                              \
         PARAM("s", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,                                \
-              "Lengths of the transform along the axes. None: those of the axes.")                 \
+              "Lengths of the transform along the axes. None: the lengths of the axes.")           \
     }
 
 static const cubed_param many_params[] = {
@@ -68,7 +69,7 @@ static const cubed_param many_params[] = {
     LENGTHS,
     PARAM_AXES(
         "axes", 0,
-        "Axes that are transformed. None: as many of the last ones as `s` has lengths, or all."),
+        "Axes that are transformed. None: the last axes, one for each length in `s`, or all axes."),
     NORM,
     PARAM_TASK_MEM,
 };
@@ -129,7 +130,7 @@ static cubed_status call_irfftn(const cb_call *c) { return along_axes(c, CUBED_T
 
 static const cubed_param freq_params[] = {
     PARAM_REQUIRED_INT("n", CUBED_PARAM_POSITION_ONLY, "Length of the transform."),
-    {PARAM("d", ACCEPTS(FLOAT), 0, "Distance of the samples."), FLOAT_DEFAULT(1)},
+    {PARAM("d", ACCEPTS(FLOAT), 0, "Distance between samples."), FLOAT_DEFAULT(1)},
     PARAM_DTYPE("dtype", NAMED, "Data type of the frequencies, float32 or float64. None: float64."),
     PARAM_DEVICE,
 };
@@ -150,7 +151,7 @@ static cubed_status call_rfftfreq(const cb_call *c)
 
 static const cubed_param shift_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    PARAM_AXES("axes", 0, "Axes whose halves are exchanged. None: all."),
+    PARAM_AXES("axes", 0, "Axes whose halves are swapped. None: all."),
 };
 
 static cubed_status call_fftshift(const cb_call *c)
@@ -187,10 +188,10 @@ static const cb_row rows[] = {
     {{"fftn", CATEGORY, .summary = "The Fourier transform along several axes.", .returns = COMPLEX,
       PARAMS(many_params), CUTS},
      .call = call_fftn},
-    {{"fftshift", CATEGORY, .summary = "The elements with the frequency 0 in the middle.",
+    {{"fftshift", CATEGORY, .summary = "Moves frequency 0 to the middle of the axes.",
       .returns = "The shape and type of the input.", PARAMS(shift_params), CUTS},
      .call = call_fftshift},
-    {{"hfft", CATEGORY, .summary = "The transform of a Hermitian sequence: real numbers.",
+    {{"hfft", CATEGORY, .summary = "The Fourier transform of a Hermitian sequence, which is real.",
       .returns = REAL, PARAMS(one_params), CUTS},
      .call = call_hfft},
     {{"ifft", CATEGORY, .summary = "The inverse Fourier transform along an axis.",
@@ -209,7 +210,7 @@ static const cb_row rows[] = {
       PARAMS(one_params), CUTS},
      .call = call_ihfft},
     {{"irfft", CATEGORY,
-      .summary = "The inverse of `rfft`: n real numbers, 2 * (m - 1) of m by default.",
+      .summary = "The inverse of `rfft`: n real numbers; by default 2 * (m - 1) for an input of m.",
       .returns = REAL, PARAMS(one_params), CUTS},
      .call = call_irfft},
     {{"irfft2", CATEGORY, .summary = "The inverse of `rfft2`, over two axes.", .returns = REAL,
@@ -224,7 +225,7 @@ static const cb_row rows[] = {
      .call = call_rfft},
     {{"rfft2", CATEGORY,
       .summary =
-          "The Fourier transform of real numbers over two axes, the last of which is halved.",
+          "The Fourier transform of real numbers over two axes: n // 2 + 1 in the last axis.",
       .returns = COMPLEX, PARAMS(two_params), CUTS},
      .call = call_rfftn},
     {{"rfftfreq", CATEGORY, .summary = "The frequencies of the elements of `rfft`.",
@@ -232,7 +233,7 @@ static const cb_row rows[] = {
      .call = call_rfftfreq},
     {{"rfftn", CATEGORY,
       .summary =
-          "The Fourier transform of real numbers along several axes, the last of which is halved.",
+          "The Fourier transform of real numbers along several axes: n // 2 + 1 in the last.",
       .returns = COMPLEX, PARAMS(many_params), CUTS},
      .call = call_rfftn},
 };

@@ -15,12 +15,12 @@ static const cubed_param area_params[] = {
     PARAM_LIKE("lat", "Latitudes of the centres of cells, in degrees."),
     PARAM_LIKE("lon", "Longitudes of the centres, in degrees."),
     PARAM_OPTIONAL_ARRAY("lat_bounds", NAMED,
-                         "Both ends of each latitude, or the corners of each cell. None: middles "
-                         "between neighbours."),
-    PARAM_OPTIONAL_ARRAY("lon_bounds", NAMED, "The same for longitudes."),
+                         "Both ends of each latitude, or the corners of each cell. None: the "
+                         "midpoints between neighbours."),
+    PARAM_OPTIONAL_ARRAY("lon_bounds", NAMED, "Like `lat_bounds`, for longitudes."),
     PARAM_CHOICE("edges", NAMED, CUBED_EDGES_GREAT_CIRCLES, edges,
-                 "Edges of cells along a latitude: great circles, as CDO has them, or circles of "
-                 "latitude, which give exact bands."),
+                 "Northern and southern edges of cells: great circles, as in CDO, or circles of "
+                 "latitude, which give exact zonal bands."),
     {PARAM("radius", ACCEPTS(FLOAT), NAMED, "Radius of the sphere in metres."),
      FLOAT_DEFAULT(CUBED_EARTH_RADIUS)},
 };
@@ -39,23 +39,22 @@ static cubed_status call_gridarea(const cb_call *c)
 
 static const int64_t both[2] = {-2, -1};
 
-#define FIELD PARAM_NAMED_ARRAY("x", "Real numbers; NaN is missing.")
+#define FIELD PARAM_NAMED_ARRAY("x", "Real numbers. NaN marks missing elements.")
 #define WEIGHTS(NOTES)                                                                             \
     {                                                                                              \
         PARAM("weights", ACCEPTS(ARRAY) | ACCEPTS(NONE), CUBED_PARAM_REQUIRED | CUBED_PARAM_LIKE,  \
               NOTES)                                                                               \
     }
 #define AREAS                                                                                      \
-    WEIGHTS(                                                                                       \
-        "One for each element along the axes, such as areas of `gridarea`, or of a shape that "    \
-        "broadcasts to `x`. None: equal weights.")
+    WEIGHTS("A weight for each element along the axes, such as the areas from `gridarea`, or "     \
+            "weights that broadcast to `x`. None: equal weights.")
 #define LAYERS                                                                                     \
-    WEIGHTS("One for each element along the axis, such as the thickness of layers, or of a shape " \
-            "that broadcasts to `x`. None: equal weights.")
+    WEIGHTS("A weight for each element along the axis, such as the thickness of layers, or "       \
+            "weights that broadcast to `x`. None: equal weights.")
 #define BOTH_AXES                                                                                  \
     {                                                                                              \
         PARAM("axis", ACCEPTS(INT) | ACCEPTS(INTS), NAMED | CUBED_PARAM_AXIS,                      \
-              "Horizontal axes: two, or one of an unstructured grid."),                            \
+              "Horizontal axes: two, or one for an unstructured grid."),                           \
             .fallback = {                                                                          \
                 .kind = CUBED_VALUE_INTS,                                                          \
                 .n = 2,                                                                            \
@@ -70,7 +69,8 @@ static const int64_t both[2] = {-2, -1};
 #define ZONAL      ONE_AXIS(-1, "The axis of longitudes.")
 #define MERIDIONAL ONE_AXIS(-2, "The axis of latitudes.")
 #define VERTICAL   ONE_AXIS(-3, "The axis of levels.")
-#define KEEPDIMS   PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
+#define KEEPDIMS                                                                                   \
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
 
 static const cubed_param fld_params[] = {FIELD, BOTH_AXES, KEEPDIMS};
 static const cubed_param weighted_fld_params[] = {FIELD, AREAS, BOTH_AXES, KEEPDIMS};
@@ -110,7 +110,7 @@ static cubed_status call_statistic(const cb_call *c)
         FIELD,                                                                                     \
             {PARAM_IN("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),                                       \
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, 100,                           \
-                      "Part of the elements that is below, from 0 to 100.")},                      \
+                      "Percentage of the elements that are below, from 0 to 100.")},               \
             AXIS, KEEPDIMS,                                                                        \
             PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_INVERTED_CDF, cb_quantile_methods,        \
                          "How to choose between elements, by NumPy's names. CDO has "              \
@@ -139,10 +139,11 @@ static cubed_status call_percentile(const cb_call *c)
 
 /* --- Rows ---------------------------------------------------------------------------------------------- */
 
-#define FLOATS "Without the axes, of the type of `x`; float64 for integers."
-#define SAME   "Without the axes, of the type of `x`."
+#define FLOATS "Without the axes; the type of `x`, or float64 for integers."
+#define SAME   "Without the axes; the type of `x`."
 #define ORDERED                                                                                    \
-    "Without the axes, with those of a list `q` in front; of the type of `x`, or floats."
+    "Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or " \
+    "floats."
 
 #define ROW(NAME, WHICH, SUMMARY, RETURNS, LIST, METHOD, RULE)                                     \
     {                                                                                              \
@@ -163,17 +164,17 @@ static cubed_status call_percentile(const cb_call *c)
         ROW(PREFIX "max", MAX, "The largest element of " OF ".", SAME, PLAIN, "maximum", REDUCE),  \
         ROW(PREFIX "mean", MEAN, "The mean of " OF BY ".", FLOATS, WEIGHTED, "mean", REDUCE),      \
         ROW(PREFIX "min", MIN, "The smallest element of " OF ".", SAME, PLAIN, "minimum", REDUCE), \
-        ROW(PREFIX "range", RANGE, "The largest element of " OF " less the smallest.", FLOATS,     \
+        ROW(PREFIX "range", RANGE, "The largest element of " OF " minus the smallest.", FLOATS,    \
             PLAIN, "range", REDUCE),                                                               \
         ROW(PREFIX "std", STD, "The standard deviation of " OF BY ".", FLOATS, WEIGHTED,           \
             "standard_deviation", REDUCE),                                                         \
-        ROW(PREFIX "std1", STD1, "The standard deviation of the sample " OF BY ".", FLOATS,        \
-            WEIGHTED, "standard_deviation", REDUCE),                                               \
+        ROW(PREFIX "std1", STD1, "The sample standard deviation of " OF BY ".", FLOATS, WEIGHTED,  \
+            "standard_deviation", REDUCE),                                                         \
         ROW(PREFIX "sum", SUM, "The sum of the elements of " OF ", without weights.", FLOATS,      \
             PLAIN, "sum", REDUCE),                                                                 \
         ROW(PREFIX "var", VAR, "The variance of " OF BY ".", FLOATS, WEIGHTED, "variance",         \
             SQUARE),                                                                               \
-        ROW(PREFIX "var1", VAR1, "The variance of the sample " OF BY ".", FLOATS, WEIGHTED,        \
+        ROW(PREFIX "var1", VAR1, "The sample variance of " OF BY ".", FLOATS, WEIGHTED,            \
             "variance", SQUARE)
 
 #define PCTL(NAME, OF, LIST)                                                                       \
@@ -193,7 +194,7 @@ static const cb_row rows[] = {
         weighted_fld_params, "sum", REDUCE),
     PCTL("fldpctl", "a field", fldpctl_params),
     {{"gridarea", CATEGORY, .summary = "The areas of the cells of a grid, in square metres.",
-      .returns = "float64: ``(nlat, nlon)``, or one area for each cell with corners.",
+      .returns = "float64: ``(nlat, nlon)``, or one area for each cell if cells have corners.",
       PARAMS(area_params)},
      .call = call_gridarea},
     FAMILY("mer", "each meridian", ", weighted by area", mer_params, weighted_mer_params),

@@ -22,9 +22,10 @@ static const cubed_param meshgrid_params[] = {
     {PARAM("arrays", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
            "Coordinates along the axes of the grid.")},
     PARAM_CHOICE("indexing", NAMED, SWAPPED, indexings,
-                 "Whether the first two arrays change places as axes (``\"xy\"``)."),
-    PARAM_BOOL("sparse", NAMED, false, "Whether arrays have one element along the other axes."),
-    PARAM_BOOL("copy", NAMED, true, "Changes nothing."),
+                 "Order of the first two axes: ``\"xy\"`` swaps them, ``\"ij\"`` keeps the order "
+                 "of the arrays."),
+    PARAM_BOOL("sparse", NAMED, false, "Whether each array has one element along all other axes."),
+    PARAM_BOOL("copy", NAMED, true, "Accepted for NumPy; has no effect."),
 };
 
 static cubed_status call_meshgrid(const cb_call *c)
@@ -41,7 +42,7 @@ static const cubed_param indices_params[] = {
     {PARAM_IN("dimensions", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
               "Shape of the grid.")},
     PARAM_DTYPE("dtype", 0, "Type of the elements. None: int64."),
-    PARAM_BOOL("sparse", 0, false, "Whether arrays have one element along the other axes."),
+    PARAM_BOOL("sparse", 0, false, "Whether each array has one element along all other axes."),
     CHUNKS,
 };
 
@@ -66,9 +67,10 @@ static cubed_status call_indices(const cb_call *c)
 
 static const cubed_param triangle_params[] = {
     {PARAM_IN("n", ACCEPTS(INT), CUBED_PARAM_REQUIRED, 0, INFINITY, "Number of rows.")},
-    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+    PARAM_INT("k", 0, 0,
+              "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
     {PARAM_IN("m", ACCEPTS(INT) | ACCEPTS(NONE), 0, 0, INFINITY,
-              "Number of columns. None: as many as rows.")},
+              "Number of columns. None: the number of rows.")},
     {PARAM_IN("chunks", ACCEPTS(INT) | ACCEPTS(NONE), 0, 1, INFINITY,
               "Length of chunks. None: chunks of about 128 MiB.")},
 };
@@ -86,7 +88,8 @@ static cubed_status call_triangle(const cb_call *c)
 
 #define ORDER                                                                                      \
     PARAM_CHOICE("order", 0, false, orders,                                                        \
-                 "Which axis is the fastest: the last one, or with ``\"F\"`` the first one.")
+                 "Order of the flattened elements: ``\"C\"``, the last axis varies fastest, or "   \
+                 "``\"F\"``, the first axis.")
 static const cubed_choice orders[] = {{"C", false}, {"F", true}, {NULL, 0}};
 static const cubed_choice modes[] = {{"raise", CUBED_BOUNDS_UNCHECKED},
                                      {"wrap", CUBED_BOUNDS_WRAP},
@@ -95,12 +98,13 @@ static const cubed_choice modes[] = {{"raise", CUBED_BOUNDS_UNCHECKED},
 
 static const cubed_param ravel_params[] = {
     {PARAM("multi_index", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
-           "Integers for each axis, which are broadcast; of one array its first axis.")},
+           "An array of integers for each axis, which are broadcast, or one array whose first axis "
+           "holds them.")},
     {PARAM_IN("dims", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
-              "The shape that positions are of.")},
+              "Shape of the array in which the positions are.")},
     {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,
-           "Effect of positions out of range, also one for each axis; with ``\"raise\"`` they are "
-           "not checked."),
+           "Treatment of positions out of range, for all axes or one for each. ``\"raise\"`` does "
+           "not check them."),
      CHOICE_DEFAULT(CUBED_BOUNDS_UNCHECKED), .choices = modes},
     ORDER,
 };
@@ -149,9 +153,9 @@ static cubed_status call_ravel_multi_index(const cb_call *c)
 static const cubed_param unravel_params[] = {
     {PARAM("indices", ACCEPTS(ARRAY),
            CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
-           "Positions in the flattened array, which are not checked.")},
+           "Positions in the flattened array. They are not checked.")},
     {PARAM_IN("shape", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED, 0, INFINITY,
-              "The shape that positions are of.")},
+              "Shape of the array in which the positions are.")},
     ORDER,
 };
 
@@ -167,37 +171,38 @@ static cubed_status call_unravel_index(const cb_call *c)
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define TRIANGLE                                                                                   \
-    .returns = "int64, of one axis. A task holds a number for each row.", PARAMS(triangle_params), \
-    .results = {"rows", "columns"}
+    .returns = "int64, one dimension. A task uses memory for one number for each row.",            \
+    PARAMS(triangle_params), .results = {"rows", "columns"}
 
 static const cb_row rows[] = {
     {{"indices", CATEGORY, .summary = "The positions along each axis of a grid.",
-      .returns = "For each axis an array of the shape of the grid.", PARAMS(indices_params),
+      .returns = "One array for each axis, in the shape of the grid.", PARAMS(indices_params),
       .any_results = true},
      .call = call_indices},
-    {{"meshgrid", CATEGORY, .summary = "Coordinates of a grid from those of its axes.",
-      .returns = "Arrays of the shape of the grid, each of its type. Views.",
+    {{"meshgrid", CATEGORY,
+      .summary = "Coordinates of all points of a grid, from the coordinates along its axes.",
+      .returns = "Arrays in the shape of the grid, with the types of the inputs. Views.",
       PARAMS(meshgrid_params), .any_results = true},
      .call = call_meshgrid},
     {{"ravel_multi_index", CATEGORY,
-      .summary = "Positions in a flattened array, of positions along each axis of its shape.",
+      .summary =
+          "Converts positions along each axis of a shape to positions in the flattened array.",
       .returns = "int64; the positions are broadcast.", PARAMS(ravel_params)},
      .call = call_ravel_multi_index},
     {{"tril_indices", CATEGORY,
-      .summary = "Rows and columns of the lower triangle of a matrix, with the diagonal `k` right "
-                 "of the main one.",
+      .summary = "Row and column numbers of the lower triangle of a matrix, up to diagonal `k`.",
       TRIANGLE},
      .call = call_triangle,
      .which = false},
     {{"triu_indices", CATEGORY,
-      .summary = "Rows and columns of the upper triangle of a matrix, with the diagonal `k` right "
-                 "of the main one.",
+      .summary = "Row and column numbers of the upper triangle of a matrix, from diagonal `k` on.",
       TRIANGLE},
      .call = call_triangle,
      .which = true},
     {{"unravel_index", CATEGORY,
-      .summary = "Positions along each axis of a shape, of positions in the flattened array.",
-      .returns = "For each axis int64 of the shape of `indices`.", PARAMS(unravel_params),
+      .summary =
+          "Converts positions in a flattened array to positions along each axis of its shape.",
+      .returns = "For each axis an int64 array in the shape of `indices`.", PARAMS(unravel_params),
       .any_results = true},
      .call = call_unravel_index},
 };

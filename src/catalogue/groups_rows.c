@@ -61,39 +61,40 @@ enum {
 
 static const cubed_param groupby_params[] = {
     [X] = PARAM_NAMED_ARRAY("x", "Input array."),
-    [LABELS] = PARAM_NAMED_ARRAY("labels", "Numbers of groups from 0, of which elements with "
-                                           "negative ones are not a part. Expressions also take "
-                                           "other labels, and find `ngroups` themselves."),
+    [LABELS] = PARAM_NAMED_ARRAY(
+        "labels", "Group number of each element, from 0; a negative number is in no group. "
+                  "Expressions also take labels of other types, and find `ngroups` themselves."),
     [REDUCTION] = {PARAM("reduction", ACCEPTS(CHOICE), CUBED_PARAM_REQUIRED | CUBED_PARAM_RULE,
                          "The reduction of each group."),
                    .choices = reductions},
-    [AXIS] = PARAM_AXES("axis", NAMED, "Axes of `x` that the labels have. None: the first ones."),
+    [AXIS] =
+        PARAM_AXES("axis", NAMED, "Axes of `x` along which the labels are. None: the first axes."),
     [NGROUPS] = {PARAM_IN("ngroups", ACCEPTS(INT), NAMED | CUBED_PARAM_REQUIRED, 0, INFINITY,
                           "Number of groups.")},
     [SKIPNA] = OPTIONAL("skipna", ACCEPTS(BOOL),
-                        "Whether missing elements are left out. None: if "
-                        "the name of the reduction begins with ``nan``."),
-    [CORRECTION] = OPTIONAL("correction", ACCEPTS(FLOAT),
-                            "Of var and std: subtracted from the number of elements in the "
-                            "divisor. None: 0."),
+                        "Whether missing elements are skipped. None: if the name of the reduction "
+                        "begins with ``nan``."),
+    [CORRECTION] = OPTIONAL(
+        "correction", ACCEPTS(FLOAT),
+        "For var and std: subtracted from the number of elements in the divisor. None: 0."),
     [DDOF] = OPTIONAL("ddof", ACCEPTS(FLOAT), "NumPy's name of `correction`."),
     [MIN_COUNT] = OPTIONAL("min_count", ACCEPTS(INT),
-                           "Groups with fewer elements are `fill_value`. None: those that have no "
-                           "result."),
+                           "Minimum number of elements; smaller groups become `fill_value`. None: "
+                           "as many as the reduction needs."),
     [Q] = OPTIONAL("q", ACCEPTS(FLOAT) | ACCEPTS(FLOATS),
-                   "Of quantiles from 0 to 1, of percentiles from 0 to 100; a list has an axis in "
-                   "front of the result."),
-    [METHOD] = {PARAM("method", ACCEPTS(CHOICE) | ACCEPTS(NONE), NAMED,
-                      "Of quantiles and percentiles: how a number between two elements is found. "
-                      "None: ``linear``."),
-                .choices = cb_quantile_methods},
+                   "For quantiles from 0 to 1, for percentiles from 0 to 100. A list becomes the "
+                   "first axis of the result."),
+    [METHOD] =
+        {PARAM("method", ACCEPTS(CHOICE) | ACCEPTS(NONE), NAMED,
+               "For quantiles and percentiles: interpolation between elements. None: ``linear``."),
+         .choices = cb_quantile_methods},
     [FILL] = OPTIONAL("fill_value", NUMBERS,
-                      "Of groups with too few elements. None: NaN, NaT, -1 of positions, false of "
-                      "any, true of all, 0 of other integers."),
-    [FILL_ABSENT] = PARAM_BOOL("fill_absent", NAMED, false,
-                               "Whether groups without labels are `fill_value`, also of counts, "
-                               "sums and products."),
-    [DTYPE] = PARAM_DTYPE("dtype", NAMED, "Type of the result. None: as without groups."),
+                      "Value of groups with too few elements. None: NaN, NaT, -1 for positions, "
+                      "false for any, true for all, 0 for other integers."),
+    [FILL_ABSENT] = PARAM_BOOL(
+        "fill_absent", NAMED, false,
+        "Whether groups without elements are `fill_value` also for counts, sums and products."),
+    [DTYPE] = PARAM_DTYPE("dtype", NAMED, "Type of the result. None: the same as without groups."),
     PARAM_TASK_MEM,
 };
 
@@ -296,19 +297,21 @@ static const cubed_param rolling_params[] = {
     [ROLLED] = {PARAM("reduction", ACCEPTS(CHOICE), CUBED_PARAM_REQUIRED | CUBED_PARAM_RULE,
                       "The reduction of each window."),
                 .choices = rolled},
-    [ROLLED_AXIS] = PARAM_AXES("axis", NAMED, "An axis for each length. None: the first one."),
-    [CENTER] = PARAM_BOOL("center", NAMED, false,
-                          "Whether windows are around their elements. False: up to them."),
+    [ROLLED_AXIS] =
+        PARAM_AXES("axis", NAMED, "An axis for each window length. None: the first axis."),
+    [CENTER] = PARAM_BOOL(
+        "center", NAMED, false,
+        "Whether windows are centred on their elements. False: windows end at their elements."),
     [MIN_PERIODS] = {PARAM("min_periods", ACCEPTS(INT) | ACCEPTS(NONE), NAMED,
-                           "Windows with fewer elements that are not NaN are NaN. None: those that "
-                           "are not full.")},
-    [ROLLED_DDOF] = {PARAM("ddof", ACCEPTS(FLOAT), NAMED,
-                           "Of var and std: subtracted from the number of elements in the "
-                           "divisor."),
+                           "Minimum number of elements that are not NaN; other windows become NaN. "
+                           "None: the full window.")},
+    [ROLLED_DDOF] = {PARAM(
+                         "ddof", ACCEPTS(FLOAT), NAMED,
+                         "For var and std: subtracted from the number of elements in the divisor."),
                      FLOAT_DEFAULT(0)},
     [AFTER] = {PARAM_IN("after", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), NAMED, 0, INFINITY,
-                        "Number of elements of a window behind its own, along each axis. None: as "
-                        "`center` has it.")},
+                        "Number of elements of a window after its own element, along each axis. "
+                        "None: follows from `center`.")},
 };
 
 /* Windows along axes, and the product of their lengths. */
@@ -368,12 +371,12 @@ static cubed_status call_rolling(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"groupby", CATEGORY, .summary = "Reduces the elements that have the same label.",
-      .returns = "Has the axis of groups in place of the first of the labels' axes, and lacks the "
-                 "others. Several quantiles have an axis in front.",
+      .returns = "The axis of groups replaces the first of the labels' axes; the other ones are "
+                 "gone. Several quantiles become the first axis.",
       PARAMS(groupby_params)},
      .call = call_groupby},
     {{"rolling", CATEGORY, .summary = "Reduces a window of elements for each element.",
-      .returns = "Of the shape of `x`; floats, and int64 of counts.", PARAMS(rolling_params),
+      .returns = "In the shape of `x`: floats, or int64 for counts.", PARAMS(rolling_params),
       .coords = CUBED_COORDS_WINDOWS},
      .call = call_rolling},
 };

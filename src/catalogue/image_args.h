@@ -6,33 +6,34 @@
 #include "rows.h"
 
 #define IMAGE   PARAM_LIKE("input", "An image, of any number of axes.")
-#define AN_AXIS PARAM_AXIS("axis", 0, -1, "The axis; negative ones count from the last.")
+#define AN_AXIS PARAM_AXIS("axis", 0, -1, "The axis; negative numbers count from the last.")
 #define EXTENT  "Extent of a box, or one for each axis."
-#define SAME    "The shape of `input`, and its type unless `output` names another."
+#define SAME    "The shape of `input`, and its type, unless `output` is another type."
 
 /* The parameters output, mode and cval, in this order. */
 #define BOUNDARY                                                                                   \
-    PARAM_DTYPE("output", 0, "Type of the result. None: that of `input`."),                        \
+    PARAM_DTYPE("output", 0, "Type of the result. None: the type of `input`."),                    \
         {PARAM("mode", ACCEPTS(CHOICE) | ACCEPTS(LIST), 0,                                         \
-               "The elements beyond the ends, also one for each axis: mirrored about the edge "    \
-               "(``reflect``) or about the last element (``mirror``), the nearest one, those of "  \
-               "the other end (``wrap``), or `cval` (``constant``)."),                             \
+               "Elements outside of the image, for all axes or one for each: mirrored at the "     \
+               "edge (``reflect``) or at the last element (``mirror``), the nearest element "      \
+               "(``nearest``), the opposite end (``wrap``), or `cval` (``constant``)."),           \
          CHOICE_DEFAULT(CUBED_BOUNDARY_REFLECT), .choices = cb_image_boundaries},                  \
     {                                                                                              \
-        PARAM("cval", ACCEPTS(FLOAT), 0, "The element beyond the ends for ``\"constant\"``."),     \
+        PARAM("cval", ACCEPTS(FLOAT), 0,                                                           \
+              "Value of elements outside of the image for ``\"constant\"``."),                     \
             FLOAT_DEFAULT(0)                                                                       \
     }
 #define ORIGIN                                                                                     \
     {                                                                                              \
         PARAM("origin", ACCEPTS(INT) | ACCEPTS(INTS), 0,                                           \
-              "Position of the element itself in a box, from the middle on, or one for each "      \
+              "Offset of the element from the middle of its box; one number, or one for each "     \
               "axis."),                                                                            \
             INT_DEFAULT(0)                                                                         \
     }
 #define AXES                                                                                       \
     PARAM_AXES("axes", NAMED,                                                                      \
-               "Axes that are filtered, in increasing order; lists have an item for each. None: "  \
-               "all.")
+               "Axes to filter, in increasing order. Lists in other arguments have one item for "  \
+               "each. None: all axes.")
 #define BOX(NAME, NOTES)                                                                           \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(LIST) | ACCEPTS(NONE), 0, NOTES)                                       \
@@ -40,7 +41,7 @@
 /* The parameters size and footprint. */
 #define SIZE_OR_FOOTPRINT                                                                          \
     {PARAM("size", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0, EXTENT)},                      \
-        BOX("footprint", "Which elements of a box count, an array, in place of `size`.")
+        BOX("footprint", "An array whose nonzero elements belong to the box, in place of `size`.")
 
 extern const cubed_choice cb_image_boundaries[];
 

@@ -11,7 +11,7 @@
     {                                                                                              \
         PARAM("indices", ACCEPTS(ARRAY) | (KINDS),                                                 \
               CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,                 \
-              "Positions; negative ones count from the end.")                                      \
+              "Positions; negative numbers count from the end.")                                   \
     }
 
 /* The elements at one position, without the axis. */
@@ -37,7 +37,7 @@ static cubed_status take_one(const cb_call *c, int axis)
 static const cubed_param take_params[] = {
     INPUT,
     POSITIONS(ACCEPTS(INT)),
-    PARAM_AXIS_OR_NONE("axis", 0, "The axis. None: the only one."),
+    PARAM_AXIS_OR_NONE("axis", 0, "The axis. None: the only axis."),
 };
 
 static cubed_status call_take(const cb_call *c)
@@ -69,12 +69,12 @@ static cubed_status call_take_along_axis(const cb_call *c)
     {                                                                                              \
         PARAM("positions", ACCEPTS(ARRAYS),                                                        \
               CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC | CUBED_PARAM_LIKE | CUBED_PARAM_GAPS,   \
-              "For each axis an array of positions, or None for all of the axis. The arrays "      \
+              "For each axis an array of positions, or None for the whole axis. The arrays are "   \
               "broadcast.")                                                                        \
     }
 #define VALUE                                                                                      \
     PARAM_OPERAND("value", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,                       \
-                  "What comes there; it broadcasts.")
+                  "Replacement, which is broadcast.")
 
 static const cubed_param gather_params[] = {INPUT, POSITIONS_OF_AXES};
 static const cubed_param scatter_params[] = {INPUT, VALUE, POSITIONS_OF_AXES};
@@ -112,7 +112,8 @@ static cubed_status call_scatter(const cb_call *c)
 
 static const cubed_param replace_params[] = {INPUT, MASK, VALUE};
 static const cubed_param scatter_mask_params[] = {
-    INPUT, MASK, PARAM_ARRAY("values", "As many elements, along one axis.")};
+    INPUT, MASK,
+    PARAM_ARRAY("values", "One dimension, with an element for each true element of the mask.")};
 
 static cubed_status call_replace(const cb_call *c)
 {
@@ -131,9 +132,9 @@ static cubed_status call_scatter_mask(const cb_call *c)
 
 static const cubed_param require_params[] = {
     INPUT,
-    PARAM_ARRAY("holds", "Bools, in the shape of `x`."),
+    PARAM_ARRAY("holds", "Condition: bools in the shape of `x`."),
     {PARAM("message", ACCEPTS(STRING), CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
-           "What the error says, before the position.")}};
+           "Text of the error; the position of the element is appended.")}};
 
 static cubed_status call_require(const cb_call *c)
 {
@@ -145,7 +146,7 @@ static const cubed_param forward_fill_params[] = {
     INPUT,
     PARAM_AXIS("axis", 0, -1, "The axis."),
     {PARAM_IN("limit", ACCEPTS(INT) | ACCEPTS(NONE), 0, 0, INFINITY,
-              "Most elements to fill one after another. None: all.")},
+              "Maximum number of consecutive elements to fill. None: no limit.")},
 };
 
 static cubed_array *filled(cb_steps *s, cubed_array *x, int axis)
@@ -201,37 +202,38 @@ static cubed_status call_forward_fill(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"forward_fill", CATEGORY,
-      .summary = "Missing elements become the last element before them that is not missing.",
+      .summary = "Replaces missing elements by the last element before them that is not missing.",
       .returns = "The shape and type of `x`.", PARAMS(forward_fill_params),
       .attrs = CUBED_ATTRS_SAME},
      .call = call_forward_fill},
     {{"gather", CATEGORY, .summary = "The elements at positions along several axes.",
-      .returns = "The axes of the positions at the place of the first axis that has some, or in "
-                 "front if there are others between these axes.",
+      .returns = "The axes of the positions replace the first axis that has positions. They come "
+                 "first if an axis without positions is between these axes, as in NumPy.",
       PARAMS(gather_params), .coords = CUBED_COORDS_CUT},
      .call = call_gather},
-    {{"replace", CATEGORY, .summary = "Replaces the elements that a mask chooses.",
+    {{"replace", CATEGORY, .summary = "Replaces the elements that a mask selects.",
       .returns = "The shape and type of `x`.", PARAMS(replace_params)},
      .call = call_replace},
-    {{"require", CATEGORY, .summary = "The array itself; computing fails unless a condition holds.",
+    {{"require", CATEGORY,
+      .summary = "The array itself. Its computation fails if a condition is false for any element.",
       .returns = "`x`.", PARAMS(require_params), .attrs = CUBED_ATTRS_VIEW},
      .call = call_require},
     {{"scatter", CATEGORY,
-      .summary = "Replaces the elements at positions along several axes; of equal positions the "
-                 "last one counts.",
+      .summary = "Replaces the elements at positions along several axes; the last of equal "
+                 "positions counts.",
       .returns = "The shape and type of `x`.", PARAMS(scatter_params)},
      .call = call_scatter},
     {{"scatter_mask", CATEGORY,
-      .summary = "Replaces the elements that a mask chooses by others, in their order.",
+      .summary = "Replaces the elements that a mask selects by the elements of a vector, in order.",
       .returns = "The shape and type of `x`.", PARAMS(scatter_mask_params)},
      .call = call_scatter_mask},
     {{"take", CATEGORY, .summary = "The elements at positions along an axis.",
-      .returns = "The type of `x`, with an element along the axis for each position; without the "
-                 "axis for a number.",
+      .returns = "The type of `x`. The axis has one element for each position; it is dropped if "
+                 "`indices` is a number.",
       PARAMS(take_params), MOVES},
      .call = call_take},
     {{"take_along_axis", CATEGORY,
-      .summary = "The elements at positions of their own in each line along an axis.",
+      .summary = "The elements along an axis at positions that differ from line to line.",
       .returns = "The type of `x`, in the shape of the positions.", PARAMS(along_params), MOVES},
      .call = call_take_along_axis},
 };

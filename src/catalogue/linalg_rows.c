@@ -44,8 +44,10 @@ static cubed_status call_matrix_transpose(const cb_call *c)
 }
 
 static const cubed_param cholesky_params[] = {
-    PARAM_ARRAY("x", "``(..., n, n)``, of which the triangle that is made is read."),
-    PARAM_BOOL("upper", NAMED, false, "Make the upper triangle, not the lower one."),
+    PARAM_ARRAY("x",
+                "``(..., n, n)``. Only the lower triangle is read, or the upper one with `upper`."),
+    PARAM_BOOL("upper", NAMED, false,
+               "Whether to return the upper triangular factor instead of the lower one."),
     PARAM_TASK_MEM,
 };
 
@@ -58,7 +60,7 @@ static cubed_status call_cholesky(const cb_call *c)
 static const cubed_param matrix_power_params[] = {
     MATRICES,
     PARAM_REQUIRED_INT("n", CUBED_PARAM_POSITION_ONLY,
-                       "The exponent; a negative one is a power of the inverse."),
+                       "The exponent; negative exponents are powers of the inverse."),
     PARAM_TASK_MEM,
 };
 
@@ -70,7 +72,9 @@ static cubed_status call_matrix_power(const cb_call *c)
 
 /* --- Diagonals ---------------------------------------------------------------------------------------- */
 
-#define OFFSET PARAM_INT("offset", NAMED, 0, "How far right of the main diagonal.")
+#define OFFSET                                                                                     \
+    PARAM_INT("offset", NAMED, 0,                                                                  \
+              "Number of the diagonal: 0 is the main diagonal, positive numbers are above.")
 
 static const cubed_param diagonal_params[] = {MATRICES, OFFSET};
 
@@ -82,7 +86,7 @@ static cubed_status call_diagonal(const cb_call *c)
 static const cubed_param trace_params[] = {
     MATRICES,
     OFFSET,
-    PARAM_DTYPE("dtype", NAMED, "Type of the sums. None: as sums have it."),
+    PARAM_DTYPE("dtype", NAMED, "Type of the sums. None: the same as for `sum`."),
 };
 
 static cubed_status call_trace(const cb_call *c)
@@ -95,7 +99,7 @@ static cubed_status call_trace(const cb_call *c)
 #define TOLERANCE(NAME)                                                                            \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(FLOAT) | ACCEPTS(NONE), NAMED,                        \
-              "Singular values up to this part of the largest count as 0.")                        \
+              "Singular values up to this fraction of the largest one count as 0.")                \
     }
 
 static const cubed_param matrix_rank_params[] = {MATRICES, TOLERANCE("rtol"), PARAM_TASK_MEM};
@@ -162,7 +166,8 @@ static const cubed_choice qr_modes[] = {{"reduced", false}, {"complete", true}, 
 static const cubed_param qr_params[] = {
     PARAM_ARRAY("x", "Matrices, in the last two axes."),
     PARAM_CHOICE("mode", 0, false, qr_modes,
-                 "Whether `Q` has as many columns as are needed, or is square."),
+                 "Whether `Q` has only the columns that are needed (``\"reduced\"``), or is square "
+                 "(``\"complete\"``)."),
     PARAM_TASK_MEM,
 };
 
@@ -188,11 +193,12 @@ static const cubed_param svd_compressed_params[] = {
     PARAM_NAMED_ARRAY("a", "A matrix, of any size."),
     PARAM_REQUIRED_INT("k", 0, "Number of singular values."),
     PARAM_INT("n_power_iter", 0, 0,
-              "How often vectors are multiplied with the matrix and its adjoint: more if singular "
-              "values descend slowly. Each is two passes over the matrix."),
-    PARAM_INT("n_oversamples", 0, 10, "Number of vectors in addition to the k."),
+              "Number of power iterations, each two passes over the matrix. More are needed if "
+              "singular values decrease slowly."),
+    PARAM_INT("n_oversamples", 0, 10, "Number of random vectors in addition to k."),
     PARAM_REQUIRED_INT("seed", NAMED, "Seed of the random vectors."),
-    PARAM_BOOL("coerce_signs", NAMED, true, "Make the sum of each right vector positive."),
+    PARAM_BOOL("coerce_signs", NAMED, true,
+               "Whether to make the sum of each right singular vector positive."),
     PARAM_TASK_MEM,
 };
 
@@ -211,9 +217,8 @@ static const cubed_param lstsq_params[] = {
     PARAM_NAMED_ARRAY("a", "``(m, n)``."),
     PARAM_NAMED_ARRAY("b", "``(m,)`` or ``(m, k)``."),
     {PARAM("rcond", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "Singular values up to this part of the largest count as 0. None: the larger extent "
-           "times the "
-           "precision; -1: the precision.")},
+           "Singular values up to this fraction of the largest one count as 0. None: the larger "
+           "extent times the machine epsilon; -1: the machine epsilon.")},
     PARAM_TASK_MEM,
 };
 
@@ -272,10 +277,10 @@ static cubed_status call_solve(const cb_call *c)
 }
 
 static const cubed_param solve_triangular_params[] = {
-    PARAM_NAMED_ARRAY("a", "``(..., n, n)``, of which the upper triangle is read, or the lower."),
+    PARAM_NAMED_ARRAY("a", "``(..., n, n)``. Only one triangle is read."),
     PARAM_NAMED_ARRAY("b", "``(n,)`` or ``(..., n, k)``."),
-    PARAM_BOOL("lower", 0, false, "Whether the lower triangle is read."),
-    PARAM_BOOL("unit_diagonal", NAMED, false, "Take the diagonal for ones."),
+    PARAM_BOOL("lower", 0, false, "Whether the lower triangle is read, instead of the upper one."),
+    PARAM_BOOL("unit_diagonal", NAMED, false, "Whether to assume ones on the diagonal."),
     PARAM_TASK_MEM,
 };
 
@@ -290,7 +295,7 @@ static cubed_status call_solve_triangular(const cb_call *c)
 static const cubed_param tensorsolve_params[] = {
     PARAM_NAMED_ARRAY("a", "Coefficients."),
     PARAM_NAMED_ARRAY("b", "Right-hand side."),
-    PARAM_AXES("axes", 0, "Axes of `a` that are moved to its end before. None: no axes."),
+    PARAM_AXES("axes", 0, "Axes of `a` that are moved to its end first. None: no axes."),
     PARAM_TASK_MEM,
 };
 
@@ -305,7 +310,7 @@ static cubed_status call_tensorsolve(const cb_call *c)
 static const cubed_param tensorinv_params[] = {
     PARAM_NAMED_ARRAY("a", "The array."),
     {PARAM_IN("ind", ACCEPTS(INT), 0, 1, CUBED_MAX_NDIM,
-              "Number of first axes that become the last ones."),
+              "Number of first axes, which become the last axes of the result."),
      INT_DEFAULT(2)},
     PARAM_TASK_MEM,
 };
@@ -318,7 +323,7 @@ static cubed_status call_tensorinv(const cb_call *c)
 
 static const cubed_param multi_dot_params[] = {
     {PARAM("arrays", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
-           "Matrices; the first and the last one may be vectors.")},
+           "Matrices; the first and the last may be vectors.")},
 };
 
 static cubed_status call_multi_dot(const cb_call *c)
@@ -332,12 +337,12 @@ static const cubed_param einsum_params[] = {
            "the result.")},
     {PARAM("operands", ACCEPTS(ARRAYS),
            CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC | CUBED_PARAM_LIKE, "At least one array.")},
-    PARAM_DTYPE("dtype", NAMED, "Type of products and sums. None: the one that all promote to."),
+    PARAM_DTYPE("dtype", NAMED,
+                "Type of products and sums. None: the type that all operands promote to."),
     PARAM_BOOL("in_order", NAMED, false, "Whether operands are multiplied from left to right."),
-    {PARAM(
-        "steps", ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,
-        "Operands that each step multiplies: bit k is operand k, and the product becomes the last "
-        "operand. None: one step.")},
+    {PARAM("steps", ACCEPTS(INTS) | ACCEPTS(NONE), NAMED,
+           "The operands that each step multiplies, as bits: bit k is operand k. The product "
+           "becomes the last operand. None: one step.")},
 };
 
 static cubed_status call_einsum(const cb_call *c)
@@ -363,8 +368,8 @@ static const cubed_param tensordot_params[] = {
     PARAM_ARRAY("x1", "The first operand."),
     PARAM_ARRAY("x2", "The second operand."),
     {PARAM("axes", ACCEPTS(INT) | ACCEPTS(LIST), 0,
-           "How many axes are summed over, the last ones of `x1` and the first ones of `x2`; or "
-           "the axes of `x1` and those of `x2`."),
+           "Axes to sum over: a number of axes, which are the last of `x1` and the first of `x2`, "
+           "or a list of axes for each array."),
      INT_DEFAULT(2)},
 };
 
@@ -443,9 +448,9 @@ static cubed_status get_matrix_ord(const cb_call *c, int i, cubed_matrix_norm_or
 
 static const cubed_param matrix_norm_params[] = {
     MATRICES,
-    PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element."),
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element."),
     {PARAM("ord", ACCEPTS(CHOICE) | ACCEPTS(FLOAT), NAMED,
-           "Which norm; of numbers 1, 2, infinity and their negatives."),
+           "The norm: a name, or one of the numbers 1, 2, infinity, and their negatives."),
      CHOICE_DEFAULT(CUBED_NORM_FRO), .choices = matrix_norms},
     PARAM_TASK_MEM,
 };
@@ -461,7 +466,8 @@ static cubed_status call_matrix_norm(const cb_call *c)
 static const cubed_param cond_params[] = {
     PARAM_NAMED_ARRAY("x", "Matrices, in the last two axes."),
     {PARAM("p", ACCEPTS(CHOICE) | ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "Which norm, as of matrix_norm; None: 2."),
+           "The norm, as in matrix_norm. None, or 2: the ratio of the largest to the smallest "
+           "singular value."),
      .choices = matrix_norms},
     PARAM_TASK_MEM,
 };
@@ -476,13 +482,13 @@ static cubed_status call_cond(const cb_call *c)
 static const cubed_param norm_params[] = {
     PARAM_NAMED_ARRAY("x", "Real or complex numbers."),
     {PARAM("ord", ACCEPTS(CHOICE) | ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "Of vectors a number, of matrices as of matrix_norm. None: the root of the sum of "
+           "For vectors a number, for matrices as in matrix_norm. None: the root of the sum of "
            "squares."),
      .choices = matrix_norms},
     PARAM_AXES("axis", 0,
-               "One for vectors, two for matrices. None: the matrix, if there are two axes and an "
-               "`ord`; without one all elements."),
-    PARAM_BOOL("keepdims", 0, false, "Keep the axes, with one element."),
+               "One axis for vectors, two for matrices. None: all elements as a vector; with an "
+               "`ord` and two axes, the matrix."),
+    PARAM_BOOL("keepdims", 0, false, "Whether to keep the reduced axes, with one element."),
     PARAM_TASK_MEM,
 };
 
@@ -501,8 +507,8 @@ static cubed_status call_norm(const cb_call *c)
 static const cubed_param vector_norm_params[] = {
     PARAM_ARRAY("x", "Real or complex numbers."),
     PARAM_AXES("axis", NAMED, "Axes of the vectors. None: all."),
-    PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element."),
-    {PARAM("ord", ACCEPTS(FLOAT), NAMED, "Which norm: any number."), FLOAT_DEFAULT(2)},
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element."),
+    {PARAM("ord", ACCEPTS(FLOAT), NAMED, "The norm: any number."), FLOAT_DEFAULT(2)},
 };
 
 static cubed_status call_vector_norm(const cb_call *c)
@@ -518,13 +524,12 @@ static cubed_status call_vector_norm(const cb_call *c)
 #define REAL_OR_DOUBLE "float64 for integers, else the type of the matrices."
 
 static const cb_row rows[] = {
-    {{"cholesky", CATEGORY, .summary = "Triangular factors of positive definite matrices.",
+    {{"cholesky", CATEGORY, .summary = "Cholesky factors of positive definite matrices.",
       .returns = "``(..., n, n)``, with a positive diagonal; " REAL_OR_DOUBLE,
       PARAMS(cholesky_params)},
      .call = call_cholesky},
     {{"cond", CATEGORY,
-      .summary = "Condition numbers: the norm times the norm of the inverse; of 2 the largest "
-                 "singular value over the smallest.",
+      .summary = "Condition numbers: the norm of each matrix times the norm of its inverse.",
       .returns = "Real, without the last two axes.", PARAMS(cond_params)},
      .call = call_cond},
     {{"cross", CATEGORY, .summary = "Cross products of vectors of three elements.",
@@ -535,7 +540,7 @@ static const cb_row rows[] = {
       .returns = "``(...)`` of ``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
      .call = call_det},
     {{"diagonal", CATEGORY, .summary = "Diagonals of matrices.",
-      .returns = "The type of `x`, without the last two axes and with one at the end.",
+      .returns = "The type of `x`. The diagonals are the last axis, which replaces the last two.",
       PARAMS(diagonal_params), .attrs = CUBED_ATTRS_VIEW},
      .call = call_diagonal},
     {{"eig", CATEGORY, .summary = "Eigenvalues and eigenvectors of square matrices.",
@@ -555,19 +560,20 @@ static const cb_row rows[] = {
       .summary = "Eigenvalues of Hermitian matrices, whose lower triangle is read.",
       .returns = "``(..., n)``, real and ascending.", PARAMS(matrix_params)},
      .call = call_eigvalsh},
-    {{"einsum", CATEGORY, .summary = "Sums of products over indices that are named by letters.",
+    {{"einsum", CATEGORY,
+      .summary = "Sums of products by the Einstein convention: letters name the axes.",
       .returns = "The type that the operands promote to, or `dtype`.", PARAMS(einsum_params)},
      .call = call_einsum},
     {{"inv", CATEGORY, .summary = "Inverses of matrices.",
       .returns = "``(..., n, n)``; " REAL_OR_DOUBLE, PARAMS(matrix_params)},
      .call = call_inv},
     {{"lstsq", CATEGORY, .summary = "Least-squares solutions of equations.",
-      .returns = "The solution with the least norm, ``(n,)`` or ``(n, k)``; sums of the squared "
-                 "residuals of each column; the rank; singular values.",
+      .returns = "The solution with the smallest norm, ``(n,)`` or ``(n, k)``; the sum of squared "
+                 "residuals of each column; the rank; the singular values.",
       PARAMS(lstsq_params), .results = {"solution", "residuals", "rank", "singular_values"}},
      .call = call_lstsq},
     {{"lu", CATEGORY, .summary = "Permutations, lower and upper triangular factors of matrices.",
-      .returns = "``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k "
+      .returns = "``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` for ``(..., n, m)``; k is "
                  "the smaller extent.",
       PARAMS(matrix_params), .results = {"P", "L", "U"}},
      .call = call_lu},
@@ -579,33 +585,35 @@ static const cb_row rows[] = {
       .returns = "Real, without the last two axes.", PARAMS(matrix_norm_params)},
      .call = call_matrix_norm},
     {{"matrix_power", CATEGORY, .summary = "Powers of matrices.",
-      .returns = "``(..., n, n)`` of the type of `x`; inverses of integers are float64.",
+      .returns = "``(..., n, n)``, the type of `x`; inverses of integers are float64.",
       PARAMS(matrix_power_params)},
      .call = call_matrix_power},
-    {{"matrix_rank", CATEGORY, .summary = "Numbers of singular values that do not count as 0.",
+    {{"matrix_rank", CATEGORY,
+      .summary = "Ranks of matrices: the number of singular values that do not count as 0.",
       .returns = "int64, without the last two axes.", PARAMS(matrix_rank_params)},
      .call = call_matrix_rank},
     {{"matrix_transpose", CATEGORY, .summary = "Transposes of the matrices in the last two axes.",
-      .returns = "``(..., m, n)`` of ``(..., n, m)``. A view.", PARAMS(transpose_params),
+      .returns = "``(..., m, n)`` for ``(..., n, m)``. A view.", PARAMS(transpose_params),
       .attrs = CUBED_ATTRS_VIEW, .moves = true},
      .call = call_matrix_transpose},
     {{"multi_dot", CATEGORY,
-      .summary = "The product of several matrices, in the order of the fewest multiplications.",
+      .summary =
+          "The product of several matrices, in the order that needs the fewest multiplications.",
       .returns = "The type that they promote to.", PARAMS(multi_dot_params)},
      .call = call_multi_dot},
-    {{"norm", CATEGORY, .summary = "Norms of vectors along an axis, or of matrices in two.",
+    {{"norm", CATEGORY, .summary = "Norms of vectors along an axis, or of matrices in two axes.",
       .returns = "Real, without the axes.", PARAMS(norm_params)},
      .call = call_norm},
     {{"outer", CATEGORY, .summary = "Products of all elements of two vectors.",
-      .returns = "``(n, m)`` of the type that both promote to.", PARAMS(pair_params)},
+      .returns = "``(n, m)``, the type that both promote to.", PARAMS(pair_params)},
      .call = call_outer},
     {{"pinv", CATEGORY, .summary = "Moore-Penrose inverses of matrices.",
-      .returns = "``(..., m, n)`` of ``(..., n, m)``.", PARAMS(pinv_params)},
+      .returns = "``(..., m, n)`` for ``(..., n, m)``.", PARAMS(pinv_params)},
      .call = call_pinv},
     {{"qr", CATEGORY, .summary = "Orthonormal columns and upper triangular factors of matrices.",
-      .returns =
-          "``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, "
-          "or n if complete; " REAL_OR_DOUBLE,
+      .returns = "``(..., n, k)`` and ``(..., k, m)`` for ``(..., n, m)``; k is the smaller "
+                 "extent, or n if "
+                 "complete. " REAL_OR_DOUBLE,
       PARAMS(qr_params), .results = {"Q", "R"}},
      .call = call_qr},
     {{"slogdet", CATEGORY,
@@ -614,38 +622,38 @@ static const cb_row rows[] = {
       .results = {"sign", "logabsdet"}},
      .call = call_slogdet},
     {{"solve", CATEGORY, .summary = "Solutions of linear equations.",
-      .returns =
-          "The shape of `x2` with stacks that broadcast; float64 for integers, else the type "
-          "that both promote to.",
+      .returns = "The shape of `x2`, with broadcast stacks; float64 for integers, else the type "
+                 "that both promote to.",
       PARAMS(solve_params)},
      .call = call_solve},
     {{"solve_triangular", CATEGORY, .summary = "Solutions of equations with a triangular matrix.",
-      .returns = "The shape of `b` with stacks that broadcast.", PARAMS(solve_triangular_params)},
+      .returns = "The shape of `b`, with broadcast stacks.", PARAMS(solve_triangular_params)},
      .call = call_solve_triangular},
-    {{"svd", CATEGORY, .summary = "Singular values, which descend, and singular vectors.",
-      .returns = "``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or "
-                 "square matrices for `full_matrices`.",
+    {{"svd", CATEGORY, .summary = "Singular values in descending order, and singular vectors.",
+      .returns = "``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. "
+                 "Square matrices with `full_matrices`.",
       PARAMS(svd_params), .results = {"U", "S", "Vh"}},
      .call = call_svd},
     {{"svd_compressed", CATEGORY,
-      .summary = "About the k largest singular values and their vectors, by products with random "
-                 "vectors.",
-      .returns = "``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``.",
+      .summary = "Approximates the k largest singular values and their vectors.",
+      .returns = "``(m, k)``, ``(k,)`` and ``(k, n)`` for ``(m, n)``.",
       PARAMS(svd_compressed_params), .results = {"U", "S", "Vh"}},
      .call = call_svd_compressed},
-    {{"svdvals", CATEGORY, .summary = "Singular values, which descend.",
-      .returns = "``(..., k)``, real, with k the smaller extent.", PARAMS(matrix_params)},
+    {{"svdvals", CATEGORY, .summary = "Singular values, in descending order.",
+      .returns = "``(..., k)``, real; k is the smaller extent.", PARAMS(matrix_params)},
      .call = call_svdvals},
     {{"tensordot", CATEGORY, .summary = "Sums of products over pairs of axes.",
-      .returns = "The other axes of `x1`, then those of `x2`.", PARAMS(tensordot_params)},
+      .returns = "The remaining axes of `x1`, then the remaining axes of `x2`.",
+      PARAMS(tensordot_params)},
      .call = call_tensordot},
     {{"tensorinv", CATEGORY,
-      .summary = "The inverse of an array as of a matrix, whose rows are its first axes.",
-      .returns = "The other axes, then the first ones.", PARAMS(tensorinv_params)},
+      .summary = "The inverse of an array as a matrix whose rows are its first `ind` axes.",
+      .returns = "The other axes, then the first `ind` axes.", PARAMS(tensorinv_params)},
      .call = call_tensorinv},
     {{"tensorsolve", CATEGORY,
-      .summary = "Solutions of linear equations, summed over the last axes of an array.",
-      .returns = "The axes of `a` behind those of `b`.", PARAMS(tensorsolve_params)},
+      .summary = "Solves linear equations whose sums run over the last axes of `a`.",
+      .returns = "The last axes of `a`, after as many axes as `b` has.",
+      PARAMS(tensorsolve_params)},
      .call = call_tensorsolve},
     {{"trace", CATEGORY, .summary = "Sums of diagonals of matrices.",
       .returns = "Without the last two axes; integers become int64 or uint64.",

@@ -33,11 +33,11 @@ static cubed_status get_axis(const cb_call *c, int i, int ndim, int *axis)
 
 static const cubed_param permute_params[] = {
     INPUT,
-    INTEGERS("axes", CUBED_PARAM_AXIS, "Which axis goes where."),
+    INTEGERS("axes", CUBED_PARAM_AXIS, "The axes of `x`, in the order of the result."),
 };
 static const cubed_param transpose_params[] = {
     INPUT,
-    PARAM_AXES("axes", 0, "Which axis goes where. None: in reverse."),
+    PARAM_AXES("axes", 0, "The axes of `x`, in the order of the result. None: reverse order."),
 };
 
 static cubed_status reverse(cubed_array *x, cubed_array **out, cubed_error *err)
@@ -72,8 +72,8 @@ static cubed_status call_permute_dims(const cb_call *c)
 
 static const cubed_param moveaxis_params[] = {
     INPUT,
-    INTEGERS("source", CUBED_PARAM_AXIS, "Where the axes are."),
-    INTEGERS("destination", CUBED_PARAM_AXIS, "Where they go."),
+    INTEGERS("source", CUBED_PARAM_AXIS, "Axes to move."),
+    INTEGERS("destination", CUBED_PARAM_AXIS, "Positions of these axes in the result."),
 };
 
 static cubed_status call_moveaxis(const cb_call *c)
@@ -112,7 +112,8 @@ static cubed_status call_swapaxes(const cb_call *c)
 static const cubed_param rollaxis_params[] = {
     PARAM_LIKE("a", "Input array."),
     ONE_AXIS("axis", 0, "The axis that is moved."),
-    PARAM_INT("start", 0, 0, "In front of which axis it comes; the number of axes: behind all."),
+    PARAM_INT("start", 0, 0,
+              "The axis is moved in front of this axis. The number of axes moves it to the end."),
 };
 
 static cubed_status call_rollaxis(const cb_call *c)
@@ -133,7 +134,7 @@ static cubed_status call_rollaxis(const cb_call *c)
 
 static const cubed_param expand_params[] = {
     INPUT,
-    {PARAM("axis", ACCEPTS(INT) | ACCEPTS(INTS), 0, "Where the new axes are, in the result."),
+    {PARAM("axis", ACCEPTS(INT) | ACCEPTS(INTS), 0, "Positions of the new axes in the result."),
      INT_DEFAULT(0)},
 };
 
@@ -181,7 +182,7 @@ static cubed_status call_expand_dims(const cb_call *c)
 
 static const cubed_param squeeze_params[] = {
     INPUT,
-    PARAM_AXES("axis", 0, "Axes that go. None: all with one element."),
+    PARAM_AXES("axis", 0, "Axes to remove. None: all axes with one element."),
 };
 
 static cubed_status call_squeeze(const cb_call *c)
@@ -211,8 +212,8 @@ static cubed_status call_flip(const cb_call *c)
 static const int64_t first_plane[] = {0, 1};
 static const cubed_param rot90_params[] = {
     PARAM_LIKE("x", "Input array."),
-    PARAM_INT("k", 0, 1, "Number of quarters of a turn."),
-    {PARAM("axes", ACCEPTS(INTS), CUBED_PARAM_AXIS, "Plane that is turned: two axes."),
+    PARAM_INT("k", 0, 1, "Number of rotations by 90 degrees."),
+    {PARAM("axes", ACCEPTS(INTS), CUBED_PARAM_AXIS, "The two axes of the plane of rotation."),
      .fallback = {.kind = CUBED_VALUE_INTS, .n = 2, .as.ints = first_plane}},
 };
 
@@ -249,8 +250,8 @@ static cubed_status call_rot90(const cb_call *c)
 
 static const cubed_param roll_params[] = {
     INPUT,
-    INTEGERS("shift", 0, "How far, along each axis."),
-    PARAM_AXES("axis", 0, "The axes. None: all elements, in one dimension."),
+    INTEGERS("shift", 0, "Number of positions to move, along each axis."),
+    PARAM_AXES("axis", 0, "The axes. None: roll the flattened array, and restore its shape."),
 };
 
 static cubed_status flatten(cubed_array *x, cubed_array **out, cubed_error *err)
@@ -319,12 +320,13 @@ static const cubed_choice orders[] = {{"C", LAST_AXIS_FIRST},
                                       {NULL, 0}};
 #define ORDER(FLAGS)                                                                               \
     PARAM_CHOICE("order", FLAGS, LAST_AXIS_FIRST, orders,                                          \
-                 "Which axis is the fastest: the last one, or with ``\"F\"`` the first one.")
+                 "Order of the flattened elements: ``\"C\"``, the last axis varies fastest, or "   \
+                 "``\"F\"``, the first axis.")
 
 static const cubed_param reshape_params[] = {
     INPUT,
     INTEGERS("shape", 0, "Shape of the result; one extent may be -1, for the remaining elements."),
-    {PARAM("copy", ACCEPTS(BOOL) | ACCEPTS(NONE), NAMED, "Changes nothing.")},
+    {PARAM("copy", ACCEPTS(BOOL) | ACCEPTS(NONE), NAMED, "Accepted for NumPy; has no effect.")},
     ORDER(NAMED),
     PARAM_BOOL(
         "merge_chunks", NAMED, true,
@@ -437,7 +439,7 @@ static cubed_status call_ravel(const cb_call *c)
 static const cubed_param tile_params[] = {
     INPUT,
     INTEGERS("repetitions", CUBED_PARAM_POSITION_ONLY,
-             "Number of times along each axis; one number: along the last one."),
+             "Number of repetitions along each axis. One number applies to the last axis."),
 };
 
 static cubed_status call_tile(const cb_call *c)
@@ -455,8 +457,9 @@ static const cubed_param repeat_params[] = {
     INPUT,
     {PARAM("repeats", ACCEPTS(ARRAY) | ACCEPTS(INT),
            CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
-           "How many times; an array: for each position along the axis.")},
-    PARAM_AXIS_OR_NONE("axis", NAMED, "The axis. None: the elements in one dimension."),
+           "Number of repetitions: one number, or an array with a number for each position along "
+           "the axis.")},
+    PARAM_AXIS_OR_NONE("axis", NAMED, "The axis. None: the flattened array."),
     COUNTED_PARAMS,
 };
 
@@ -526,7 +529,7 @@ static cubed_status call_rechunk(const cb_call *c)
 static const cubed_param concat_params[] = {
     ARRAYS,
     {PARAM("axis", ACCEPTS(INT) | ACCEPTS(NONE), CUBED_PARAM_AXIS,
-           "The axis. None: elements of all arrays, in one dimension."),
+           "The axis. None: join the flattened arrays."),
      INT_DEFAULT(0)},
 };
 
@@ -612,9 +615,9 @@ static cubed_status call_diff(const cb_call *c)
 static const cubed_param ediff1d_params[] = {
     PARAM_LIKE("ary", "Input array."),
     {PARAM("to_end", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), 0,
-           "Elements behind the differences.")},
+           "Elements to append after the differences.")},
     {PARAM("to_begin", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), 0,
-           "Elements in front of the differences.")},
+           "Elements to put before the differences.")},
 };
 
 static cubed_status call_ediff1d(const cb_call *c)
@@ -640,7 +643,8 @@ static cubed_status call_ediff1d(const cb_call *c)
 
 static const cubed_param triangle_params[] = {
     PARAM_ARRAY("x", "Matrices, in the last two axes."),
-    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+    PARAM_INT("k", 0, 0,
+              "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
 };
 
 /* The number of a diagonal, or that of the first one beyond the matrix. */
@@ -669,15 +673,16 @@ static cubed_status call_triu(const cb_call *c)
 #define A_VIEW    "The type of the input. A view."
 #define PROMOTED  "The type that the arrays promote to."
 #define MOVES     .attrs = CUBED_ATTRS_VIEW, .moves = true
-#define TRIANGLES "``(..., n, m)`` of the type of `x`."
+#define TRIANGLES "``(..., n, m)``, the type of `x`."
 
 static const cb_row rows[] = {
     {{"astype", CATEGORY, .summary = "The elements in another data type.",
       .returns = "The shape of `x`.", PARAMS(astype_params), .attrs = CUBED_ATTRS_VIEW},
      .call = call_astype},
     {{"broadcast_to", CATEGORY,
-      .summary = "The array repeated along axes of extent 1 and new axes in front.",
-      .returns = "Of `shape` and the type of `x`.", PARAMS(broadcast_params), MOVES},
+      .summary = "Repeats the array along axes of extent 1, and along new axes in front.",
+      .returns = "An array of this `shape`, with the type of `x`.", PARAMS(broadcast_params),
+      MOVES},
      .call = call_broadcast_to},
     {{"column_stack", CATEGORY,
       .summary = "Vectors side by side as columns of a matrix; matrices as they are.",
@@ -688,7 +693,7 @@ static const cb_row rows[] = {
       PARAMS(concat_params), .attrs = CUBED_ATTRS_SHARED, .moves = true,
       .coords = CUBED_COORDS_JOINED},
      .call = call_concat},
-    {{"diff", CATEGORY, .summary = "The n-th differences of neighbours along an axis.",
+    {{"diff", CATEGORY, .summary = "The n-th differences between neighbours along an axis.",
       .returns = "The type of `x`, with `n` elements fewer along the axis.", PARAMS(diff_params),
       .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_LATER},
      .call = call_diff},
@@ -696,9 +701,7 @@ static const cb_row rows[] = {
       .returns = PROMOTED, PARAMS(together_params), .attrs = CUBED_ATTRS_SHARED, .moves = true,
       .coords = CUBED_COORDS_RESIZED},
      .call = call_dstack},
-    {{"ediff1d", CATEGORY,
-      .summary = "The differences of neighbours of an array in one dimension, between other "
-                 "elements.",
+    {{"ediff1d", CATEGORY, .summary = "The differences between neighbours of a flattened array.",
       .returns = "The type of `ary`, in one dimension.", PARAMS(ediff1d_params),
       .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_CUT},
      .call = call_ediff1d},
@@ -713,40 +716,40 @@ static const cb_row rows[] = {
       .returns = PROMOTED, PARAMS(together_params), .attrs = CUBED_ATTRS_SHARED, .moves = true,
       .coords = CUBED_COORDS_RESIZED},
      .call = call_hstack},
-    {{"moveaxis", CATEGORY, .summary = "The array with some axes moved to other places.",
+    {{"moveaxis", CATEGORY, .summary = "The array with some axes moved to other positions.",
       .returns = A_VIEW, PARAMS(moveaxis_params), MOVES},
      .call = call_moveaxis},
     {{"permute_dims", CATEGORY, .summary = "The array with its axes in another order.",
       .returns = A_VIEW, PARAMS(permute_params), MOVES},
      .call = call_permute_dims},
-    {{"ravel", CATEGORY, .summary = "The elements in one dimension.",
+    {{"ravel", CATEGORY,
+      .summary = "The flattened array: all elements in one dimension, in C order.",
       .returns = "The type of `x`. Chunks may have to be stored again.", PARAMS(ravel_params),
       MOVES},
      .call = call_ravel},
     {{"rechunk", CATEGORY, .summary = "The elements in other chunks.",
       .returns = "The shape and type of `x`.", PARAMS(rechunk_params), MOVES},
      .call = call_rechunk},
-    {{"repeat", CATEGORY,
-      .summary = "Each element a number of times, one behind the other, along an axis.",
+    {{"repeat", CATEGORY, .summary = "Repeats each element a number of times along an axis.",
       .returns = "The type of `x`, longer along the axis.", PARAMS(repeat_params), MOVES,
       .coords = CUBED_COORDS_CUT, .counts = true},
      .call = call_repeat,
      .count = count_repeat},
     {{"reshape", CATEGORY, .summary = "The elements in another shape.",
-      .returns = "Of `shape` and the type of `x`. Chunks may have to be stored again.",
+      .returns =
+          "An array of this `shape`, with the type of `x`. Chunks may have to be stored again.",
       PARAMS(reshape_params), MOVES},
      .call = call_reshape},
     {{"roll", CATEGORY,
-      .summary = "The elements moved along axes; those that leave at the end come first.",
+      .summary = "Moves the elements along axes; the last ones come in at the beginning.",
       .returns = "The shape and type of `x`.", PARAMS(roll_params), MOVES,
       .coords = CUBED_COORDS_CUT},
      .call = call_roll},
-    {{"rollaxis", CATEGORY,
-      .summary = "The array with an axis in front of the one that is at `start`.",
+    {{"rollaxis", CATEGORY, .summary = "Moves an axis to the position before axis `start`.",
       .returns = A_VIEW, PARAMS(rollaxis_params), MOVES},
      .call = call_rollaxis},
     {{"rot90", CATEGORY,
-      .summary = "The array turned by right angles, from the first of two axes towards the second.",
+      .summary = "Rotates the array by 90 degrees, from the first of two axes towards the second.",
       .returns = A_VIEW, PARAMS(rot90_params), MOVES, .coords = CUBED_COORDS_CUT},
      .call = call_rot90},
     {{"squeeze", CATEGORY, .summary = "The array without axes of extent 1.", .returns = A_VIEW,
@@ -755,23 +758,21 @@ static const cb_row rows[] = {
     {{"stack", CATEGORY, .summary = "Arrays of one shape side by side along a new axis.",
       .returns = PROMOTED, PARAMS(stack_params), .attrs = CUBED_ATTRS_SHARED, .moves = true},
      .call = call_stack},
-    {{"swapaxes", CATEGORY, .summary = "The array with two axes in each other's place.",
-      .returns = A_VIEW, PARAMS(swapaxes_params), MOVES},
+    {{"swapaxes", CATEGORY, .summary = "Swaps two axes.", .returns = A_VIEW,
+      PARAMS(swapaxes_params), MOVES},
      .call = call_swapaxes},
-    {{"tile", CATEGORY, .summary = "The array a number of times along each axis.",
+    {{"tile", CATEGORY, .summary = "Repeats the whole array a number of times along each axis.",
       .returns = "The type of `x`.", PARAMS(tile_params), MOVES, .coords = CUBED_COORDS_RESIZED},
      .call = call_tile},
     {{"transpose", CATEGORY, .summary = "The array with its axes in another order, or in reverse.",
       .returns = A_VIEW, PARAMS(transpose_params), MOVES},
      .call = call_transpose},
     {{"tril", CATEGORY,
-      .summary = "The lower triangles of matrices, with the diagonal `k` right of the main one; "
-                 "else zeros.",
+      .summary = "The lower triangles of matrices, up to diagonal `k`, and zeros above.",
       .returns = TRIANGLES, PARAMS(triangle_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_tril},
     {{"triu", CATEGORY,
-      .summary = "The upper triangles of matrices, with the diagonal `k` right of the main one; "
-                 "else zeros.",
+      .summary = "The upper triangles of matrices, from diagonal `k` on, and zeros below.",
       .returns = TRIANGLES, PARAMS(triangle_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_triu},
     {{"vstack", CATEGORY,

@@ -9,8 +9,8 @@
 static const cubed_param grey_params[] = {
     IMAGE,
     SIZE_OR_FOOTPRINT,
-    BOX("structure", "Heights of the elements of a box, an array: dilations add them to elements, "
-                     "and erosions subtract them."),
+    BOX("structure", "An array of heights for the elements of a box: a dilation adds them to "
+                     "elements, an erosion subtracts them."),
     BOUNDARY,
     ORIGIN,
     AXES,
@@ -34,20 +34,20 @@ static cubed_status call_grey(const cb_call *c)
 /* --- Binary -------------------------------------------------------------------------------------------- */
 
 #define STRUCTURE                                                                                  \
-    BOX("structure",                                                                               \
-        "Which elements of a box count, an array. None: the element itself and those "             \
-        "that share a face with it.")
-#define ITERATIONS PARAM_INT("iterations", 0, 1, "How often it is repeated, once at least.")
+    BOX("structure", "An array whose nonzero elements belong to the box. None: the element "       \
+                     "itself and those that share a face with it.")
+#define ITERATIONS                                                                                 \
+    PARAM_INT("iterations", 0, 1, "Number of times to apply the operation, at least 1.")
 #define MASK                                                                                       \
-    PARAM_OPTIONAL_ARRAY("mask", 0,                                                                \
-                         "Of the image's shape: elements that are 0 in it stay as they are.")
+    PARAM_OPTIONAL_ARRAY(                                                                          \
+        "mask", 0, "An array in the shape of the image. Elements where it is 0 do not change.")
 #define OUTPUT PARAM_DTYPE("output", 0, "Type of the result. None: bool.")
 #define BORDER                                                                                     \
     {                                                                                              \
-        PARAM("border_value", ACCEPTS(BOOL), 0, "The element beyond the ends."),                   \
+        PARAM("border_value", ACCEPTS(BOOL), 0, "Value of elements outside of the image."),        \
             BOOL_DEFAULT(false)                                                                    \
     }
-#define BRUTE PARAM_BOOL("brute_force", 0, false, "Has no effect on the result.")
+#define BRUTE PARAM_BOOL("brute_force", 0, false, "Accepted for SciPy; has no effect.")
 
 /* In the order of SciPy, which differs between functions of one step and of two. */
 static const cubed_param single_params[] = {IMAGE,  STRUCTURE, ITERATIONS, MASK, OUTPUT,
@@ -94,15 +94,16 @@ static cubed_status call_binary(const cb_call *c)
 
 static const cubed_param match_params[] = {
     IMAGE,
-    BOX("structure1", "Which elements of a box are not 0. None: the element itself and those that "
-                      "share a face with it."),
-    BOX("structure2", "Which elements of a box are 0. None: all that `structure1` does not have."),
+    BOX("structure1", "Elements of the pattern that must not be 0. None: the element itself and "
+                      "those that share a face with it."),
+    BOX("structure2",
+        "Elements of the pattern that must be 0. None: all that are not in `structure1`."),
     OUTPUT,
     {PARAM("origin1", ACCEPTS(INT) | ACCEPTS(INTS), 0,
-           "Position of the element itself in `structure1`, from the middle on."),
+           "Offset of the element from the middle of `structure1`."),
      INT_DEFAULT(0)},
     {PARAM("origin2", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,
-           "The same for `structure2`. None: `origin1`.")},
+           "Offset of the element from the middle of `structure2`. None: `origin1`.")},
     AXES,
 };
 
@@ -144,34 +145,35 @@ static cubed_status call_match(const cb_call *c)
 #define BINARY(NAME, PARAMETERS, WHICH, SUMMARY)                                                   \
     {                                                                                              \
         {(NAME), CATEGORY, .summary = (SUMMARY),                                                   \
-         .returns = "The shape of `input`, of bool unless `output` names another type.",           \
+         .returns = "The shape of `input`; bool, unless `output` is another type.",                \
          PARAMS(PARAMETERS)},                                                                      \
             .call = call_binary, .which = CUBED_MORPHOLOGY_##WHICH                                 \
     }
 
 static const cb_row rows[] = {
     BINARY("binary_closing", double_params, CLOSING,
-           "The erosion of the dilation of elements that are not 0."),
+           "Closes holes in elements that are not 0: the erosion of their dilation."),
     BINARY("binary_dilation", single_params, DILATION,
-           "Where a box around an element has any that is not 0."),
+           "Whether any element of a box around each element is not 0."),
     BINARY("binary_erosion", single_params, EROSION,
-           "Where a box around an element has none that is 0."),
+           "Whether no element of a box around each element is 0."),
     {{"binary_hit_or_miss", CATEGORY,
-      .summary = "Where a pattern of elements that are 0 and others is found.",
-      .returns = "The shape of `input`, of bool unless `output` names another type.",
+      .summary =
+          "Finds the positions of a pattern of elements that are 0 and elements that are not.",
+      .returns = "The shape of `input`; bool, unless `output` is another type.",
       PARAMS(match_params)},
      .call = call_match},
     BINARY("binary_opening", double_params, OPENING,
-           "The dilation of the erosion of elements that are not 0."),
-    GREY("black_tophat", BLACK_HAT, "The closing of an image less the image."),
+           "Removes small objects from elements that are not 0: the dilation of their erosion."),
+    GREY("black_tophat", BLACK_HAT, "The closing of an image, minus the image."),
     GREY("grey_closing", CLOSING, "The erosion of the dilation of an image."),
-    GREY("grey_dilation", DILATION, "The greatest elements of boxes around elements, mirrored."),
-    GREY("grey_erosion", EROSION, "The least elements of boxes around elements."),
+    GREY("grey_dilation", DILATION, "The maximum of a mirrored box around each element."),
+    GREY("grey_erosion", EROSION, "The minimum of a box around each element."),
     GREY("grey_opening", OPENING, "The dilation of the erosion of an image."),
-    GREY("morphological_gradient", GRADIENT, "The dilation of an image less its erosion."),
+    GREY("morphological_gradient", GRADIENT, "The dilation of an image, minus its erosion."),
     GREY("morphological_laplace", LAPLACE,
-         "The dilation and the erosion of an image less twice the image."),
-    GREY("white_tophat", WHITE_HAT, "An image less its opening."),
+         "The dilation plus the erosion of an image, minus twice the image."),
+    GREY("white_tophat", WHITE_HAT, "An image, minus its opening."),
 };
 
 const cb_rows cb_morphology_rows = ROWS(rows);

@@ -16,7 +16,8 @@
     }
 #define TRUNCATE                                                                                   \
     {                                                                                              \
-        PARAM("truncate", ACCEPTS(FLOAT), 0, "Standard deviations at which the Gaussian ends."),   \
+        PARAM("truncate", ACCEPTS(FLOAT), 0,                                                       \
+              "Half-width at which the Gaussian is cut off, in standard deviations."),             \
             FLOAT_DEFAULT(4.0)                                                                     \
     }
 
@@ -77,11 +78,10 @@ enum { CORRELATES, CONVOLVES };
 static const cubed_param line_params[] = {
     IMAGE,
     {PARAM("weights", ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Real factors of neighbouring elements.")},
+           "Real factors for neighbouring elements.")},
     AN_AXIS,
     BOUNDARY,
-    PARAM_INT("origin", 0, 0,
-              "Position of the element itself among the weights, from the middle on."),
+    PARAM_INT("origin", 0, 0, "Offset of the element from the middle of the weights."),
 };
 
 static void reverse(double *numbers, int64_t n)
@@ -122,7 +122,7 @@ static cubed_status call_line(const cb_call *c)
 static const cubed_param weights_params[] = {
     IMAGE,
     {PARAM("weights", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
-           "Real factors of neighbouring elements, an array.")},
+           "An array of real factors for neighbouring elements.")},
     BOUNDARY,
     ORIGIN,
     AXES,
@@ -169,7 +169,7 @@ static const cubed_param box1d_params[] = {
     PARAM_REQUIRED_INT("size", 0, "Number of elements in a box."),
     AN_AXIS,
     BOUNDARY,
-    PARAM_INT("origin", 0, 0, "Position of the element itself in a box, from the middle on."),
+    PARAM_INT("origin", 0, 0, "Offset of the element from the middle of its box."),
 };
 
 enum { MEAN = CUBED_FILTER_RANKS };
@@ -195,8 +195,7 @@ static const cubed_param extreme_params[] = {IMAGE, SIZE_OR_FOOTPRINT, BOUNDARY,
 static const cubed_param rank_params[] = {
     IMAGE,
     PARAM_REQUIRED_INT("rank", 0,
-                       "Rank among the elements of a box, from the least one, 0; negative ones "
-                       "count from the greatest one, -1."),
+                       "Rank among the elements of a box: 0 is the smallest, -1 the largest."),
     SIZE_OR_FOOTPRINT,
     BOUNDARY,
     ORIGIN,
@@ -205,7 +204,7 @@ static const cubed_param rank_params[] = {
 static const cubed_param percentile_params[] = {
     IMAGE,
     {PARAM("percentile", ACCEPTS(FLOAT), CUBED_PARAM_REQUIRED,
-           "Percentile of the elements of a box, 0 to 100; negative ones count from 100.")},
+           "Percentile of the elements of a box, 0 to 100; negative numbers count from 100.")},
     SIZE_OR_FOOTPRINT,
     BOUNDARY,
     ORIGIN,
@@ -301,41 +300,41 @@ static const cb_row rows[] = {
     ROW("convolve1d", line_params, call_line, CONVOLVES,
         "The convolution of an image with weights along an axis."),
     ROW("correlate_filter", weights_params, call_weights, CORRELATES,
-        "Sums of neighbouring elements, multiplied by an array of weights."),
+        "The correlation of an image with an array of weights."),
     ROW("correlate1d", line_params, call_line, CORRELATES,
-        "Sums of neighbouring elements along an axis, multiplied by weights."),
+        "The correlation of an image with weights along an axis."),
     ROW("gaussian_filter", gaussian_params, call_gaussian, 0,
-        "An image smoothed by a Gaussian, or its derivatives."),
+        "Smooths an image with a Gaussian, or with a derivative of a Gaussian."),
     ROW("gaussian_filter1d", gaussian1d_params, call_gaussian1d, 0,
-        "An image smoothed by a Gaussian along an axis, or a derivative."),
+        "Smooths an image with a Gaussian along an axis, or with a derivative of a Gaussian."),
     ROW("gaussian_gradient_magnitude", gaussians_params, call_gaussians, GRADIENT,
-        "The lengths of gradients, whose components are derivatives of Gaussians."),
+        "The magnitude of the gradient, computed with derivatives of Gaussians."),
     ROW("gaussian_laplace", gaussians_params, call_gaussians, LAPLACE,
         "The sum of second derivatives of Gaussians along all axes."),
     ROW("laplace", laplace_params, call_laplace, 0,
         "The Laplace filter: the sum of second differences along all axes."),
     ROW_SAME("maximum_filter", extreme_params, call_rank, CUBED_FILTER_MAXIMUM,
-             "The greatest elements of boxes around elements, or of those that a footprint has."),
+             "The maximum of a box or footprint around each element."),
     ROW_SAME("maximum_filter1d", box1d_params, call_box1d, CUBED_FILTER_MAXIMUM,
-             "The greatest elements of boxes along an axis."),
+             "The maximum of a box along an axis around each element."),
     ROW_SAME("median_filter", extreme_params, call_rank, CUBED_FILTER_MEDIAN,
-             "The medians of boxes around elements, or of those that a footprint has."),
+             "The median of a box or footprint around each element."),
     ROW_SAME("minimum_filter", extreme_params, call_rank, CUBED_FILTER_MINIMUM,
-             "The least elements of boxes around elements, or of those that a footprint has."),
+             "The minimum of a box or footprint around each element."),
     ROW_SAME("minimum_filter1d", box1d_params, call_box1d, CUBED_FILTER_MINIMUM,
-             "The least elements of boxes along an axis."),
+             "The minimum of a box along an axis around each element."),
     ROW_SAME("percentile_filter", percentile_params, call_rank, BY_PERCENTILE,
-             "Percentiles of boxes around elements, or of those that a footprint has."),
+             "A percentile of a box or footprint around each element."),
     ROW("prewitt", derivative_params, call_derivative, CUBED_FILTER_PREWITT,
-        "The derivative along an axis by Prewitt's filter: the others are smoothed by 1, 1, 1."),
+        "Prewitt's filter: the derivative along an axis, smoothed along the others by 1, 1, 1."),
     ROW_SAME("rank_filter", rank_params, call_rank, BY_RANK,
-             "Elements of a rank in boxes around elements, or of those that a footprint has."),
+             "The element of a given rank in a box or footprint around each element."),
     ROW("sobel", derivative_params, call_derivative, CUBED_FILTER_SOBEL,
-        "The derivative along an axis by Sobel's filter: the others are smoothed by 1, 2, 1."),
+        "Sobel's filter: the derivative along an axis, smoothed along the others by 1, 2, 1."),
     ROW_SAME("uniform_filter", uniform_params, call_uniform, 0,
-             "The means of boxes around elements."),
+             "The mean of a box around each element."),
     ROW_SAME("uniform_filter1d", box1d_params, call_box1d, MEAN,
-             "The means of boxes along an axis."),
+             "The mean of a box along an axis around each element."),
 };
 
 const cb_rows cb_ndimage_rows = ROWS(rows);

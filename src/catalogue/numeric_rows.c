@@ -145,10 +145,11 @@ static cubed_status call_nan_to_num(const cb_call *c)
 
 static const cubed_param trapezoid_params[] = {
     PARAM_LIKE("y", "Values."),
-    PARAM_OPTIONAL_ARRAY("x", 0, "Points of the values. None: they are `dx` apart."),
-    {PARAM("dx", ACCEPTS(ARRAY) | NUMBERS, 0, "Distance of neighbours if there is no `x`."),
+    PARAM_OPTIONAL_ARRAY("x", 0, "Points of the values. None: evenly spaced, with distance `dx`."),
+    {PARAM("dx", ACCEPTS(ARRAY) | NUMBERS, 0, "Distance between points if there is no `x`."),
      FLOAT_DEFAULT(1)},
-    PARAM_AXIS("axis", 0, -1, "Axis along which to integrate; negative ones count from the last."),
+    PARAM_AXIS("axis", 0, -1,
+               "Axis along which to integrate; negative numbers count from the last."),
 };
 
 static cubed_status call_trapezoid(const cb_call *c)
@@ -163,8 +164,8 @@ static cubed_status call_trapezoid(const cb_call *c)
 static const cubed_param gradient_params[] = {
     PARAM_ARRAY("f", "Real or complex numbers."),
     {PARAM("spacing", OPTIONAL, CUBED_PARAM_LIKE,
-           "Distance of neighbours, or coordinates of the axis. None: 1.")},
-    PARAM_AXIS_OR_NONE("axis", NAMED, "Axis along which to compute. None: the only one."),
+           "Distance between neighbours, or coordinates along the axis. None: 1.")},
+    PARAM_AXIS_OR_NONE("axis", NAMED, "Axis along which to compute. None: the only axis."),
     {PARAM_IN("edge_order", ACCEPTS(INT), NAMED, 1, 2, "Order of differences at the ends."),
      INT_DEFAULT(1)},
 };
@@ -185,8 +186,8 @@ static cubed_status call_gradient(const cb_call *c)
 
 static const cubed_param unwrap_params[] = {
     PARAM_LIKE("p", "Angles."),
-    PARAM_OPTIONAL_OPERAND("discont", 0, "Smaller steps stay. None: half a period."),
-    PARAM_AXIS("axis", 0, -1, "Axis along which to compute; negative ones count from the last."),
+    PARAM_OPTIONAL_OPERAND("discont", 0, "Smaller steps are not changed. None: half a period."),
+    PARAM_AXIS("axis", 0, -1, "Axis along which to compute; negative numbers count from the last."),
     {PARAM("period", ACCEPTS(ARRAY) | NUMBERS, NAMED, "Length of a full turn."),
      FLOAT_DEFAULT(FULL_TURN)},
 };
@@ -218,8 +219,8 @@ static const cubed_choice convolve_modes[] = {{"full", CUBED_CONVOLVE_FULL},
     {                                                                                              \
         PARAM_LIKE("a", "The first vector."), PARAM_LIKE("v", "The second vector."),               \
             PARAM_CHOICE("mode", 0, CUBED_CONVOLVE_##MODE, convolve_modes,                         \
-                         "Which distances: all, as many as the longer vector has elements, or "    \
-                         "those of complete overlap.")                                             \
+                         "Part of the result: all (``\"full\"``), as long as the longer vector "   \
+                         "(``\"same\"``), or only complete overlaps (``\"valid\"``).")             \
     }
 
 static const cubed_param convolve_params[] = SLIDING_PARAMS(FULL);
@@ -244,11 +245,12 @@ static cubed_status call_convolve(const cb_call *c)
     }
 
 static const cubed_param interp_params[] = {
-    POINTS("x", "Points at which values are wanted."),
-    POINTS("xp", "Points in ascending order, or in any order if there is a period."),
+    POINTS("x", "Points at which to interpolate."),
+    POINTS("xp",
+           "Points of the given values, in ascending order, or in any order with a `period`."),
     POINTS("fp", "Real or complex values at the points `xp`."),
-    END("left", "Value in front of the first point. None: the value there."),
-    END("right", "Value behind the last point. None: the value there."),
+    END("left", "Value before the first point. None: the value at the first point."),
+    END("right", "Value after the last point. None: the value at the last point."),
     {PARAM("period", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0, "Period of `x` and `xp`.")},
 };
 
@@ -274,46 +276,48 @@ static cubed_status call_interp(const cb_call *c)
 #define SLIDING_TYPE "One dimension, of the type that both promote to."
 
 static const cb_row rows[] = {
-    {{"allclose", CATEGORY, .summary = "Whether all elements are close, as `isclose` has it.",
+    {{"allclose", CATEGORY, .summary = "Whether all elements are close, by the rule of `isclose`.",
       .returns = "bool, without axes.", PARAMS(close_params)},
      .call = call_close,
      .which = true},
     {{"clip", CATEGORY, .summary = "Each element limited to the range from `min` to `max`.",
-      .returns = "The type that all promote to. An integer that no element is beyond is no limit.",
+      .returns = "The type that all promote to. An integer limit that no value of the type exceeds "
+                 "has no effect.",
       PARAMS(clip_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_clip},
     {{"convolve", CATEGORY, .summary = "The convolution of two vectors.", .returns = SLIDING_TYPE,
       PARAMS(convolve_params), .coords = CUBED_COORDS_CUT},
      .call = call_convolve},
     {{"correlate", CATEGORY,
-      .summary = "Sums of products of `a` and the conjugate of `v` at all distances.",
+      .summary = "The cross-correlation of two vectors, the second conjugated.",
       .returns = SLIDING_TYPE, PARAMS(correlate_params), .coords = CUBED_COORDS_CUT},
      .call = call_convolve,
      .which = true},
     {{"gradient", CATEGORY,
-      .summary = "Differences of second order in the interior, of `edge_order` at the ends.",
+      .summary = "The derivative along an axis by differences of second order.",
       .returns = "The shape and type of `f`; float64 for integers.", PARAMS(gradient_params)},
      .call = call_gradient},
-    {{"interp", CATEGORY, .summary = "Values between those at given points, on straight lines.",
-      .returns = "float64, or complex128, of the shape of `x`.", PARAMS(interp_params)},
+    {{"interp", CATEGORY, .summary = "Linear interpolation between values at given points.",
+      .returns = "float64 or complex128, in the shape of `x`.", PARAMS(interp_params)},
      .call = call_interp},
     {{"isclose", CATEGORY,
-      .summary = "Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to "
-                 "themselves alone.",
+      .summary =
+          "Whether ``abs(a - b) <= atol + rtol * abs(b)``. An infinity is close only to itself.",
       .returns = "bool; the operands are broadcast.", PARAMS(close_params)},
      .call = call_close},
     {{"nan_to_num", CATEGORY,
-      .summary = "Numbers in place of NaN and infinities, also in parts of complex numbers.",
+      .summary = "Replaces NaN and infinities by numbers, also in the parts of complex numbers.",
       .returns = SAME, PARAMS(nan_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_nan_to_num},
-    {{"trapezoid", CATEGORY, .summary = "The integral along an axis by trapezia.",
+    {{"trapezoid", CATEGORY, .summary = "The integral along an axis by the trapezoidal rule.",
       .returns = "Without the axis: float64 for integers, else the type of `y`.",
       PARAMS(trapezoid_params)},
      .call = call_trapezoid},
     {{"unwrap", CATEGORY,
-      .summary = "Angles along an axis without steps of more than half a period.",
-      .returns = "The shape of `p`: int64 for integers and a whole period, float64 for integers "
-                 "and another one, else the type of `p`.",
+      .summary =
+          "Unwraps angles: adds multiples of the period so that no step exceeds half a period.",
+      .returns = "The shape of `p`: for integers int64, or float64 if the period is not an "
+                 "integer; else the type of `p`.",
       PARAMS(unwrap_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_unwrap},
 };

@@ -34,14 +34,14 @@ static cubed_status flatten(cubed_array *x, cubed_array **out, cubed_error *err)
 #define SECTIONS                                                                                   \
     {                                                                                              \
         PARAM("indices_or_sections", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED,           \
-              "Number of pieces, or the positions along the axis at which they begin.")            \
+              "Number of parts, or the positions at which the second and later parts begin.")      \
     }
 
 static const cubed_param split_params[] = {
     PARAM_LIKE("x", "Input array."),
     SECTIONS,
     PARAM_AXIS("axis", 0, 0,
-               "Axis along which the array is cut; negative ones count from the last."),
+               "Axis along which the array is split; negative numbers count from the last."),
 };
 static const cubed_param split_along_params[] = {PARAM_LIKE("ary", "Input array."), SECTIONS};
 
@@ -109,7 +109,7 @@ static cubed_status call_split_along(const cb_call *c)
 
 static const cubed_param unstack_params[] = {
     INPUT,
-    PARAM_AXIS("axis", 0, 0, "Axis that the parts do not have; negative ones count from the last."),
+    PARAM_AXIS("axis", 0, 0, "Axis to split and remove; negative numbers count from the last."),
 };
 
 static cubed_status call_unstack(const cb_call *c)
@@ -162,11 +162,13 @@ static cubed_status call_mirror(const cb_call *c)
 
 static const cubed_param diag_params[] = {
     PARAM_LIKE("v", "A matrix, or a vector."),
-    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+    PARAM_INT("k", 0, 0,
+              "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
 };
 static const cubed_param diagflat_params[] = {
     PARAM_LIKE("v", "Input array."),
-    PARAM_INT("k", 0, 0, "The diagonal: 0 is the main one, 1 the one above it."),
+    PARAM_INT("k", 0, 0,
+              "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
 };
 
 static cubed_status call_diag(const cb_call *c)
@@ -198,12 +200,11 @@ static cubed_status call_resize(const cb_call *c)
 
 /* --- Elements added and removed ------------------------------------------------------------------------ */
 
-#define AXIS_OR_FLAT(NOTES)                                                                        \
-    PARAM_AXIS_OR_NONE("axis", 0, NOTES " None: the elements in one dimension.")
+#define AXIS_OR_FLAT(NOTES) PARAM_AXIS_OR_NONE("axis", 0, NOTES " None: the flattened array.")
 
 static const cubed_param append_params[] = {
     PARAM_LIKE("x", "Input array."),
-    PARAM_LIKE("values", "Elements behind those of `x`."),
+    PARAM_LIKE("values", "Elements to append."),
     AXIS_OR_FLAT("The axis."),
 };
 
@@ -304,7 +305,7 @@ static cubed_status get_line(const cb_call *c, int i, cubed_array **x, int *axis
 
 static const cubed_param delete_params[] = {
     PARAM_LIKE("x", "Input array."),
-    POSITIONS("obj", "Positions that go."),
+    POSITIONS("obj", "Positions of the elements to remove."),
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
@@ -353,8 +354,8 @@ static cubed_status call_delete(const cb_call *c)
 
 static const cubed_param insert_params[] = {
     PARAM_LIKE("arr", "Input array."),
-    POSITIONS("obj", "Positions in front of which the values are put."),
-    PARAM_LIKE("values", "Elements that are put there, cast to the type of `arr`, and broadcast."),
+    POSITIONS("obj", "Positions before which values are inserted."),
+    PARAM_LIKE("values", "Elements to insert, which are cast to the type of `arr` and broadcast."),
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
@@ -409,15 +410,19 @@ static const cubed_choice pad_modes[] = {
 
 static const cubed_param pad_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    {PARAM("pad_width", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
-           "Number of elements: one number, a pair (before, after), or a pair for each axis.")},
-    PARAM_CHOICE("mode", 0, CUBED_PAD_CONSTANT, pad_modes, "What the elements are."),
-    VALUES("constant_values", ACCEPTS(STRING),
-           "Elements of ``\"constant\"``: a value, a pair, or a pair for each axis."),
+    {PARAM(
+        "pad_width", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
+        "Number of elements to add: one number, a pair (before, after), or a pair for each axis.")},
+    PARAM_CHOICE("mode", 0, CUBED_PAD_CONSTANT, pad_modes, "How the added elements are computed."),
+    VALUES(
+        "constant_values", ACCEPTS(STRING),
+        "Value for ``\"constant\"``: one value, a pair (before, after), or a pair for each axis."),
     VALUES("end_values", 0,
-           "Ends of a ``\"linear_ramp\"``: a number, a pair, or a pair for each axis."),
+           "Outermost value for ``\"linear_ramp\"``: one number, a pair (before, after), or a pair "
+           "for each axis."),
     {PARAM("stat_length", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(LIST) | ACCEPTS(NONE), 0,
-           "Number of elements at an end that a statistic is of. None: all.")},
+           "Number of elements at each end from which ``\"mean\"``, ``\"median\"``, "
+           "``\"minimum\"`` and ``\"maximum\"`` are computed. None: all.")},
     PARAM_TASK_MEM,
 };
 
@@ -621,40 +626,38 @@ static cubed_status call_pad(const cb_call *c)
     .returns = VIEWS, .any_results = true, .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT
 
 static const cb_row rows[] = {
-    {{"append", CATEGORY, .summary = "The elements of two arrays one after another along an axis.",
+    {{"append", CATEGORY, .summary = "Joins two arrays along an axis.",
       .returns = "The type that both promote to.", PARAMS(append_params),
       .attrs = CUBED_ATTRS_SHARED, .coords = CUBED_COORDS_RESIZED},
      .call = call_append},
     {{"array_split", CATEGORY,
-      .summary = "Pieces along an axis, whose lengths differ by one element at most.",
+      .summary = "Splits an array along an axis into parts whose lengths differ by at most 1.",
       PARAMS(split_params), PIECES},
      .call = call_array_split},
     {{"atleast_1d", CATEGORY,
-      .summary = "A number as an array of one axis; other arrays as they are.", .returns = VIEWS,
-      PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+      .summary = "Converts arrays without axes to one axis. Other arrays do not change.",
+      .returns = VIEWS, PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
      .call = call_atleast,
      .which = 1},
     {{"atleast_2d", CATEGORY,
-      .summary = "Arrays with axes of one element in front, so that there are two at least.",
-      .returns = VIEWS, PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
+      .summary = "Adds axes of one element in front until an array has two axes.", .returns = VIEWS,
+      PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
      .call = call_atleast,
      .which = 2},
-    {{"atleast_3d", CATEGORY,
-      .summary = "Arrays with three axes at least: one axis becomes the middle one, two the first "
-                 "ones.",
+    {{"atleast_3d", CATEGORY, .summary = "Adds axes of one element until an array has three axes.",
       .returns = VIEWS, PARAMS(each_params), .any_results = true, .attrs = CUBED_ATTRS_VIEW},
      .call = call_atleast,
      .which = 3},
-    {{"broadcast_arrays", CATEGORY,
-      .summary = "The arrays, each in the shape that they broadcast to.",
-      .returns = "One shape, each array of its type. Views.", PARAMS(each_params),
+    {{"broadcast_arrays", CATEGORY, .summary = "Broadcasts arrays to a common shape.",
+      .returns = "Arrays of the common shape, each with its own type. Views.", PARAMS(each_params),
       .any_results = true, .attrs = CUBED_ATTRS_VIEW},
      .call = call_broadcast_arrays},
-    {{"delete", CATEGORY, .summary = "The array without the elements at positions along an axis.",
+    {{"delete", CATEGORY, .summary = "Removes the elements at positions along an axis.",
       .returns = "The type of `x`.", PARAMS(delete_params), .attrs = CUBED_ATTRS_VIEW,
       .coords = CUBED_COORDS_RESIZED},
      .call = call_delete},
-    {{"diag", CATEGORY, .summary = "A diagonal of a matrix, or the matrix with a vector on it.",
+    {{"diag", CATEGORY,
+      .summary = "A diagonal of a matrix, or a matrix with a vector on a diagonal.",
       .returns = "The type of `v`.", PARAMS(diag_params), .attrs = CUBED_ATTRS_SAME,
       .coords = CUBED_COORDS_CUT},
      .call = call_diag},
@@ -663,8 +666,8 @@ static const cb_row rows[] = {
       .returns = "The type of `v`.", PARAMS(diagflat_params), .attrs = CUBED_ATTRS_SAME,
       .coords = CUBED_COORDS_CUT},
      .call = call_diagflat},
-    {{"dsplit", CATEGORY, .summary = "Pieces along the third axis.", PARAMS(split_along_params),
-      PIECES},
+    {{"dsplit", CATEGORY, .summary = "Splits an array along the third axis.",
+      PARAMS(split_along_params), PIECES},
      .call = call_split_along,
      .which = 2},
     {{"fliplr", CATEGORY, .summary = "The array with the second axis in reverse order.",
@@ -677,32 +680,34 @@ static const cb_row rows[] = {
       .coords = CUBED_COORDS_CUT},
      .call = call_mirror,
      .which = 0},
-    {{"hsplit", CATEGORY, .summary = "Pieces along the second axis, or the only axis of a vector.",
+    {{"hsplit", CATEGORY,
+      .summary = "Splits an array along the second axis, or a vector along its only axis.",
       PARAMS(split_along_params), PIECES},
      .call = call_split_along,
      .which = 1},
-    {{"insert", CATEGORY,
-      .summary = "The elements along an axis with others in front of some of them.",
+    {{"insert", CATEGORY, .summary = "Inserts elements before positions along an axis.",
       .returns = "The type of `arr`, longer along the axis.", PARAMS(insert_params),
       .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_RESIZED},
      .call = call_insert},
-    {{"pad", CATEGORY, .summary = "The array with elements around it.",
+    {{"pad", CATEGORY, .summary = "Adds elements before and after the axes of an array.",
       .returns = "The type of `x`.", PARAMS(pad_params), .attrs = CUBED_ATTRS_SAME,
       .coords = CUBED_COORDS_RESIZED},
      .call = call_pad},
     {{"resize", CATEGORY,
       .summary =
-          "The elements in C order in another shape, again and again if it has more of them.",
+          "The elements in C order in another shape, repeated if the shape has more elements.",
       .returns = "The type of `a`; zeros if `a` has no elements.", PARAMS(resize_params),
       .attrs = CUBED_ATTRS_SAME, .coords = CUBED_COORDS_CUT},
      .call = call_resize},
-    {{"split", CATEGORY, .summary = "Pieces of one length along an axis.", PARAMS(split_params),
-      PIECES},
+    {{"split", CATEGORY,
+      .summary = "Splits an array along an axis into parts of equal length, or at positions.",
+      PARAMS(split_params), PIECES},
      .call = call_split},
-    {{"unstack", CATEGORY, .summary = "The parts of the array along an axis, without that axis.",
+    {{"unstack", CATEGORY,
+      .summary = "Splits an array along an axis into arrays without that axis.",
       PARAMS(unstack_params), PIECES},
      .call = call_unstack},
-    {{"vsplit", CATEGORY, .summary = "Pieces along the first of two or more axes.",
+    {{"vsplit", CATEGORY, .summary = "Splits an array of two or more axes along the first axis.",
       PARAMS(split_along_params), PIECES},
      .call = call_split_along,
      .which = 0},

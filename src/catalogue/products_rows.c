@@ -144,7 +144,7 @@ static cubed_status call_kron(const cb_call *c)
 /* --- Polynomials --------------------------------------------------------------------------------------- */
 
 static const cubed_param polyval_params[] = {
-    PARAM_LIKE("p", "Coefficients, that of the highest power first."),
+    PARAM_LIKE("p", "Coefficients, highest power first."),
     PARAM_LIKE("x", "Points."),
 };
 
@@ -181,8 +181,8 @@ static cubed_status call_polyval(const cb_call *c)
 static const cubed_param vander_params[] = {
     PARAM_LIKE("x", "Points, in one dimension."),
     {PARAM_IN("N", ACCEPTS(INT) | ACCEPTS(NONE), 0, 0, MOST_PARTS,
-              "Number of columns. None: as many as rows.")},
-    PARAM_BOOL("increasing", 0, false, "Whether powers grow from left to right."),
+              "Number of columns. None: the number of rows.")},
+    PARAM_BOOL("increasing", 0, false, "Whether powers increase from left to right."),
 };
 
 /* Ones in the shape and chunks of x. */
@@ -252,18 +252,18 @@ static const cubed_choice covariances[] = {{"unscaled", UNSCALED}, {NULL, 0}};
 
 static const cubed_param polyfit_params[] = {
     PARAM_LIKE("x", "Points, in one dimension."),
-    PARAM_LIKE("y", "Values at the points; of two axes: one set of values in each column."),
+    PARAM_LIKE("y", "Values at the points. If it has two axes, each column is fitted separately."),
     {PARAM_IN("deg", ACCEPTS(INT), CUBED_PARAM_REQUIRED, 0, MOST_PARTS - 1,
               "Degree of the polynomial.")},
     {PARAM("rcond", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "Singular values below it, relative to the largest one, count as 0. None: the number of "
-           "points times the precision of float64.")},
+           "Singular values below this fraction of the largest one count as 0. None: the number of "
+           "points times the machine epsilon of float64.")},
     PARAM_BOOL("full", 0, false,
-               "Whether residuals, rank and singular values are results, too, and `rcond`."),
-    PARAM_OPTIONAL_ARRAY("w", 0, "Weight of each point: its residual is multiplied by it."),
+               "Whether to also return residuals, rank, singular values and `rcond`."),
+    PARAM_OPTIONAL_ARRAY("w", 0, "Weight of each point, which multiplies its residual."),
     {PARAM("cov", ACCEPTS(BOOL) | ACCEPTS(CHOICE), 0,
-           "Whether the covariance of the coefficients is a result, too; with ``\"unscaled\"`` "
-           "without the factor that makes the reduced chi-square 1."),
+           "Whether to also return the covariance of the coefficients. ``\"unscaled\"`` omits the "
+           "factor that makes the reduced chi-square 1."),
      BOOL_DEFAULT(false), .choices = covariances},
     PARAM_TASK_MEM,
 };
@@ -390,38 +390,37 @@ static cubed_status call_polyfit(const cb_call *c)
 #define PROMOTED "The type that both promote to."
 
 static const cb_row rows[] = {
-    {{"dot", CATEGORY,
-      .summary = "Sums of products over the last axis of one array and the last but one, or only, "
-                 "axis of another array; products with a number.",
+    {{"dot", CATEGORY, .summary = "Products of vectors, matrices and numbers, as numpy.dot.",
       .returns = PROMOTED, PARAMS(pair_params)},
      .call = call_dot,
      .which = DOT},
     {{"inner", CATEGORY,
-      .summary = "Sums of products over the last axes of two arrays; products with a number.",
+      .summary =
+          "Sums of products over the last axes of two arrays. Numbers multiply all elements.",
       .returns = PROMOTED, PARAMS(pair_params)},
      .call = call_dot,
      .which = INNER},
     {{"kron", CATEGORY,
-      .summary = "The Kronecker product: an array in which each element of the first one is "
-                 "multiplied by all of the second one.",
+      .summary = "The Kronecker product: each element of `a` multiplied by the whole of `b`.",
       .returns = PROMOTED, PARAMS(kron_params), .coords = CUBED_COORDS_CUT},
      .call = call_kron},
-    {{"polyfit", CATEGORY, .summary = "Coefficients of the polynomial that fits points best.",
+    {{"polyfit", CATEGORY,
+      .summary = "Coefficients of the polynomial that fits points best in the least-squares sense.",
       .returns = "``(deg + 1,)``, or ``(deg + 1, k)`` for k columns of values; with `full` also "
                  "residuals, rank, singular values and `rcond`; with `cov` also ``(deg + 1, deg + "
                  "1)``, or ``(deg + 1, deg + 1, k)``.",
       PARAMS(polyfit_params), .any_results = true, .coords = CUBED_COORDS_CUT},
      .call = call_polyfit},
     {{"polyval", CATEGORY, .summary = "Values of a polynomial at points.",
-      .returns = "The shape of `x` and the type that both promote to.", PARAMS(polyval_params),
+      .returns = "The shape of `x`, and the type that both promote to.", PARAMS(polyval_params),
       .first_operand = 1},
      .call = call_polyval},
     {{"vander", CATEGORY, .summary = "Powers of points as columns of a matrix.",
-      .returns = "``(n, N)`` of the type of `x`; int64 for smaller integers and bools.",
+      .returns = "``(n, N)``, the type of `x`; int64 for smaller integers and bools.",
       PARAMS(vander_params), .coords = CUBED_COORDS_CUT},
      .call = call_vander},
     {{"vdot", CATEGORY,
-      .summary = "The sum of products of two arrays in one dimension, the first one conjugated.",
+      .summary = "The sum of products of two flattened arrays, of which the first is conjugated.",
       .returns = "A number of the type that both promote to.", PARAMS(vdot_params)},
      .call = call_vdot},
 };

@@ -106,9 +106,9 @@ static const cubed_param random_params[] = {
     CHUNKS,
     DTYPE,
     {PARAM("key", WORDS | ACCEPTS(NONE), NAMED,
-           "In place of a seed: chunk number b has the numbers of NumPy's "
-           "``Generator(Philox(key=key + b))``. An integer from 0 below 2**128, as a string beyond "
-           "64 bits.")},
+           "Used instead of a seed: chunk number b has the numbers of NumPy's "
+           "``Generator(Philox(key=key + b))``. An integer from 0 to 2**128 - 1; a string if it "
+           "needs more than 64 bits.")},
 };
 
 static cubed_status random_blocks(const cb_call *c, int ndim, const int64_t *shape,
@@ -168,8 +168,8 @@ static cubed_status call_random(const cb_call *c)
 }
 
 static const cubed_param uniform_params[] = {SHAPE,
-                                             REAL("low", 0, "The least number."),
-                                             REAL("high", 1, "The end of the numbers."),
+                                             REAL("low", 0, "The smallest number."),
+                                             REAL("high", 1, "The upper end of the numbers."),
                                              SEED(same_seed),
                                              CHUNKS,
                                              DTYPE};
@@ -211,14 +211,15 @@ static cubed_status call_distribution(const cb_call *c)
 static const cubed_param integers_params[] = {
     SHAPE,
     {PARAM("low", WORDS, CUBED_PARAM_REQUIRED,
-           "The least number; without `high` the end. A string beyond 64 bits.")},
-    {PARAM("high", WORDS | ACCEPTS(NONE), 0,
-           "The end, which is not one of the numbers. None: `low` is the end, and 0 the least "
-           "number.")},
+           "The smallest number, or the end if there is no `high`. A string if it needs more than "
+           "64 bits.")},
+    {PARAM(
+        "high", WORDS | ACCEPTS(NONE), 0,
+        "The end, which is not included. None: `low` is the end, and the smallest number is 0.")},
     SEED(same_seed),
     CHUNKS,
-    PARAM_DTYPE("dtype", NAMED, "A type of integers. None: int64."),
-    PARAM_BOOL("endpoint", NAMED, false, "Whether the end is one of the numbers."),
+    PARAM_DTYPE("dtype", NAMED, "An integer type. None: int64."),
+    PARAM_BOOL("endpoint", NAMED, false, "Whether the end is included."),
 };
 
 /* The integer at position i in a type. */
@@ -272,26 +273,30 @@ static cubed_status call_integers(const cb_call *c)
 
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
-#define OF_SHAPE .returns = "Of `shape` and `dtype`."
+#define OF_SHAPE .returns = "An array with this `shape` and `dtype`."
 
 static const cb_row rows[] = {
-    {{"exponential", CATEGORY, .summary = "Exponential numbers with mean `scale`.", OF_SHAPE,
+    {{"exponential", CATEGORY,
+      .summary = "Exponentially distributed random numbers with mean `scale`.", OF_SHAPE,
       PARAMS(exponential_params)},
      .call = call_distribution,
      .which = EXPONENTIAL},
     {{"integers", CATEGORY,
-      .summary = "Integers from `low` up to but not including `high`, all equally likely.",
+      .summary = "Uniformly distributed random integers from `low` up to but not including `high`.",
       OF_SHAPE, PARAMS(integers_params)},
      .call = call_integers},
     {{"normal", CATEGORY,
-      .summary = "Normal numbers with mean `loc` and standard deviation `scale`.", OF_SHAPE,
-      PARAMS(normal_params)},
+      .summary =
+          "Normally distributed random numbers with mean `loc` and standard deviation `scale`.",
+      OF_SHAPE, PARAMS(normal_params)},
      .call = call_distribution,
      .which = NORMAL},
-    {{"random", CATEGORY, .summary = "Uniform numbers in [0, 1).", OF_SHAPE, PARAMS(random_params)},
+    {{"random", CATEGORY,
+      .summary = "Uniformly distributed random numbers from 0 up to but not including 1.", OF_SHAPE,
+      PARAMS(random_params)},
      .call = call_random},
-    {{"uniform", CATEGORY, .summary = "Uniform numbers from `low` to `high`.", OF_SHAPE,
-      PARAMS(uniform_params)},
+    {{"uniform", CATEGORY, .summary = "Uniformly distributed random numbers from `low` to `high`.",
+      OF_SHAPE, PARAMS(uniform_params)},
      .call = call_distribution,
      .which = UNIFORM},
 };

@@ -7,20 +7,21 @@
 
 #define COMMON                                                                                     \
     PARAM_ARRAY("x", "Input array."), PARAM_AXES("axis", 0, "Axes that are reduced. None: all."),  \
-        PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
+        PARAM_BOOL("keepdims", NAMED, false,                                                       \
+                   "Whether to keep the reduced axes, with one element.")
 #define DIVISOR(NAME, NOTES)                                                                       \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(FLOAT) | ACCEPTS(NONE), NAMED, NOTES)                                  \
     }
 
-#define TYPE PARAM_DTYPE("dtype", NAMED, "Data type of the result, in which elements are reduced.")
+#define TYPE PARAM_DTYPE("dtype", NAMED, "Type of the result, and of the computation.")
 #define INITIAL                                                                                    \
     {                                                                                              \
         PARAM("initial", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), NAMED,                          \
-              "One more element. None: there is none.")                                            \
+              "An additional element. None: no additional element.")                               \
     }
 #define WHERE                                                                                      \
-    PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements that count. None: all.")
+    PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements to include. None: all.")
 
 static const cubed_param total_params[] = {COMMON, TYPE, INITIAL, WHERE};
 static const cubed_param extreme_params[] = {COMMON, INITIAL, WHERE};
@@ -138,7 +139,7 @@ static cubed_status call_nan_reduce(const cb_call *c) { return reduce(c, true); 
 
 #define SUM_TYPE   "Without the axes: int64 or uint64 for integers and bools, else the type of `x`."
 #define FLOAT_TYPE "Without the axes: float64 for integers and bools, else the type of `x`."
-#define SAME_TYPE  "Without the axes, of the type of `x`."
+#define SAME_TYPE  "Without the axes; the type of `x`."
 #define BOOL_TYPE  "bool, without the axes."
 
 #define ROW(NAME, TEXT, SUMMARY, RETURNS, LIST, CALL, ...)                                         \

@@ -90,7 +90,7 @@
 #define PARAM_DEVICE                                                                               \
     {                                                                                              \
         PARAM("device", ACCEPTS(CHOICE) | ACCEPTS(NONE), NAMED,                                    \
-              "Device of the result: there is only the CPU."),                                     \
+              "Device of the result; only ``\"cpu\"`` exists."),                                   \
             .choices = cb_devices                                                                  \
     }
 /* The last parameter of functions that choose an algorithm by the memory of a task. */
@@ -104,13 +104,13 @@
 /* The last parameters of functions that count, `task_mem` included. */
 #define COUNTED_PARAMS                                                                             \
     {PARAM("count", ACCEPTS(INT), NAMED | CUBED_PARAM_ENGINE,                                      \
-           "Number of elements; -1: not known."),                                                  \
+           "Length of the axis in the result; -1: not known."),                                    \
      INT_DEFAULT(-1)},                                                                             \
         PARAM_OFFSETS, PARAM_TASK_MEM
 #define PARAM_OFFSETS                                                                              \
     {                                                                                              \
         PARAM("offsets", ACCEPTS(ARRAY) | ACCEPTS(NONE), NAMED | CUBED_PARAM_ENGINE,               \
-              "The array of cubed_call_offsets, computed.")                                        \
+              "The computed array from cubed_call_offsets.")                                       \
     }
 
 #define PARAMS(LIST) .params = (LIST), .nparams = (int)(sizeof(LIST) / sizeof *(LIST))

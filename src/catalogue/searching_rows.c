@@ -9,10 +9,9 @@
 
 static const cubed_param sort_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    PARAM_AXIS("axis", 0, -1, "Axis that is sorted along; negative ones count from the last."),
+    PARAM_AXIS("axis", 0, -1, "Axis along which to sort; negative numbers count from the last."),
     PARAM_BOOL("descending", NAMED, false, "Whether to sort from the largest to the smallest."),
-    PARAM_BOOL("stable", NAMED, true,
-               "Whether equal elements stay in order; they do in both cases."),
+    PARAM_BOOL("stable", NAMED, true, "Whether equal elements keep their order. They always do."),
     PARAM_TASK_MEM,
 };
 
@@ -29,14 +28,14 @@ static cubed_status call_sort(const cb_call *c)
 #define LINE_AXIS                                                                                  \
     {                                                                                              \
         PARAM("axis", ACCEPTS(INT) | ACCEPTS(NONE), CUBED_PARAM_AXIS,                              \
-              "Axis along which to compute; None: the elements in one dimension."),                \
+              "Axis along which to compute. None: the flattened array."),                          \
             INT_DEFAULT(-1)                                                                        \
     }
 
 static const cubed_param partition_params[] = {
     PARAM_LIKE("a", "Input array."),
     {PARAM("kth", ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED,
-           "Positions that get the element that sorting puts there.")},
+           "Positions in the result that hold the same element as in the sorted array.")},
     LINE_AXIS,
     PARAM_TASK_MEM,
 };
@@ -80,8 +79,9 @@ static cubed_status call_partition(const cb_call *c)
 
 static const cubed_param topk_params[] = {
     PARAM_LIKE("a", "Input array."),
-    PARAM_REQUIRED_INT("k", 0, "Number of elements; negative: of the smallest."),
-    PARAM_AXIS("axis", 0, -1, "Axis along which to compute; negative ones count from the last."),
+    PARAM_REQUIRED_INT("k", 0,
+                       "Number of elements; a negative number selects the smallest elements."),
+    PARAM_AXIS("axis", 0, -1, "Axis along which to compute; negative numbers count from the last."),
     PARAM_TASK_MEM,
 };
 
@@ -93,8 +93,8 @@ static cubed_status call_topk(const cb_call *c)
 
 static const cubed_param lexsort_params[] = {
     {PARAM("keys", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
-           "Arrays of one shape that are sorted by; the last comes first.")},
-    PARAM_AXIS("axis", 0, -1, "Axis that is sorted along; negative ones count from the last."),
+           "Arrays of one shape. The last one is the first key to sort by.")},
+    PARAM_AXIS("axis", 0, -1, "Axis along which to sort; negative numbers count from the last."),
     PARAM_TASK_MEM,
 };
 
@@ -134,11 +134,11 @@ static const cubed_choice choose_modes[] = {{"raise", CUBED_CHOOSE_RAISE},
                                             {NULL, 0}};
 
 static const cubed_param choose_params[] = {
-    PARAM_LIKE("a", "Integers: the number of a choice."),
+    PARAM_LIKE("a", "Integers: the number of the array to select from."),
     {PARAM("choices", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "Arrays that broadcast with `a`.")},
     PARAM_CHOICE("mode", 0, CUBED_CHOOSE_RAISE, choose_modes,
-                 "Effect of numbers that are no choice: an error of the run, or the remainder by "
-                 "the number of choices, or the nearest choice."),
+                 "Treatment of numbers out of range: an error when computed (``\"raise\"``), the "
+                 "remainder (``\"wrap\"``), or the nearest choice (``\"clip\"``)."),
 };
 
 static cubed_status call_choose(const cb_call *c)
@@ -149,9 +149,8 @@ static cubed_status call_choose(const cb_call *c)
 }
 
 static const cubed_param select_params[] = {
-    {PARAM("condlist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
-           "Conditions, of which the first that is true chooses.")},
-    {PARAM("choicelist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "Elements for each condition.")},
+    {PARAM("condlist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "Conditions: arrays of bools.")},
+    {PARAM("choicelist", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "An array for each condition.")},
     {PARAM("default", ACCEPTS(ARRAY) | NUMBERS, 0, "Elements where no condition is true."),
      INT_DEFAULT(0)},
 };
@@ -177,9 +176,8 @@ static cubed_status call_select(const cb_call *c)
 
 static const cubed_param extreme_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    PARAM_AXIS_OR_NONE("axis", 0,
-                       "Axis along which to compute; None: the elements in one dimension."),
-    PARAM_BOOL("keepdims", NAMED, false, "Keep the axis, with one element."),
+    PARAM_AXIS_OR_NONE("axis", 0, "Axis along which to compute. None: the flattened array."),
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the axis, with one element."),
 };
 
 typedef cubed_status (*extreme_fn)(cubed_array *x, const int *axis, bool keepdims,
@@ -213,7 +211,7 @@ static cubed_status call_nanargmax(const cb_call *c)
 static const cubed_param count_params[] = {
     PARAM_ARRAY("x", "Input array."),
     PARAM_AXES("axis", 0, "Axes along which to count. None: all."),
-    PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element."),
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element."),
 };
 
 static cubed_status call_count_nonzero(const cb_call *c)
@@ -233,8 +231,10 @@ static const cubed_param searchsorted_params[] = {
     PARAM_OPERAND("x1", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
                   "Elements in ascending order, in one dimension."),
     PARAM_OPERAND("x2", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, "Elements to look for."),
-    PARAM_CHOICE("side", 0, false, sides, "The position among equal elements."),
-    PARAM_OPTIONAL_ARRAY("sorter", 0, "Positions that sort `x1`. None: `x1` is in order."),
+    PARAM_CHOICE(
+        "side", 0, false, sides,
+        "Whether the position is before (``\"left\"``) or after (``\"right\"``) equal elements."),
+    PARAM_OPTIONAL_ARRAY("sorter", 0, "Positions that sort `x1`. None: `x1` is sorted."),
 };
 
 static cubed_status call_searchsorted(const cb_call *c)
@@ -253,8 +253,9 @@ static const cubed_param isin_params[] = {
     PARAM_OPERAND("x1", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY, "Elements to look for."),
     PARAM_OPERAND("x2", CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY,
                   "Elements among which to look."),
-    PARAM_BOOL("assume_unique", 0, false, "NumPy's; without effect."),
-    PARAM_BOOL("invert", NAMED, false, "Whether elements that are not in `x2` are true."),
+    PARAM_BOOL("assume_unique", 0, false, "Accepted for NumPy; has no effect."),
+    PARAM_BOOL("invert", NAMED, false,
+               "Whether to return the opposite: true for elements that are not in `x2`."),
 };
 
 static cubed_status call_isin(const cb_call *c)
@@ -270,83 +271,83 @@ static cubed_status call_isin(const cb_call *c)
 /* --- Rows ---------------------------------------------------------------------------------------------- */
 
 #define POSITION                                                                                   \
-    "int64, without the axis (`keepdims`: with one element along it). For None positions count "   \
-    "in C order."
+    "int64, without the axis; with `keepdims`, the axis has one element. Without an axis, "        \
+    "positions are in the flattened array."
 
 static const cb_row rows[] = {
-    {{"argmax", CATEGORY, .summary = "The position of the largest element, the first of several.",
+    {{"argmax", CATEGORY,
+      .summary = "The position of the largest element; of equal elements, the first.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_argmax},
-    {{"argmin", CATEGORY, .summary = "The position of the smallest element, the first of several.",
+    {{"argmin", CATEGORY,
+      .summary = "The position of the smallest element; of equal elements, the first.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_argmin},
-    {{"argpartition", CATEGORY, .summary = "The positions of elements in the order of `partition`.",
+    {{"argpartition", CATEGORY,
+      .summary = "The positions of the elements that `partition` returns, in its order.",
       .returns = "int64, of the shape of `a`, or of one dimension.", PARAMS(partition_params),
       .coords = CUBED_COORDS_CUT},
      .call = call_partition,
      .which = true},
     {{"argsort", CATEGORY,
-      .summary = "The positions that put the elements along an axis in order; equal ones keep "
-                 "theirs.",
+      .summary =
+          "The positions that sort the elements along an axis. Equal elements keep their order.",
       .returns = "int64, of the shape of `x`.", PARAMS(sort_params), .coords = CUBED_COORDS_CUT},
      .call = call_sort,
      .which = true},
-    {{"argtopk", CATEGORY, .summary = "The positions of the elements of `topk`.",
-      .returns = "int64, with `k` elements along the axis, or all that there are.",
+    {{"argtopk", CATEGORY, .summary = "The positions of the elements that `topk` returns.",
+      .returns = "int64, with `k` elements along the axis, or all if there are fewer.",
       PARAMS(topk_params), .coords = CUBED_COORDS_CUT},
      .call = call_topk,
      .which = true},
-    {{"choose", CATEGORY, .summary = "Each element of the choice of its number.",
-      .returns = "The type that choices promote to, and the shape that all broadcast to.",
+    {{"choose", CATEGORY, .summary = "Selects each element from one of several arrays, by number.",
+      .returns = "The type that the choices promote to, and the shape that all broadcast to.",
       PARAMS(choose_params)},
      .call = call_choose},
     {{"count_nonzero", CATEGORY, .summary = "Numbers of elements that are not 0.",
-      .returns = "int64, without the axes (`keepdims`: with one element along them).",
+      .returns = "int64, without the axes; with `keepdims`, the axes have one element.",
       PARAMS(count_params)},
      .call = call_count_nonzero},
     {{"isin", CATEGORY, .summary = "Whether elements of `x1` are among those of `x2`.",
-      .returns = "bool, of the shape of `x1`. NaN and NaT are among none.", PARAMS(isin_params)},
+      .returns = "bool, in the shape of `x1`. Always false for NaN and NaT.", PARAMS(isin_params)},
      .call = call_isin},
     {{"lexsort", CATEGORY,
-      .summary = "The positions that put elements along an axis in order by several keys.",
+      .summary = "The positions that sort elements along an axis by several keys.",
       .returns = "int64, of the shape of each key.", PARAMS(lexsort_params),
       .coords = CUBED_COORDS_CUT},
      .call = call_lexsort},
-    {{"nanargmax", CATEGORY,
-      .summary = "The position of the largest element that is not NaN, the first of several.",
+    {{"nanargmax", CATEGORY, .summary = "The position of the first largest element, ignoring NaN.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_nanargmax},
-    {{"nanargmin", CATEGORY,
-      .summary = "The position of the smallest element that is not NaN, the first of several.",
+    {{"nanargmin", CATEGORY, .summary = "The position of the first smallest element, ignoring NaN.",
       .returns = POSITION, PARAMS(extreme_params)},
      .call = call_nanargmin},
     {{"partition", CATEGORY,
-      .summary = "The elements along an axis, with smaller ones in front of that at `kth`.",
+      .summary = "Partitions the elements along an axis: the smallest before position `kth`.",
       .returns = "The type of `a`, and its shape, or one dimension.", PARAMS(partition_params),
       .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
      .call = call_partition},
     {{"searchsorted", CATEGORY,
-      .summary =
-          "The positions at which elements of `x2` would be put into `x1` so that it stays sorted.",
+      .summary = "The positions at which `x2` has to be inserted so that `x1` stays sorted.",
       .returns = "int64, of the shape of `x2`.", PARAMS(searchsorted_params)},
      .call = call_searchsorted},
     {{"select", CATEGORY,
-      .summary = "Elements of the choice of the first condition that is true, or the default.",
-      .returns = "The type that choices and the default promote to, and the shape that all "
+      .summary = "Elements of the array that belongs to the first true condition, or a default.",
+      .returns = "The type that the choices and the default promote to, and the shape that all "
                  "broadcast to.",
       PARAMS(select_params)},
      .call = call_select},
-    {{"sort", CATEGORY, .summary = "The elements in order along an axis, NaN last.",
+    {{"sort", CATEGORY, .summary = "Sorts the elements along an axis, NaN last.",
       .returns = "The shape and type of `x`.", PARAMS(sort_params), .attrs = CUBED_ATTRS_VIEW,
       .coords = CUBED_COORDS_CUT},
      .call = call_sort},
     {{"sort_complex", CATEGORY,
-      .summary = "The elements as complex numbers, in order along the last axis.",
+      .summary = "Converts the elements to complex numbers, and sorts them along the last axis.",
       .returns = "complex64 for integers of up to two bytes, else complex128, or the type of `a`.",
       PARAMS(sort_complex_params), .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
      .call = call_sort_complex},
     {{"topk", CATEGORY, .summary = "The largest elements along an axis, the largest first.",
-      .returns = "The type of `a`, with `k` elements along the axis, or all that there are.",
+      .returns = "The type of `a`, with `k` elements along the axis, or all if there are fewer.",
       PARAMS(topk_params), .attrs = CUBED_ATTRS_VIEW, .coords = CUBED_COORDS_CUT},
      .call = call_topk},
 };

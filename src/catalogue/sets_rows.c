@@ -25,7 +25,7 @@ enum { INDICES = 1, INVERSE = 2, COUNTS = 4 };
 
 static const cubed_param unique_params[] = {
     PARAM_ARRAY("x", "Input array."),
-    PARAM_BOOL("equal_nan", NAMED, false, "Whether all NaN are one element, as in NumPy."),
+    PARAM_BOOL("equal_nan", NAMED, false, "Whether all NaN count as one element, as in NumPy."),
     COUNTED_PARAMS,
 };
 
@@ -74,7 +74,8 @@ static const cubed_param union_params[] = {UNNAMED_LIKE("x1", "The first set."),
 static const cubed_param set_params[] = {TWO_SETS, ASSUME_UNIQUE, COUNTED_PARAMS};
 static const cubed_param in1d_params[] = {
     TWO_SETS, ASSUME_UNIQUE,
-    PARAM_BOOL("invert", 0, false, "Whether elements that are not in `ar2` are true.")};
+    PARAM_BOOL("invert", 0, false,
+               "Whether to return the opposite: true for elements that are not in `ar2`.")};
 
 static cubed_set_options set_options(const cb_call *c)
 {
@@ -198,9 +199,9 @@ static cubed_status pick_masked(const cb_call *c, const masked *m, const cb_coun
 
 static const cubed_param compress_params[] = {
     PARAM_ARRAY("x", "Input array, of one dimension."),
-    PARAM_ARRAY("mask", "Bools: which elements are chosen."),
+    PARAM_ARRAY("mask", "Bools: true for the elements to select."),
     {PARAM_IN("count", ACCEPTS(INT), 0, -1, INFINITY,
-              "Number of true elements; -1: it is computed first."),
+              "Number of true elements; -1: compute it first."),
      INT_DEFAULT(-1)},
     PARAM_OFFSETS,
     PARAM_TASK_MEM,
@@ -227,7 +228,7 @@ static cubed_status call_compress(const cb_call *c)
 }
 
 static const cubed_param extract_params[] = {
-    PARAM_LIKE("condition", "Elements that are not 0 choose."),
+    PARAM_LIKE("condition", "An array: elements that are not 0 select."),
     PARAM_LIKE("x", "Input array."),
     COUNTED_PARAMS,
 };
@@ -296,7 +297,8 @@ static cubed_status call_extract(const cb_call *c)
 
 static const cb_row rows[] = {
     {{"argwhere", CATEGORY, .summary = "Positions of elements that are not zero, one per row.",
-      .returns = "int64: a row with a position for each axis.", PARAMS(positions_params), COUNTED},
+      .returns = "int64: each row has a position for each axis.", PARAMS(positions_params),
+      COUNTED},
      .call = call_positions,
      .which = IN_ROWS,
      .count = count_positions},
@@ -304,7 +306,8 @@ static const cb_row rows[] = {
       .returns = ONE_DIMENSION, PARAMS(compress_params), COUNTED, .attrs = CUBED_ATTRS_VIEW},
      .call = call_compress,
      .count = count_compress},
-    {{"extract", CATEGORY, .summary = "Elements where a condition is true, of both flattened.",
+    {{"extract", CATEGORY,
+      .summary = "Elements of a flattened array where the flattened condition is true.",
       .returns = ONE_DIMENSION, PARAMS(extract_params), COUNTED, .attrs = CUBED_ATTRS_VIEW,
       .first_operand = 1},
      .call = call_extract,
@@ -317,16 +320,16 @@ static const cb_row rows[] = {
      .count = count_positions},
     {{"in1d", CATEGORY,
       .summary = "Whether each element of a flattened array is among those of another array.",
-      .returns = "bool, of one dimension. NaN and NaT are among none.", PARAMS(in1d_params),
+      .returns = "bool, one dimension. Always false for NaN and NaT.", PARAMS(in1d_params),
       .coords = CUBED_COORDS_CUT},
      .call = call_in1d},
     SET_ROW("intersect1d", CUBED_SET_INTERSECTION, set_params,
             "Distinct elements that are in both arrays, in ascending order.",
-            BOTH_DIMENSION " Positions are int64: of the first of equal elements, in the "
-                           "flattened arrays.",
+            BOTH_DIMENSION " Positions are int64, in the flattened arrays; the first one of "
+                           "equal elements.",
             .results = {"values", "indices1", "indices2"}, .nextra = 2),
-    {{"nonzero", CATEGORY, .summary = "Coordinates of the elements that are not 0, in C order.",
-      .returns = "For each axis int64, of one dimension.", PARAMS(nonzero_params),
+    {{"nonzero", CATEGORY, .summary = "Positions of the elements that are not 0, in C order.",
+      .returns = "For each axis an int64 array of one dimension.", PARAMS(nonzero_params),
       .any_results = true, COUNTED},
      .call = call_nonzero,
      .which = IN_ROWS,
@@ -335,35 +338,36 @@ static const cb_row rows[] = {
             "Distinct elements of one array that are not in another one, in ascending order.",
             "One dimension, of the type of `ar1`.", .attrs = CUBED_ATTRS_VIEW),
     SET_ROW("setxor1d", CUBED_SET_EXCLUSIVE, set_params,
-            "Distinct elements that are in one of two arrays, and not in both, in ascending order.",
+            "Distinct elements that are in only one of two arrays, in ascending order.",
             BOTH_DIMENSION, .attrs = CUBED_ATTRS_SHARED),
     SET_ROW("union1d", CUBED_SET_UNION, union_params,
             "Distinct elements of two arrays, in ascending order.", BOTH_DIMENSION,
             .attrs = CUBED_ATTRS_SHARED),
     {{"unique_all", CATEGORY,
-      .summary = "Distinct elements in order, the position of the first of each, the distinct "
-                 "element that each element is, and the number of each.",
-      .returns = "Values have the type of `x`, positions and numbers are int64.",
+      .summary =
+          "Distinct elements in ascending order, with first positions, inverse indices and counts.",
+      .returns = "Values have the type of `x`; positions and counts are int64.",
       PARAMS(unique_params), .results = {"values", "indices", "inverse_indices", "counts"},
       COUNTED},
      .call = call_unique,
      .which = INDICES | INVERSE | COUNTS,
      .count = count_unique},
-    {{"unique_counts", CATEGORY, .summary = "Distinct elements in order, and the number of each.",
-      .returns = "Values have the type of `x`, numbers are int64.", PARAMS(unique_params),
+    {{"unique_counts", CATEGORY,
+      .summary = "Distinct elements in ascending order, and their counts.",
+      .returns = "Values have the type of `x`; counts are int64.", PARAMS(unique_params),
       .results = {"values", "counts"}, COUNTED},
      .call = call_unique,
      .which = COUNTS,
      .count = count_unique},
     {{"unique_inverse", CATEGORY,
-      .summary = "Distinct elements in order, and the distinct element that each element is.",
-      .returns = "Values have the type of `x`, positions are int64 and have its shape.",
+      .summary = "Distinct elements in ascending order, and the index among them of each element.",
+      .returns = "Values have the type of `x`; indices are int64, in the shape of `x`.",
       PARAMS(unique_params), .results = {"values", "inverse_indices"}, COUNTED},
      .call = call_unique,
      .which = INVERSE,
      .count = count_unique},
-    {{"unique_values", CATEGORY, .summary = "Distinct elements in order.", .returns = ONE_DIMENSION,
-      PARAMS(unique_params), COUNTED, .attrs = CUBED_ATTRS_VIEW},
+    {{"unique_values", CATEGORY, .summary = "Distinct elements, in ascending order.",
+      .returns = ONE_DIMENSION, PARAMS(unique_params), COUNTED, .attrs = CUBED_ATTRS_VIEW},
      .call = call_unique,
      .count = count_unique},
 };

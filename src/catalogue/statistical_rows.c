@@ -8,9 +8,10 @@
 
 #define CATEGORY .category = "statistical"
 
-#define AXES     PARAM_AXES("axis", 0, "Axes along which to compute. None: all.")
-#define KEEPDIMS PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
-#define WEIGHTS  PARAM_OPTIONAL_ARRAY("weights", NAMED, "Weight of each element. None: 1.")
+#define AXES PARAM_AXES("axis", 0, "Axes along which to compute. None: all.")
+#define KEEPDIMS                                                                                   \
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
+#define WEIGHTS PARAM_OPTIONAL_ARRAY("weights", NAMED, "Weight of each element. None: 1.")
 
 /* The axes at position i, and keepdims at position k. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
@@ -26,9 +27,10 @@ static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUB
 #define RUNNING_AXIS(NOTES)                                                                        \
     PARAM_ARRAY("x", "Input array."),                                                              \
         PARAM_AXIS_OR_NONE("axis", 0, "Axis along which to compute. None: " NOTES)
-#define TOTAL_TYPE(FLAGS) PARAM_DTYPE("dtype", FLAGS, "Data type of the totals.")
+#define TOTAL_TYPE(FLAGS) PARAM_DTYPE("dtype", FLAGS, "Type of the result.")
 #define INITIAL                                                                                    \
-    PARAM_BOOL("include_initial", NAMED, false, "Whether the neutral element comes in front.")
+    PARAM_BOOL("include_initial", NAMED, false,                                                    \
+               "Whether the result begins with 0 for sums, or 1 for products.")
 
 static const cubed_param running_params[] = {RUNNING_AXIS("the only one."), TOTAL_TYPE(NAMED),
                                              INITIAL, PARAM_DEVICE};
@@ -157,21 +159,22 @@ enum { SKIP_NAN = 1, PERCENT = 2 };
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, MOST, NOTES)},                 \
             AXES,                                                                                  \
             PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, cb_quantile_methods,              \
-                         "How to interpolate between elements: NumPy's names."),                   \
+                         "How to interpolate between elements, with the names of NumPy."),         \
             KEEPDIMS, WEIGHTS, PARAM_TASK_MEM                                                      \
     }
 
 static const cubed_param quantile_params[] =
-    QUANTILE_PARAMS(1, "Part of the elements that is below, from 0 to 1.");
+    QUANTILE_PARAMS(1, "Fraction of the elements that are below, from 0 to 1.");
 static const cubed_param percentile_params[] =
-    QUANTILE_PARAMS(100, "Part of the elements that is below, from 0 to 100.");
+    QUANTILE_PARAMS(100, "Percentage of the elements that are below, from 0 to 100.");
 static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
                                             AXES, KEEPDIMS, PARAM_TASK_MEM};
 
 /* Cubed for Python's nanmedian takes its parameters by position and by name. */
 static const cubed_param nanmedian_params[] = {
     PARAM_NAMED_ARRAY("x", "Numbers, or differences of times."), AXES,
-    PARAM_BOOL("keepdims", 0, false, "Keep the axes, with one element."), PARAM_TASK_MEM};
+    PARAM_BOOL("keepdims", 0, false, "Whether to keep the reduced axes, with one element."),
+    PARAM_TASK_MEM};
 
 static cubed_status call_median(const cb_call *c)
 {
@@ -199,28 +202,29 @@ static cubed_status call_quantile(const cb_call *c)
 /* --- Covariances --------------------------------------------------------------------------------------- */
 
 #define VARIABLES                                                                                  \
-    PARAM_BOOL("rowvar", 0, true, "Whether rows are variables, and columns observations.")
+    PARAM_BOOL("rowvar", 0, true, "Whether rows are variables and columns are observations.")
 #define MORE                                                                                       \
-    PARAM_OPTIONAL_ARRAY("y", 0, "More variables, behind the others. None: there are no more.")
+    PARAM_OPTIONAL_ARRAY("y", 0, "More variables, which are appended. None: no more variables.")
 
 static const cubed_param cov_params[] = {
     PARAM_LIKE("m", "Variables and their observations."),
     MORE,
     VARIABLES,
     PARAM_BOOL("bias", 0, false,
-               "Whether the divisor is the number of observations, not one less."),
-    {PARAM("ddof", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
-           "Subtracted from the number of observations in the divisor. None: as `bias` says.")},
+               "Whether to divide by the number of observations, instead of one less."),
+    {PARAM(
+        "ddof", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
+        "Subtracted from the number of observations in the divisor. None: follows from `bias`.")},
     PARAM_OPTIONAL_ARRAY("fweights", 0,
-                         "How often each observation was made: integers. None: once."),
-    PARAM_OPTIONAL_ARRAY("aweights", 0, "How much each observation counts. None: the same."),
-    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: float64, or complex128, at least."),
+                         "Number of times that each observation was made: integers. None: once."),
+    PARAM_OPTIONAL_ARRAY("aweights", 0, "Weight of each observation. None: equal weights."),
+    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: at least float64, or complex128."),
 };
 static const cubed_param corrcoef_params[] = {
     PARAM_LIKE("x", "Variables and their observations."),
     MORE,
     VARIABLES,
-    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: float64, or complex128, at least."),
+    PARAM_DTYPE("dtype", NAMED, "Type of the result. None: at least float64, or complex128."),
 };
 
 /* The variables of an array as rows. */
@@ -278,10 +282,11 @@ static cubed_status call_corrcoef(const cb_call *c)
 
 static const cubed_param histogram_params[] = {
     PARAM_ARRAY("x", "Real numbers."),
-    {PARAM("bins", ACCEPTS(INT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
-           "Edges of bins, which ascend, or the number of bins of equal width in `range`.")},
+    {PARAM(
+        "bins", ACCEPTS(INT) | ACCEPTS(FLOATS), CUBED_PARAM_REQUIRED,
+        "Edges of the bins in ascending order, or the number of bins of equal width in `range`.")},
     {PARAM("range", ACCEPTS(FLOATS) | ACCEPTS(NONE), NAMED,
-           "The first and the last edge of a number of bins.")},
+           "The first and the last edge, if `bins` is a number.")},
     WEIGHTS,
 };
 
@@ -332,7 +337,8 @@ static cubed_status call_histogram(const cb_call *c)
 
 static const cubed_param bincount_params[] = {
     PARAM_ARRAY("x", "Integers from 0 to `length` - 1."),
-    PARAM_REQUIRED_INT("length", 0, "One more than the greatest element."),
+    PARAM_REQUIRED_INT("length", 0,
+                       "Number of integers to count: one more than the largest element."),
     WEIGHTS,
 };
 
@@ -349,12 +355,13 @@ static cubed_status call_bincount(const cb_call *c)
     "or "                                                                                          \
     "uint64."
 #define LINE_TOTALS "The shape of `x`, or one dimension. Integers become int64 or uint64."
-#define RANGE_TYPE  "Without the axes, of the type of `x`."
+#define RANGE_TYPE  "Without the axes; the type of `x`."
 #define QUANTILES                                                                                  \
-    "Without the axes, with those of a list `q` in front. float64 for integers and bools; of "     \
-    "floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements."
+    "Without the axes; the axes of `q` come first. float64 for integers and bools. For floats "    \
+    "the type of `x`, or the type that both promote to if `q` is an array. NaN if there are no "   \
+    "elements."
 #define MEDIANS "Without the axes: float64 for integers and bools, else the type of `x`."
-#define MATRIX  "``(n, n)`` for n variables, of `dtype`, or of float64 or complex128."
+#define MATRIX  "``(n, n)`` for n variables; `dtype`, or float64 or complex128."
 
 #define QUANTILE(NAME, SUMMARY, LIST, WHICH)                                                       \
     {                                                                                              \
@@ -368,13 +375,13 @@ static cubed_status call_bincount(const cb_call *c)
     }
 
 static const cb_row rows[] = {
-    {{"average", CATEGORY, .summary = "Means with weights.",
+    {{"average", CATEGORY, .summary = "Weighted means.",
       .returns = "Without the axes: float64 for integers, else the type that `x` and `weights` "
                  "promote to; also the sums of the weights.",
       PARAMS(average_params), .results = {"mean", "sum_of_weights"}, .nextra = 1,
       .attrs = CUBED_ATTRS_REDUCE, .cell_method = "mean"},
      .call = call_average},
-    {{"bincount", CATEGORY, .summary = "How often each integer from 0 on is there.",
+    {{"bincount", CATEGORY, .summary = "The number of occurrences of each integer from 0.",
       .returns = "``(length,)``: int64, or float64 with `weights`.", PARAMS(bincount_params)},
      .call = call_bincount},
     {{"corrcoef", CATEGORY, .summary = "Pearson's correlation coefficients of variables.",
@@ -383,44 +390,46 @@ static const cb_row rows[] = {
     {{"cov", CATEGORY, .summary = "The covariance matrix of variables.", .returns = MATRIX,
       PARAMS(cov_params)},
      .call = call_cov},
-    {{"cumprod", CATEGORY, .summary = "Running products along an axis.", .returns = LINE_TOTALS,
+    {{"cumprod", CATEGORY, .summary = "Cumulative products along an axis.", .returns = LINE_TOTALS,
       PARAMS(numpy_running_params)},
      .call = call_numpy_totals,
      .which = CUBED_REDUCE_PROD},
-    {{"cumsum", CATEGORY, .summary = "Running sums along an axis.", .returns = LINE_TOTALS,
+    {{"cumsum", CATEGORY, .summary = "Cumulative sums along an axis.", .returns = LINE_TOTALS,
       PARAMS(numpy_running_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_numpy_totals,
      .which = CUBED_REDUCE_SUM},
     {{"cumulative_max", CATEGORY,
-      .summary = "The largest element so far along an axis; NaN once there is one.",
+      .summary = "Cumulative maxima along an axis; NaN from the first NaN on.",
       .returns = "The shape and type of `x`.", PARAMS(extreme_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_running_extreme,
      .which = CUBED_REDUCE_MAX},
     {{"cumulative_min", CATEGORY,
-      .summary = "The smallest element so far along an axis; NaN once there is one.",
+      .summary = "Cumulative minima along an axis; NaN from the first NaN on.",
       .returns = "The shape and type of `x`.", PARAMS(extreme_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_running_extreme,
      .which = CUBED_REDUCE_MIN},
-    {{"cumulative_prod", CATEGORY, .summary = "Running products along an axis.", .returns = TOTALS,
-      PARAMS(running_params)},
+    {{"cumulative_prod", CATEGORY, .summary = "Cumulative products along an axis.",
+      .returns = TOTALS, PARAMS(running_params)},
      .call = call_cumulative,
      .which = CUBED_REDUCE_PROD},
-    {{"cumulative_sum", CATEGORY, .summary = "Running sums along an axis.", .returns = TOTALS,
+    {{"cumulative_sum", CATEGORY, .summary = "Cumulative sums along an axis.", .returns = TOTALS,
       PARAMS(running_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_cumulative,
      .which = CUBED_REDUCE_SUM},
-    {{"histogram", CATEGORY, .summary = "How many elements are in each bin.",
-      .returns = "For each bin int64, or the type of `weights`.", PARAMS(histogram_params)},
+    {{"histogram", CATEGORY, .summary = "The number of elements in each bin.",
+      .returns = "One element for each bin: int64, or the type of `weights`.",
+      PARAMS(histogram_params)},
      .call = call_histogram},
-    {{"median", CATEGORY, .summary = "The element in the middle, or the mean of the two there.",
+    {{"median", CATEGORY,
+      .summary = "The median: the middle element, or the mean of the two middle elements.",
       .returns = MEDIANS, PARAMS(median_params), .attrs = CUBED_ATTRS_REDUCE,
       .cell_method = "median"},
      .call = call_median},
-    {{"nancumprod", CATEGORY, .summary = "Running products in which NaN counts as 1.",
+    {{"nancumprod", CATEGORY, .summary = "Cumulative products in which NaN counts as 1.",
       .returns = LINE_TOTALS, PARAMS(numpy_running_params)},
      .call = call_nan_totals,
      .which = CUBED_REDUCE_PROD},
-    {{"nancumsum", CATEGORY, .summary = "Running sums in which NaN counts as 0.",
+    {{"nancumsum", CATEGORY, .summary = "Cumulative sums in which NaN counts as 0.",
       .returns = LINE_TOTALS, PARAMS(numpy_running_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_nan_totals,
      .which = CUBED_REDUCE_SUM},
@@ -433,12 +442,12 @@ static const cb_row rows[] = {
              percentile_params, PERCENT | SKIP_NAN),
     QUANTILE("nanquantile", "Quantiles of the elements that are not NaN, or not NaT.",
              quantile_params, SKIP_NAN),
-    QUANTILE("percentile", "Quantiles, with `q` from 0 to 100; NaN if there is one.",
-             percentile_params, PERCENT),
-    {{"ptp", CATEGORY, .summary = "The largest element less the smallest.", .returns = RANGE_TYPE,
-      PARAMS(ptp_params), .attrs = CUBED_ATTRS_REDUCE, .cell_method = "range"},
+    QUANTILE("percentile", "Percentiles; NaN if an element is NaN.", percentile_params, PERCENT),
+    {{"ptp", CATEGORY, .summary = "The range: the largest element minus the smallest.",
+      .returns = RANGE_TYPE, PARAMS(ptp_params), .attrs = CUBED_ATTRS_REDUCE,
+      .cell_method = "range"},
      .call = call_ptp},
-    QUANTILE("quantile", "Quantiles; NaN if there is one among the elements.", quantile_params, 0),
+    QUANTILE("quantile", "Quantiles; NaN if an element is NaN.", quantile_params, 0),
 };
 
 const cb_rows cb_statistical_rows = ROWS(rows);

@@ -8,8 +8,9 @@
 
 #define SAMPLE PARAM_NAMED_ARRAY("a", "The sample: real numbers.")
 #define AXIS                                                                                       \
-    PARAM_AXES("axis", 0, "Axes that samples lie along. None: all elements are one sample.")
-#define KEEPDIMS PARAM_BOOL("keepdims", NAMED, false, "Keep the axes, with one element.")
+    PARAM_AXES("axis", 0, "Axes along which the samples are. None: all elements are one sample.")
+#define KEEPDIMS                                                                                   \
+    PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
 /* A number or an array, beside the sample. */
 #define OPERAND(NAME, FLAGS, NOTES)                                                                \
     {                                                                                              \
@@ -33,7 +34,7 @@ static const cubed_param moment_params[] = {
     AXIS,
     KEEPDIMS,
     {PARAM("center", ACCEPTS(FLOAT) | ACCEPTS(NONE), NAMED,
-           "Where distances begin. None: at the mean.")},
+           "Point from which differences are taken. None: the mean.")},
 };
 
 static cubed_status call_moment(const cb_call *c)
@@ -45,7 +46,7 @@ static cubed_status call_moment(const cb_call *c)
                         &o, c->out, c->err);
 }
 
-#define BIAS PARAM_BOOL("bias", NAMED, true, "False: corrected for few elements.")
+#define BIAS PARAM_BOOL("bias", NAMED, true, "False corrects for the bias of small samples.")
 
 static const cubed_param skew_params[] = {SAMPLE, AXIS, KEEPDIMS, BIAS};
 
@@ -61,7 +62,8 @@ static const cubed_param kurtosis_params[] = {
     AXIS,
     KEEPDIMS,
     BIAS,
-    PARAM_BOOL("fisher", NAMED, true, "Subtract 3, the kurtosis of a normal distribution."),
+    PARAM_BOOL("fisher", NAMED, true,
+               "Whether to subtract 3, the kurtosis of a normal distribution."),
 };
 
 static cubed_status call_kurtosis(const cb_call *c)
@@ -108,7 +110,7 @@ static cubed_status of_two(const cb_call *c, of_two_fn fn)
 }
 
 static const cubed_param one_sample_params[] = {
-    SAMPLE, OPERAND("popmean", CUBED_PARAM_REQUIRED, "The mean that is expected."), AXIS, KEEPDIMS};
+    SAMPLE, OPERAND("popmean", CUBED_PARAM_REQUIRED, "The expected mean."), AXIS, KEEPDIMS};
 static const cubed_param related_params[] = {
     SAMPLE, OPERAND("b", CUBED_PARAM_REQUIRED, "The second sample."), AXIS, KEEPDIMS};
 static const cubed_param independent_params[] = {
@@ -129,11 +131,11 @@ static cubed_status call_ttest_ind(const cb_call *c)
     return st;
 }
 
-#define COUNTS PARAM_NAMED_ARRAY("f_obs", "Counts that were observed.")
+#define COUNTS PARAM_NAMED_ARRAY("f_obs", "Observed counts.")
 #define EXPECTED                                                                                   \
     {                                                                                              \
         PARAM("f_exp", ACCEPTS(ARRAY) | NUMBERS | ACCEPTS(NONE), 0,                                \
-              "Counts that are expected. None: all equal.")                                        \
+              "Expected counts. None: equal counts.")                                              \
     }
 
 static const cubed_param chisquare_params[] = {COUNTS, EXPECTED, AXIS, KEEPDIMS};
@@ -165,7 +167,7 @@ static const cubed_param oneway_params[] = {
     {PARAM("samples", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED | CUBED_PARAM_VARIADIC,
            "The samples, each an array.")},
     PARAM_AXES("axis", NAMED,
-               "Axes that samples lie along. None: all elements of an array are one sample."),
+               "Axes along which the samples are. None: all elements of an array are one sample."),
     KEEPDIMS,
 };
 
@@ -179,59 +181,55 @@ static cubed_status call_f_oneway(const cb_call *c)
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define MOMENT                                                                                     \
-    "Without the axes: float64 for integers, else the type of the sample; NaN of nothing."
+    "Without the axes: float64 for integers, else the type of the sample. NaN if there are no "    \
+    "elements."
 #define STATISTIC "Without the axes: float64 for integers, else the type of the sample."
 
 static const cb_row rows[] = {
-    {{"chisquare", CATEGORY, .summary = "Chi-square: the distance of counts from expected ones.",
+    {{"chisquare", CATEGORY,
+      .summary = "The chi-square statistic: the distance of observed from expected counts.",
       .returns = STATISTIC, PARAMS(chisquare_params)},
      .call = call_chisquare},
-    {{"f_oneway", CATEGORY,
-      .summary = "F of two or more samples, which are expected to have one mean.",
+    {{"f_oneway", CATEGORY, .summary = "The F statistic for equal means of two or more samples.",
       .returns = STATISTIC, PARAMS(oneway_params)},
      .call = call_f_oneway},
     {{"kurtosis", CATEGORY,
-      .summary =
-          "The kurtosis: 0 of a normal distribution, 3 without `fisher`; NaN of equal elements.",
+      .summary = "The kurtosis: 0 for a normal distribution; NaN if all elements are equal.",
       .returns = MOMENT, PARAMS(kurtosis_params)},
      .call = call_kurtosis},
     {{"kurtosistest", CATEGORY,
-      .summary = "How far the kurtosis of at least 5 elements is from that of a normal "
-                 "distribution, as z.",
+      .summary = "The z-score of the kurtosis of at least 5 elements, for a normal distribution.",
       .returns = STATISTIC, PARAMS(normality_params)},
      .call = call_kurtosistest},
     {{"moment", CATEGORY,
-      .summary = "The mean of powers of distances from the mean, or from `center`.",
+      .summary =
+          "The moment: the mean of a power of the differences from the mean, or from `center`.",
       .returns = MOMENT, PARAMS(moment_params)},
      .call = call_moment},
     {{"normaltest", CATEGORY,
-      .summary = "The sum of the squared z of skewtest and kurtosistest, of at least 8 elements.",
+      .summary = "The sum of the squares of skewtest and kurtosistest, of at least 8 elements.",
       .returns = STATISTIC, PARAMS(normality_params)},
      .call = call_normaltest},
     {{"power_divergence", CATEGORY,
-      .summary = "The distance of counts from expected ones, by the statistic of Cressie and Read.",
+      .summary = "The Cressie-Read power divergence of observed from expected counts.",
       .returns = STATISTIC, PARAMS(divergence_params)},
      .call = call_power_divergence},
     {{"skew", CATEGORY,
-      .summary = "The skewness: 0 of a normal distribution; NaN of equal elements.",
+      .summary = "The skewness: 0 for a normal distribution; NaN if all elements are equal.",
       .returns = MOMENT, PARAMS(skew_params)},
      .call = call_skew},
     {{"skewtest", CATEGORY,
-      .summary = "How far the skewness of at least 8 elements is from that of a normal "
-                 "distribution, as z.",
+      .summary = "The z-score of the skewness of at least 8 elements, for a normal distribution.",
       .returns = STATISTIC, PARAMS(normality_params)},
      .call = call_skewtest},
-    {{"ttest_1samp", CATEGORY, .summary = "Student's t of a mean that is expected to be a number.",
+    {{"ttest_1samp", CATEGORY, .summary = "Student's t for a sample with the mean `popmean`.",
       .returns = STATISTIC, PARAMS(one_sample_params)},
      .call = call_ttest_1samp},
-    {{"ttest_ind", CATEGORY,
-      .summary = "Student's or Welch's t of two samples, which are expected to have one mean.",
-      .returns = "Without the axes: t, and degrees of freedom.", PARAMS(independent_params),
+    {{"ttest_ind", CATEGORY, .summary = "Student's or Welch's t for equal means of two samples.",
+      .returns = "t and the degrees of freedom, without the axes.", PARAMS(independent_params),
       .results = {"t", "df"}, .nextra = 1},
      .call = call_ttest_ind},
-    {{"ttest_rel", CATEGORY,
-      .summary =
-          "Student's t of two measurements of the same, which are expected to have one mean.",
+    {{"ttest_rel", CATEGORY, .summary = "Student's t for equal means of paired samples.",
       .returns = STATISTIC, PARAMS(related_params)},
      .call = call_ttest_rel},
 };

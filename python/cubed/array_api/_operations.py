@@ -1435,7 +1435,7 @@ def negative(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
 
 
 def nextafter(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
-    """Next number that the type has from x1 towards x2, element by element.
+    """Next representable number after x1 in the direction of x2, element by element.
 
     Parameters
     ----------
@@ -1552,7 +1552,7 @@ def pow(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
 
 
 def reciprocal(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
-    """Reciprocal of each element; of integers without its fraction, and 0 of 0.
+    """Reciprocal of each element; for integers truncated, and 0 for 0.
 
     Parameters
     ----------
@@ -1612,7 +1612,7 @@ def remainder(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
 
 
 def sign(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
-    """Sign of each element: -1, 0 or 1; of complex numbers the direction.
+    """Sign of each element: -1, 0 or 1; x / abs(x) for complex numbers.
 
     Parameters
     ----------

@@ -62,11 +62,11 @@ def arange(
     stop : number or None
         Where it ends, without that number itself.
     step : number, default 1
-        The difference of neighbours.
+        The difference between neighbouring numbers.
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -158,7 +158,7 @@ def asarray(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     copy : bool or None
@@ -211,7 +211,7 @@ def asanyarray(
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     copy : bool or None
         Whether memory is copied; False: an error where it would have to be.
     chunks : int, tuple, str or None
@@ -253,7 +253,7 @@ def empty(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
@@ -301,7 +301,7 @@ def empty_like(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None
@@ -348,11 +348,11 @@ def eye(
     n_cols : int or None
         Number of columns; None: as many as rows.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
@@ -390,7 +390,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     x : object
         What has ``__dlpack__``.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     copy : bool or None
         Whether to copy memory; False: an error if a copy is necessary.
 
@@ -426,7 +426,7 @@ def full(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """One value everywhere.
+    """An array in which every element is one value.
 
     Parameters
     ----------
@@ -437,7 +437,7 @@ def full(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
@@ -546,7 +546,7 @@ def full_like(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None
@@ -606,7 +606,7 @@ def linspace(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     endpoint : bool, default True
         Whether the last one is included.
     axis : int, default 0
@@ -686,7 +686,7 @@ def ones(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
@@ -733,7 +733,7 @@ def ones_like(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None
@@ -776,7 +776,7 @@ def zeros(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None, default "auto"
@@ -824,7 +824,7 @@ def zeros_like(
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     order : {"C", "K", "A"} or None
         For compatibility: elements are in C order.
     chunks : int, tuple, str or None

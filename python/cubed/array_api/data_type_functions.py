@@ -57,7 +57,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
     copy : bool or None, default True
         Whether to copy memory; False: an error if a copy is necessary.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
 
     Returns
     -------

@@ -257,7 +257,7 @@ def tri(
     M : int or None
         Number of columns; None: as many as rows.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     dtype : dtype or None, default float
         Data type of the result's elements.
     chunks : int, tuple, str or None, default "auto"
@@ -301,7 +301,7 @@ def tril_indices(
     n : int
         Number of rows.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     m : int or None
         Number of columns; None: as many as rows.
     chunks : int, tuple, str or None, default "auto"
@@ -335,7 +335,7 @@ def triu_indices(
     n : int
         Number of rows.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     m : int or None
         Number of columns; None: as many as rows.
     chunks : int, tuple, str or None, default "auto"

@@ -43,7 +43,7 @@ def take(
     x : Array
         Input array.
     indices : array_like of int
-        Positions; negative ones count from the end.
+        Positions; negative numbers count from the end.
     axis : int or None
         The axis; may be left out where there is one.
     mode : {"raise", "wrap", "clip"}, default "raise"

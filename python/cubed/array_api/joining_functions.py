@@ -115,7 +115,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     a : array_like
         Input array.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
 
     Returns
     -------

@@ -32,16 +32,16 @@ __all__ += made.__all__
 def cholesky(  # type: ignore[no-redef]
     x: Array, /, *, upper: bool = False, lower: bool | None = None
 ) -> Array:
-    """Triangular factors of positive definite matrices.
+    """Cholesky factors of positive definite matrices.
 
     A matrix that a task cannot hold is factored in panels of columns.
 
     Parameters
     ----------
     x : Array
-        ``(..., n, n)``, of which the triangle that is made is read.
+        ``(..., n, n)``. Only the lower triangle is read, or the upper one with `upper`.
     upper : bool, default False
-        Make the upper triangle, not the lower one.
+        Whether to return the upper triangular factor instead of the lower one.
     lower : bool or None
         If given, it replaces `upper`, of which it is the opposite. SciPy and Dask have this
         parameter, with other defaults.
@@ -256,7 +256,7 @@ def svd_compressed(  # type: ignore[no-redef]
     seed : int or None
         Of the vectors. None: drawn from Python's :mod:`random`.
     coerce_signs : bool, default True
-        Make the sum of each right vector positive.
+        Whether to make the sum of each right singular vector positive.
     iterator : {"power", "QR"}, default "power"
         For compatibility: the vectors are made orthonormal between products in any case.
     compute : bool, default False

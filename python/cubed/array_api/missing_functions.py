@@ -22,7 +22,7 @@ def push(array: Any, /, n: int | None = None, axis: int = -1) -> Array:
     n : int or None
         How many missing elements in a row are replaced at most; None: all.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
 
     Returns
     -------

@@ -78,7 +78,7 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     x : Array
         Input array.
     offset : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     axis1 : int, default 0
         The first of two axes.
     axis2 : int, default 1
@@ -109,7 +109,7 @@ def trace(
     x : Array
         Input array.
     offset : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     axis1 : int, default 0
         The first of two axes.
     axis2 : int, default 1

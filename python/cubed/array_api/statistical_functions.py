@@ -222,7 +222,7 @@ def prod(
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     initial : scalar or None
         Initial value of the reduction.
     where : array_like of bool, default True
@@ -327,7 +327,7 @@ def sum(
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     initial : scalar or None
         Initial value of the reduction.
     where : array_like of bool, default True

@@ -115,7 +115,7 @@ def diff(
     n : int, default 1
         Number of times to take differences.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
     prepend : array_like or None
         Elements to prepend.
     append : array_like or None

@@ -15,21 +15,22 @@ __all__ = [
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Eight elements in each byte: a bit is set if its element is not 0.
+    """Packs eight elements into each byte: a bit is 1 if its element is not 0.
 
     Parameters
     ----------
     a : array_like
         Integers, or bools.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     bitorder : {"big", "little"}, default "big"
-        Which bit of a byte is first: the highest, or the lowest.
+        Whether the first element is the highest bit of a byte, or the lowest.
 
     Returns
     -------
     Array
-        uint8, an eighth as long along the axis, rounded up: the last bits may be 0. Lazy.
+        uint8; the length along the axis is an eighth, rounded up. Bits without an element are 0.
+        Lazy.
 
     Examples
     --------
@@ -44,19 +45,19 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
 def unpackbits(
     a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:
-    """The bits of bytes as elements 0 and 1: eight for each byte.
+    """Unpacks each byte into eight elements, 0 or 1.
 
     Parameters
     ----------
     a : array_like
         Bytes: uint8.
     axis : int or None
-        Axis along which to compute. None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     count : int or None
-        Number of elements along the axis: zeros are added behind. A negative one is the number of
-        elements that are left out at the end. None: eight for each byte.
+        Number of elements along the axis; zeros are appended. If negative, so many elements are
+        dropped at the end. None: eight for each byte.
     bitorder : {"big", "little"}, default "big"
-        Which bit of a byte is first: the highest, or the lowest.
+        Whether the first element is the highest bit of a byte, or the lowest.
 
     Returns
     -------

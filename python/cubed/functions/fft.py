@@ -40,13 +40,13 @@ def fft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "b
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -73,12 +73,12 @@ def fft2(
     a : array_like
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int or tuple of int, default (-2, -1)
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -112,11 +112,11 @@ def fftfreq(
     n : int
         Length of the transform.
     d : float, default 1
-        Distance of the samples.
+        Distance between samples.
     dtype : dtype or None
         Data type of the frequencies, float32 or float64. None: float64.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -144,12 +144,12 @@ def fftn(
     x : Array
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int, tuple of int or None
-        Axes that are transformed. None: as many of the last ones as `s` has lengths, or all.
+        Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -168,14 +168,14 @@ def fftn(
 
 
 def fftshift(x: Array, /, axes: Axis = None) -> Array:
-    """The elements with the frequency 0 in the middle.
+    """Moves frequency 0 to the middle of the axes.
 
     Parameters
     ----------
     x : Array
         Input array.
     axes : int, tuple of int or None
-        Axes whose halves are exchanged. None: all.
+        Axes whose halves are swapped. None: all.
 
     Returns
     -------
@@ -193,20 +193,20 @@ def fftshift(x: Array, /, axes: Axis = None) -> Array:
 
 
 def hfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward") -> Array:
-    """The transform of a Hermitian sequence: real numbers.
+    """The Fourier transform of a Hermitian sequence, which is real.
 
     Parameters
     ----------
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -231,13 +231,13 @@ def ifft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -264,12 +264,12 @@ def ifft2(
     a : array_like
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int or tuple of int, default (-2, -1)
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -297,12 +297,12 @@ def ifftn(
     x : Array
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int, tuple of int or None
-        Axes that are transformed. None: as many of the last ones as `s` has lengths, or all.
+        Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -328,7 +328,7 @@ def ifftshift(x: Array, /, axes: Axis = None) -> Array:
     x : Array
         Input array.
     axes : int, tuple of int or None
-        Axes whose halves are exchanged. None: all.
+        Axes whose halves are swapped. None: all.
 
     Returns
     -------
@@ -355,13 +355,13 @@ def ihfft(
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -386,20 +386,20 @@ def ihfft(
 def irfft(
     x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "backward"
 ) -> Array:
-    """The inverse of `rfft`: n real numbers, 2 * (m - 1) of m by default.
+    """The inverse of `rfft`: n real numbers; by default 2 * (m - 1) for an input of m.
 
     Parameters
     ----------
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -427,12 +427,12 @@ def irfft2(
     a : array_like
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int or tuple of int, default (-2, -1)
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -460,12 +460,12 @@ def irfftn(
     x : Array
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int, tuple of int or None
-        Axes that are transformed. None: as many of the last ones as `s` has lengths, or all.
+        Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -491,13 +491,13 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
     x : Array
         Input array.
     n : int or None
-        Length of the transform: the axis is truncated, or zeros are added behind it. None: its
-        length.
+        Length of the transform: the axis is truncated, or padded with zeros. None: the length of
+        the axis.
     axis : int, default -1
-        Axis that is transformed; negative ones count from the last.
+        Axis that is transformed; negative numbers count from the last.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -522,19 +522,19 @@ def rfft(x: Array, /, n: int | None = None, axis: int = -1, norm: str | None = "
 def rfft2(
     a: Any, s: Shape | None = None, axes: Shape = (-2, -1), norm: str | None = "backward"
 ) -> Array:
-    """The Fourier transform of real numbers over two axes, the last of which is halved.
+    """The Fourier transform of real numbers over two axes: n // 2 + 1 in the last axis.
 
     Parameters
     ----------
     a : array_like
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int or tuple of int, default (-2, -1)
         Axes that are transformed.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------
@@ -568,11 +568,11 @@ def rfftfreq(
     n : int
         Length of the transform.
     d : float, default 1
-        Distance of the samples.
+        Distance between samples.
     dtype : dtype or None
         Data type of the frequencies, float32 or float64. None: float64.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -594,19 +594,19 @@ def rfftfreq(
 def rfftn(
     x: Array, /, s: Shape | None = None, axes: Axis = None, norm: str | None = "backward"
 ) -> Array:
-    """The Fourier transform of real numbers along several axes, the last of which is halved.
+    """The Fourier transform of real numbers along several axes: n // 2 + 1 in the last.
 
     Parameters
     ----------
     x : Array
         Input array.
     s : int, tuple of int or None
-        Lengths of the transform along the axes. None: those of the axes.
+        Lengths of the transform along the axes. None: the lengths of the axes.
     axes : int, tuple of int or None
-        Axes that are transformed. None: as many of the last ones as `s` has lengths, or all.
+        Axes that are transformed. None: the last axes, one for each length in `s`, or all axes.
     norm : {"backward", "ortho", "forward"} or None, default "backward"
-        Which direction is divided by the number of elements: the inverse one, both by its root, or
-        this one.
+        Where to divide by the number of elements: in the inverse transform (``"backward"``), in
+        both by its square root (``"ortho"``), or in this one (``"forward"``).
 
     Returns
     -------

@@ -70,19 +70,19 @@ def fldavg(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -112,16 +112,16 @@ def fldmax(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -146,19 +146,19 @@ def fldmean(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -188,16 +188,16 @@ def fldmin(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def fldmin(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
 
 
 def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
-    """The largest element of a field less the smallest.
+    """The largest element of a field minus the smallest.
 
     Missing elements are left out.
 
@@ -221,16 +221,16 @@ def fldrange(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -255,19 +255,19 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def fldstd(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 
 
 def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
-    """The standard deviation of the sample a field, weighted by area.
+    """The sample standard deviation of a field, weighted by area.
 
     The root of the variance of the sample, as by the function whose name ends in ``var1``.
 
@@ -297,19 +297,19 @@ def fldstd1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -339,16 +339,16 @@ def fldsum(x: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -372,19 +372,19 @@ def fldvar(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -404,7 +404,7 @@ def fldvar(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
 
 
 def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = False) -> Array:
-    """The variance of the sample a field, weighted by area.
+    """The sample variance of a field, weighted by area.
 
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
@@ -415,19 +415,19 @@ def fldvar1(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fa
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -457,19 +457,19 @@ def fldint(x: Any, weights: Any, *, axis: Shape = (-2, -1), keepdims: bool = Fal
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -501,13 +501,13 @@ def fldpctl(
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 100.
+        Percentage of the elements that are below, from 0 to 100.
     axis : int or tuple of int, default (-2, -1)
-        Horizontal axes: two, or one of an unstructured grid.
+        Horizontal axes: two, or one for an unstructured grid.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
         How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
         ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
@@ -519,7 +519,8 @@ def fldpctl(
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
+        floats. Lazy.
 
     Raises
     ------
@@ -561,19 +562,20 @@ def gridarea(
     lon : array_like
         Longitudes of the centres, in degrees.
     lat_bounds : array_like or None
-        Both ends of each latitude, or the corners of each cell. None: middles between neighbours.
+        Both ends of each latitude, or the corners of each cell. None: the midpoints between
+        neighbours.
     lon_bounds : array_like or None
-        The same for longitudes.
+        Like `lat_bounds`, for longitudes.
     edges : {"great_circles", "latitudes"}, default "great_circles"
-        Edges of cells along a latitude: great circles, as CDO has them, or circles of latitude,
-        which give exact bands.
+        Northern and southern edges of cells: great circles, as in CDO, or circles of latitude,
+        which give exact zonal bands.
     radius : float, default 6371000
         Radius of the sphere in metres.
 
     Returns
     -------
     Array
-        float64: ``(nlat, nlon)``, or one area for each cell with corners. Lazy.
+        float64: ``(nlat, nlon)``, or one area for each cell if cells have corners. Lazy.
 
     Raises
     ------
@@ -611,19 +613,19 @@ def meravg(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -653,16 +655,16 @@ def mermax(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -687,19 +689,19 @@ def mermean(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -729,16 +731,16 @@ def mermin(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -752,7 +754,7 @@ def mermin(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
 
 
 def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
-    """The largest element of each meridian less the smallest.
+    """The largest element of each meridian minus the smallest.
 
     Missing elements are left out.
 
@@ -762,16 +764,16 @@ def merrange(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -796,19 +798,19 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -828,7 +830,7 @@ def merstd(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 
 
 def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
-    """The standard deviation of the sample each meridian, weighted by area.
+    """The sample standard deviation of each meridian, weighted by area.
 
     The root of the variance of the sample, as by the function whose name ends in ``var1``.
 
@@ -838,19 +840,19 @@ def merstd1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -880,16 +882,16 @@ def mersum(x: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -913,19 +915,19 @@ def mervar(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -945,7 +947,7 @@ def mervar(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) ->
 
 
 def mervar1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -> Array:
-    """The variance of the sample each meridian, weighted by area.
+    """The sample variance of each meridian, weighted by area.
 
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
@@ -956,19 +958,19 @@ def mervar1(x: Any, weights: Any, *, axis: Shape = -2, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axes, such as areas of `gridarea`, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axes, such as the areas from `gridarea`, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1000,13 +1002,13 @@ def merpctl(
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 100.
+        Percentage of the elements that are below, from 0 to 100.
     axis : int or tuple of int, default -2
         The axis of latitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
         How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
         ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
@@ -1018,7 +1020,8 @@ def merpctl(
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
+        floats. Lazy.
 
     Raises
     ------
@@ -1047,19 +1050,19 @@ def vertavg(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1089,16 +1092,16 @@ def vertmax(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1123,19 +1126,19 @@ def vertmean(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1165,16 +1168,16 @@ def vertmin(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1188,7 +1191,7 @@ def vertmin(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
 
 
 def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The largest element of each column less the smallest.
+    """The largest element of each column minus the smallest.
 
     Missing elements are left out.
 
@@ -1198,16 +1201,16 @@ def vertrange(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1232,19 +1235,19 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1264,7 +1267,7 @@ def vertstd(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
 
 def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The standard deviation of the sample each column, weighted by layer.
+    """The sample standard deviation of each column, weighted by layer.
 
     The root of the variance of the sample, as by the function whose name ends in ``var1``.
 
@@ -1274,19 +1277,19 @@ def vertstd1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1316,16 +1319,16 @@ def vertsum(x: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1349,19 +1352,19 @@ def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1381,7 +1384,7 @@ def vertvar(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -
 
 
 def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) -> Array:
-    """The variance of the sample each column, weighted by layer.
+    """The sample variance of each column, weighted by layer.
 
     With W as the sum of the weights, the divisor is ``W - sum(w**2) / W``, which is ``n - 1`` for n
     equal weights. Missing elements are left out.
@@ -1392,19 +1395,19 @@ def vertvar1(x: Any, weights: Any, *, axis: Shape = -3, keepdims: bool = False) 
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     weights : array_like or None
-        One for each element along the axis, such as the thickness of layers, or of a shape that
-        broadcasts to `x`. None: equal weights.
+        A weight for each element along the axis, such as the thickness of layers, or weights that
+        broadcast to `x`. None: equal weights.
     axis : int or tuple of int, default -3
         The axis of levels.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Raises
     ------
@@ -1434,16 +1437,16 @@ def zonavg(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1467,16 +1470,16 @@ def zonmax(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1500,16 +1503,16 @@ def zonmean(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1533,16 +1536,16 @@ def zonmin(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -1556,7 +1559,7 @@ def zonmin(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
 
 def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
-    """The largest element of each circle of latitude less the smallest.
+    """The largest element of each circle of latitude minus the smallest.
 
     Missing elements are left out.
 
@@ -1566,16 +1569,16 @@ def zonrange(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1599,16 +1602,16 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1622,7 +1625,7 @@ def zonstd(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
 
 def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
-    """The standard deviation of the sample each circle of latitude.
+    """The sample standard deviation of each circle of latitude.
 
     The root of the variance of the sample, as by the function whose name ends in ``var1``.
 
@@ -1632,16 +1635,16 @@ def zonstd1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1665,16 +1668,16 @@ def zonsum(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1698,16 +1701,16 @@ def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1721,7 +1724,7 @@ def zonvar(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
 
 
 def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
-    """The variance of the sample each circle of latitude.
+    """The sample variance of each circle of latitude.
 
     The divisor is ``n - 1`` for n elements that are not missing.
 
@@ -1731,16 +1734,16 @@ def zonvar1(x: Any, *, axis: Shape = -1, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`; float64 for integers. Lazy.
+        Without the axes; the type of `x`, or float64 for integers. Lazy.
 
     Examples
     --------
@@ -1766,13 +1769,13 @@ def zonpctl(
     Parameters
     ----------
     x : array_like
-        Real numbers; NaN is missing.
+        Real numbers. NaN marks missing elements.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 100.
+        Percentage of the elements that are below, from 0 to 100.
     axis : int or tuple of int, default -1
         The axis of longitudes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
         How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
         ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
@@ -1784,7 +1787,8 @@ def zonpctl(
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front; of the type of `x`, or floats. Lazy.
+        Without the axes; if `q` is a list, the percentiles are the first axis. The type of `x`, or
+        floats. Lazy.
 
     Raises
     ------

@@ -22,23 +22,23 @@ __all__ = [
 def meshgrid(
     *arrays: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
 ) -> tuple[Array, ...]:
-    """Coordinates of a grid from those of its axes.
+    """Coordinates of all points of a grid, from the coordinates along its axes.
 
     Parameters
     ----------
     *arrays : array_like
         Coordinates along the axes of the grid.
     indexing : {"xy", "ij"}, default "xy"
-        Whether the first two arrays change places as axes (``"xy"``).
+        Order of the first two axes: ``"xy"`` swaps them, ``"ij"`` keeps the order of the arrays.
     sparse : bool, default False
-        Whether arrays have one element along the other axes.
+        Whether each array has one element along all other axes.
     copy : bool, default True
-        Changes nothing.
+        Accepted for NumPy; has no effect.
 
     Returns
     -------
     tuple of Array
-        Arrays of the shape of the grid, each of its type. Views. Lazy.
+        Arrays in the shape of the grid, with the types of the inputs. Views. Lazy.
 
     Examples
     --------
@@ -57,19 +57,21 @@ def meshgrid(
 def ravel_multi_index(
     multi_index: Sequence[Any], dims: Shape, mode: str | Sequence[str] = "raise", order: str = "C"
 ) -> Array:
-    """Positions in a flattened array, of positions along each axis of its shape.
+    """Converts positions along each axis of a shape to positions in the flattened array.
 
     Parameters
     ----------
     multi_index : sequence of array_like
-        Integers for each axis, which are broadcast; of one array its first axis.
+        An array of integers for each axis, which are broadcast, or one array whose first axis holds
+        them.
     dims : int or tuple of int
-        The shape that positions are of.
+        Shape of the array in which the positions are.
     mode : str or sequence of str, default "raise"
-        Effect of positions out of range, also one for each axis; with ``"raise"`` they are not
-        checked.
+        Treatment of positions out of range, for all axes or one for each. ``"raise"`` does not
+        check them.
     order : {"C", "F"}, default "C"
-        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+        Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
+        first axis.
 
     Returns
     -------
@@ -94,21 +96,22 @@ def ravel_multi_index(
 
 
 def unravel_index(indices: Any, /, shape: Shape, order: str = "C") -> tuple[Array, ...]:
-    """Positions along each axis of a shape, of positions in the flattened array.
+    """Converts positions in a flattened array to positions along each axis of its shape.
 
     Parameters
     ----------
     indices : array_like
-        Positions in the flattened array, which are not checked.
+        Positions in the flattened array. They are not checked.
     shape : int or tuple of int
-        The shape that positions are of.
+        Shape of the array in which the positions are.
     order : {"C", "F"}, default "C"
-        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+        Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
+        first axis.
 
     Returns
     -------
     tuple of Array
-        For each axis int64 of the shape of `indices`. Lazy.
+        For each axis an int64 array in the shape of `indices`. Lazy.
 
     Raises
     ------

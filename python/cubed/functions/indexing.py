@@ -17,7 +17,7 @@ __all__ = [
 
 
 def forward_fill(x: Array, /, axis: int = -1, limit: int | None = None) -> Array:
-    """Missing elements become the last element before them that is not missing.
+    """Replaces missing elements by the last element before them that is not missing.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def forward_fill(x: Array, /, axis: int = -1, limit: int | None = None) -> Array
     axis : int, default -1
         The axis.
     limit : int or None
-        Most elements to fill one after another. None: all.
+        Maximum number of consecutive elements to fill. None: no limit.
 
     Returns
     -------
@@ -54,14 +54,14 @@ def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
     x : Array
         Input array.
     indices : int or array_like of int
-        Positions; negative ones count from the end.
+        Positions; negative numbers count from the end.
     axis : int or None
-        The axis. None: the only one.
+        The axis. None: the only axis.
 
     Returns
     -------
     Array
-        The type of `x`, with an element along the axis for each position; without the axis for a
+        The type of `x`. The axis has one element for each position; it is dropped if `indices` is a
         number. Lazy.
 
     Examples
@@ -75,7 +75,7 @@ def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
 
 
 def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
-    """The elements at positions of their own in each line along an axis.
+    """The elements along an axis at positions that differ from line to line.
 
     Computing raises IndexError for positions that `x` does not have.
 
@@ -84,7 +84,7 @@ def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
     x : Array
         Input array.
     indices : array_like
-        Positions; negative ones count from the end.
+        Positions; negative numbers count from the end.
     axis : int, default -1
         The axis.
 

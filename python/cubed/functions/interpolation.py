@@ -278,7 +278,7 @@ def shift(
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------

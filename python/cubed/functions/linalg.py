@@ -57,16 +57,16 @@ __all__ = [
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """Triangular factors of positive definite matrices.
+    """Cholesky factors of positive definite matrices.
 
     Lazy. A matrix that a task cannot hold is factored in panels of columns.
 
     Parameters
     ----------
     x : Array
-        ``(..., n, n)``, of which the triangle that is made is read.
+        ``(..., n, n)``. Only the lower triangle is read, or the upper one with `upper`.
     upper : bool, default False
-        Make the upper triangle, not the lower one.
+        Whether to return the upper triangular factor instead of the lower one.
 
     Returns
     -------
@@ -93,15 +93,15 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 
 
 def cond(x: Any, p: str | float | None = None) -> Array:
-    """Condition numbers: the norm times the norm of the inverse; of 2 the largest singular value
-    over the smallest.
+    """Condition numbers: the norm of each matrix times the norm of its inverse.
 
     Parameters
     ----------
     x : array_like
         Matrices, in the last two axes.
     p : str, float or None
-        Which norm, as of matrix_norm; None: 2.
+        The norm, as in matrix_norm. None, or 2: the ratio of the largest to the smallest singular
+        value.
 
     Returns
     -------
@@ -180,12 +180,12 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     x : Array
         Matrices, in the last two axes.
     offset : int, default 0
-        How far right of the main diagonal.
+        Number of the diagonal: 0 is the main diagonal, positive numbers are above.
 
     Returns
     -------
     Array
-        The type of `x`, without the last two axes and with one at the end. Lazy.
+        The type of `x`. The diagonals are the last axis, which replaces the last two. Lazy.
 
     Examples
     --------
@@ -359,14 +359,14 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, ...]:
     b : array_like
         ``(m,)`` or ``(m, k)``.
     rcond : float or None
-        Singular values up to this part of the largest count as 0. None: the larger extent times the
-        precision; -1: the precision.
+        Singular values up to this fraction of the largest one count as 0. None: the larger extent
+        times the machine epsilon; -1: the machine epsilon.
 
     Returns
     -------
     tuple of Array
-        The solution with the least norm, ``(n,)`` or ``(n, k)``; sums of the squared residuals of
-        each column; the rank; singular values. Lazy.
+        The solution with the smallest norm, ``(n,)`` or ``(n, k)``; the sum of squared residuals of
+        each column; the rank; the singular values. Lazy.
 
     Examples
     --------
@@ -392,7 +392,7 @@ def lu(x: Array, /) -> LUResult:
     Returns
     -------
     LUResult
-        ``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller
+        ``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` for ``(..., n, m)``; k is the smaller
         extent. Lazy.
 
     Examples
@@ -443,9 +443,9 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: str | float = "fro"
     x : Array
         Matrices, in the last two axes.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     ord : str or float, default "fro"
-        Which norm; of numbers 1, 2, infinity and their negatives.
+        The norm: a name, or one of the numbers 1, 2, infinity, and their negatives.
 
     Returns
     -------
@@ -476,12 +476,12 @@ def matrix_power(x: Array, n: int, /) -> Array:
     x : Array
         Matrices, in the last two axes.
     n : int
-        The exponent; a negative one is a power of the inverse.
+        The exponent; negative exponents are powers of the inverse.
 
     Returns
     -------
     Array
-        ``(..., n, n)`` of the type of `x`; inverses of integers are float64. Lazy.
+        ``(..., n, n)``, the type of `x`; inverses of integers are float64. Lazy.
 
     Examples
     --------
@@ -496,14 +496,14 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """Numbers of singular values that do not count as 0.
+    """Ranks of matrices: the number of singular values that do not count as 0.
 
     Parameters
     ----------
     x : Array
         Matrices, in the last two axes.
     rtol : array_like, float or None
-        Singular values up to this part of the largest count as 0.
+        Singular values up to this fraction of the largest one count as 0.
 
     Returns
     -------
@@ -537,7 +537,7 @@ def matrix_transpose(x: Array, /) -> Array:
     Returns
     -------
     Array
-        ``(..., m, n)`` of ``(..., n, m)``. A view. Lazy.
+        ``(..., m, n)`` for ``(..., n, m)``. A view. Lazy.
 
     Examples
     --------
@@ -552,12 +552,12 @@ def matrix_transpose(x: Array, /) -> Array:
 
 
 def multi_dot(arrays: Sequence[Any]) -> Array:
-    """The product of several matrices, in the order of the fewest multiplications.
+    """The product of several matrices, in the order that needs the fewest multiplications.
 
     Parameters
     ----------
     arrays : sequence of array_like
-        Matrices; the first and the last one may be vectors.
+        Matrices; the first and the last may be vectors.
 
     Returns
     -------
@@ -580,19 +580,19 @@ def multi_dot(arrays: Sequence[Any]) -> Array:
 def norm(
     x: Any, ord: str | float | None = None, axis: Axis = None, keepdims: bool = False
 ) -> Array:
-    """Norms of vectors along an axis, or of matrices in two.
+    """Norms of vectors along an axis, or of matrices in two axes.
 
     Parameters
     ----------
     x : array_like
         Real or complex numbers.
     ord : str, float or None
-        Of vectors a number, of matrices as of matrix_norm. None: the root of the sum of squares.
+        For vectors a number, for matrices as in matrix_norm. None: the root of the sum of squares.
     axis : int, tuple of int or None
-        One for vectors, two for matrices. None: the matrix, if there are two axes and an `ord`;
-        without one all elements.
+        One axis for vectors, two for matrices. None: all elements as a vector; with an `ord` and
+        two axes, the matrix.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -623,7 +623,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     Returns
     -------
     Array
-        ``(n, m)`` of the type that both promote to. Lazy.
+        ``(n, m)``, the type that both promote to. Lazy.
 
     Examples
     --------
@@ -644,14 +644,14 @@ def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
     x : Array
         Matrices, in the last two axes.
     rtol : array_like, float or None
-        Singular values up to this part of the largest count as 0.
+        Singular values up to this fraction of the largest one count as 0.
     rcond : array_like, float or None
-        Singular values up to this part of the largest count as 0.
+        Singular values up to this fraction of the largest one count as 0.
 
     Returns
     -------
     Array
-        ``(..., m, n)`` of ``(..., n, m)``. Lazy.
+        ``(..., m, n)`` for ``(..., n, m)``. Lazy.
 
     Raises
     ------
@@ -681,13 +681,14 @@ def qr(x: Array, /, mode: str = "reduced") -> QRResult:
     x : Array
         Matrices, in the last two axes.
     mode : {"reduced", "complete"}, default "reduced"
-        Whether `Q` has as many columns as are needed, or is square.
+        Whether `Q` has only the columns that are needed (``"reduced"``), or is square
+        (``"complete"``).
 
     Returns
     -------
     QRResult
-        ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, or n if
-        complete; float64 for integers, else the type of the matrices. Lazy.
+        ``(..., n, k)`` and ``(..., k, m)`` for ``(..., n, m)``; k is the smaller extent, or n if
+        complete. float64 for integers, else the type of the matrices. Lazy.
 
     Examples
     --------
@@ -741,7 +742,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     Returns
     -------
     Array
-        The shape of `x2` with stacks that broadcast; float64 for integers, else the type that both
+        The shape of `x2`, with broadcast stacks; float64 for integers, else the type that both
         promote to. Lazy.
 
     Examples
@@ -761,18 +762,18 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
     Parameters
     ----------
     a : array_like
-        ``(..., n, n)``, of which the upper triangle is read, or the lower.
+        ``(..., n, n)``. Only one triangle is read.
     b : array_like
         ``(n,)`` or ``(..., n, k)``.
     lower : bool, default False
-        Whether the lower triangle is read.
+        Whether the lower triangle is read, instead of the upper one.
     unit_diagonal : bool, default False
-        Take the diagonal for ones.
+        Whether to assume ones on the diagonal.
 
     Returns
     -------
     Array
-        The shape of `b` with stacks that broadcast. Lazy.
+        The shape of `b`, with broadcast stacks. Lazy.
 
     Examples
     --------
@@ -789,7 +790,7 @@ def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool
 
 
 def svd(x: Array, /, full_matrices: bool = True) -> SVDResult:
-    """Singular values, which descend, and singular vectors.
+    """Singular values in descending order, and singular vectors.
 
     Parameters
     ----------
@@ -801,8 +802,8 @@ def svd(x: Array, /, full_matrices: bool = True) -> SVDResult:
     Returns
     -------
     SVDResult
-        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square
-        matrices for `full_matrices`. Lazy.
+        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``; k is the smaller extent. Square matrices
+        with `full_matrices`. Lazy.
 
     Raises
     ------
@@ -831,7 +832,7 @@ def svd_compressed(
     seed: int,
     coerce_signs: bool = True,
 ) -> SVDResult:
-    """About the k largest singular values and their vectors, by products with random vectors.
+    """Approximates the k largest singular values and their vectors.
 
     Parameters
     ----------
@@ -840,19 +841,19 @@ def svd_compressed(
     k : int
         Number of singular values.
     n_power_iter : int, default 0
-        How often vectors are multiplied with the matrix and its adjoint: more if singular values
-        descend slowly. Each is two passes over the matrix.
+        Number of power iterations, each two passes over the matrix. More are needed if singular
+        values decrease slowly.
     n_oversamples : int, default 10
-        Number of vectors in addition to the k.
+        Number of random vectors in addition to k.
     seed : int
         Seed of the random vectors.
     coerce_signs : bool, default True
-        Make the sum of each right vector positive.
+        Whether to make the sum of each right singular vector positive.
 
     Returns
     -------
     SVDResult
-        ``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``. Lazy.
+        ``(m, k)``, ``(k,)`` and ``(k, n)`` for ``(m, n)``. Lazy.
 
     Examples
     --------
@@ -870,7 +871,7 @@ def svd_compressed(
 
 
 def svdvals(x: Array, /) -> Array:
-    """Singular values, which descend.
+    """Singular values, in descending order.
 
     Those of a matrix that a task cannot hold, nor blocks of its rows, are those of a band matrix:
     see :func:`eigvalsh`.
@@ -883,7 +884,7 @@ def svdvals(x: Array, /) -> Array:
     Returns
     -------
     Array
-        ``(..., k)``, real, with k the smaller extent. Lazy.
+        ``(..., k)``, real; k is the smaller extent. Lazy.
 
     Raises
     ------
@@ -902,19 +903,19 @@ def svdvals(x: Array, /) -> Array:
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """The inverse of an array as of a matrix, whose rows are its first axes.
+    """The inverse of an array as a matrix whose rows are its first `ind` axes.
 
     Parameters
     ----------
     a : array_like
         The array.
     ind : int, default 2
-        Number of first axes that become the last ones.
+        Number of first axes, which become the last axes of the result.
 
     Returns
     -------
     Array
-        The other axes, then the first ones. Lazy.
+        The other axes, then the first `ind` axes. Lazy.
 
     Examples
     --------
@@ -929,7 +930,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 
 
 def tensorsolve(a: Any, b: Any, axes: Axis = None) -> Array:
-    """Solutions of linear equations, summed over the last axes of an array.
+    """Solves linear equations whose sums run over the last axes of `a`.
 
     Parameters
     ----------
@@ -938,12 +939,12 @@ def tensorsolve(a: Any, b: Any, axes: Axis = None) -> Array:
     b : array_like
         Right-hand side.
     axes : int, tuple of int or None
-        Axes of `a` that are moved to its end before. None: no axes.
+        Axes of `a` that are moved to its end first. None: no axes.
 
     Returns
     -------
     Array
-        The axes of `a` behind those of `b`. Lazy.
+        The last axes of `a`, after as many axes as `b` has. Lazy.
 
     Examples
     --------
@@ -964,9 +965,9 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     x : Array
         Matrices, in the last two axes.
     offset : int, default 0
-        How far right of the main diagonal.
+        Number of the diagonal: 0 is the main diagonal, positive numbers are above.
     dtype : dtype or None
-        Type of the sums. None: as sums have it.
+        Type of the sums. None: the same as for `sum`.
 
     Returns
     -------
@@ -1022,9 +1023,9 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     axis : int, tuple of int or None
         Axes of the vectors. None: all.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     ord : float, default 2
-        Which norm: any number.
+        The norm: any number.
 
     Returns
     -------

@@ -45,7 +45,7 @@ __all__ = [
 
 
 def broadcast_to(x: Array, /, shape: Shape, *, chunks: ChunksLike = None) -> Array:
-    """The array repeated along axes of extent 1 and new axes in front.
+    """Repeats the array along axes of extent 1, and along new axes in front.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, chunks: ChunksLike = None) -> Arr
     Returns
     -------
     Array
-        Of `shape` and the type of `x`. Lazy.
+        An array of this `shape`, with the type of `x`. Lazy.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, chunks: ChunksLike
     arrays : sequence of array_like
         Input arrays.
     axis : int or None, default 0
-        The axis. None: elements of all arrays, in one dimension.
+        The axis. None: join the flattened arrays.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
 
@@ -136,7 +136,7 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, chunks: ChunksLike
 
 
 def diff(x: Array, /, n: int = 1, axis: int = -1) -> Array:
-    """The n-th differences of neighbours along an axis.
+    """The n-th differences between neighbours along an axis.
 
     Parameters
     ----------
@@ -188,16 +188,16 @@ def dstack(arrays: Sequence[Any], /) -> Array:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """The differences of neighbours of an array in one dimension, between other elements.
+    """The differences between neighbours of a flattened array.
 
     Parameters
     ----------
     ary : array_like
         Input array.
     to_end : array_like or None
-        Elements behind the differences.
+        Elements to append after the differences.
     to_begin : array_like or None
-        Elements in front of the differences.
+        Elements to put before the differences.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def expand_dims(x: Array, /, axis: Shape = 0) -> Array:
     x : Array
         Input array.
     axis : int or tuple of int, default 0
-        Where the new axes are, in the result.
+        Positions of the new axes in the result.
 
     Returns
     -------
@@ -295,16 +295,16 @@ def hstack(arrays: Sequence[Any], /) -> Array:
 
 
 def moveaxis(x: Array, /, source: Shape, destination: Shape) -> Array:
-    """The array with some axes moved to other places.
+    """The array with some axes moved to other positions.
 
     Parameters
     ----------
     x : Array
         Input array.
     source : int or tuple of int
-        Where the axes are.
+        Axes to move.
     destination : int or tuple of int
-        Where they go.
+        Positions of these axes in the result.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def permute_dims(x: Array, /, axes: Shape) -> Array:
     x : Array
         Input array.
     axes : int or tuple of int
-        Which axis goes where.
+        The axes of `x`, in the order of the result.
 
     Returns
     -------
@@ -347,14 +347,15 @@ def permute_dims(x: Array, /, axes: Shape) -> Array:
 
 
 def ravel(x: Array, /, order: str = "C") -> Array:
-    """The elements in one dimension.
+    """The flattened array: all elements in one dimension, in C order.
 
     Parameters
     ----------
     x : Array
         Input array.
     order : {"C", "F", "A", "K"}, default "C"
-        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+        Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
+        first axis.
 
     Returns
     -------
@@ -374,16 +375,17 @@ def ravel(x: Array, /, order: str = "C") -> Array:
 
 @computes_first
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Each element a number of times, one behind the other, along an axis.
+    """Repeats each element a number of times along an axis.
 
     Parameters
     ----------
     x : Array
         Input array.
     repeats : int or array_like of int
-        How many times; an array: for each position along the axis.
+        Number of repetitions: one number, or an array with a number for each position along the
+        axis.
     axis : int or None
-        The axis. None: the elements in one dimension.
+        The axis. None: the flattened array.
 
     Returns
     -------
@@ -424,9 +426,10 @@ def reshape(
     shape : int or tuple of int
         Shape of the result; one extent may be -1, for the remaining elements.
     copy : bool or None
-        Changes nothing.
+        Accepted for NumPy; has no effect.
     order : {"C", "F", "A", "K"}, default "C"
-        Which axis is the fastest: the last one, or with ``"F"`` the first one.
+        Order of the flattened elements: ``"C"``, the last axis varies fastest, or ``"F"``, the
+        first axis.
     merge_chunks : bool, default True
         False: axes of `x` that are merged, except the last of them, first get chunks of extent 1.
         Chunks of the result are then no larger than those of `x`.
@@ -437,7 +440,7 @@ def reshape(
     Returns
     -------
     Array
-        Of `shape` and the type of `x`. Chunks may have to be stored again. Lazy.
+        An array of this `shape`, with the type of `x`. Chunks may have to be stored again. Lazy.
 
     Raises
     ------
@@ -456,16 +459,16 @@ def reshape(
 
 
 def roll(x: Array, /, shift: Shape, axis: Axis = None) -> Array:
-    """The elements moved along axes; those that leave at the end come first.
+    """Moves the elements along axes; the last ones come in at the beginning.
 
     Parameters
     ----------
     x : Array
         Input array.
     shift : int or tuple of int
-        How far, along each axis.
+        Number of positions to move, along each axis.
     axis : int, tuple of int or None
-        The axes. None: all elements, in one dimension.
+        The axes. None: roll the flattened array, and restore its shape.
 
     Returns
     -------
@@ -483,7 +486,7 @@ def roll(x: Array, /, shift: Shape, axis: Axis = None) -> Array:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """The array with an axis in front of the one that is at `start`.
+    """Moves an axis to the position before axis `start`.
 
     Parameters
     ----------
@@ -492,7 +495,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     axis : int
         The axis that is moved.
     start : int, default 0
-        In front of which axis it comes; the number of axes: behind all.
+        The axis is moved in front of this axis. The number of axes moves it to the end.
 
     Returns
     -------
@@ -510,16 +513,16 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
 
 def rot90(x: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """The array turned by right angles, from the first of two axes towards the second.
+    """Rotates the array by 90 degrees, from the first of two axes towards the second.
 
     Parameters
     ----------
     x : array_like
         Input array.
     k : int, default 1
-        Number of quarters of a turn.
+        Number of rotations by 90 degrees.
     axes : sequence of int, default (0, 1)
-        Plane that is turned: two axes.
+        The two axes of the plane of rotation.
 
     Returns
     -------
@@ -545,7 +548,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
     x : Array
         Input array.
     axis : int, tuple of int or None
-        Axes that go. None: all with one element.
+        Axes to remove. None: all axes with one element.
 
     Returns
     -------
@@ -595,7 +598,7 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> Array:
 
 
 def swapaxes(x: Array, /, axis1: int, axis2: int) -> Array:
-    """The array with two axes in each other's place.
+    """Swaps two axes.
 
     Parameters
     ----------
@@ -622,14 +625,14 @@ def swapaxes(x: Array, /, axis1: int, axis2: int) -> Array:
 
 
 def tile(x: Array, repetitions: Shape, /) -> Array:
-    """The array a number of times along each axis.
+    """Repeats the whole array a number of times along each axis.
 
     Parameters
     ----------
     x : Array
         Input array.
     repetitions : int or tuple of int
-        Number of times along each axis; one number: along the last one.
+        Number of repetitions along each axis. One number applies to the last axis.
 
     Returns
     -------
@@ -654,7 +657,7 @@ def transpose(x: Array, /, axes: Axis = None) -> Array:
     x : Array
         Input array.
     axes : int, tuple of int or None
-        Which axis goes where. None: in reverse.
+        The axes of `x`, in the order of the result. None: reverse order.
 
     Returns
     -------
@@ -672,19 +675,19 @@ def transpose(x: Array, /, axes: Axis = None) -> Array:
 
 
 def tril(x: Array, /, k: int = 0) -> Array:
-    """The lower triangles of matrices, with the diagonal `k` right of the main one; else zeros.
+    """The lower triangles of matrices, up to diagonal `k`, and zeros above.
 
     Parameters
     ----------
     x : Array
         Matrices, in the last two axes.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
 
     Returns
     -------
     Array
-        ``(..., n, m)`` of the type of `x`. Lazy.
+        ``(..., n, m)``, the type of `x`. Lazy.
 
     Raises
     ------
@@ -703,19 +706,19 @@ def tril(x: Array, /, k: int = 0) -> Array:
 
 
 def triu(x: Array, /, k: int = 0) -> Array:
-    """The upper triangles of matrices, with the diagonal `k` right of the main one; else zeros.
+    """The upper triangles of matrices, from diagonal `k` on, and zeros below.
 
     Parameters
     ----------
     x : Array
         Matrices, in the last two axes.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
 
     Returns
     -------
     Array
-        ``(..., n, m)`` of the type of `x`. Lazy.
+        ``(..., n, m)``, the type of `x`. Lazy.
 
     Raises
     ------

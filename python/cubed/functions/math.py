@@ -159,7 +159,7 @@ def fix(x: Any, /) -> Array:
 
 
 def fmax(x1: Any, x2: Any, /) -> Array:
-    """The larger of two elements; if one is NaN, the other one.
+    """The larger of two elements; if one is NaN, the other.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def fmax(x1: Any, x2: Any, /) -> Array:
 
 
 def fmin(x1: Any, x2: Any, /) -> Array:
-    """The smaller of two elements; if one is NaN, the other one.
+    """The smaller of two elements; if one is NaN, the other.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def iscomplex(x: Any, /) -> Array:
 
 
 def isnat(x: Any, /) -> Array:
-    """Whether dates and times are not a time.
+    """Whether dates and times are NaT, "not a time".
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def isneginf(x: Any, /) -> Array:
 
 
 def isnull(x: Any, /) -> Array:
-    """Whether elements are NaN or NaT; integers, bools and strings never are.
+    """Whether elements are NaN or NaT: false for integers, bools and strings.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def isreal(x: Any, /) -> Array:
 
 
 def notnull(x: Any, /) -> Array:
-    """Whether elements are neither NaN nor NaT, as all integers, bools and strings.
+    """Whether elements are neither NaN nor NaT: true for integers, bools and strings.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def rad2deg(x: Any, /) -> Array:
 
 
 def rint(x: Any, /) -> Array:
-    """Nearest whole numbers, even ones of two, as floats.
+    """Elements rounded to the nearest integer, halves to the even integer, as floats.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def binary_closing(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The erosion of the dilation of elements that are not 0.
+    """Closes holes in elements that are not 0: the erosion of their dilation.
 
     Each iteration is stored.
 
@@ -50,27 +50,28 @@ def binary_closing(
     input : array_like
         An image, of any number of axes.
     structure : array_like or None
-        Which elements of a box count, an array. None: the element itself and those that share a
-        face with it.
+        An array whose nonzero elements belong to the box. None: the element itself and those that
+        share a face with it.
     iterations : int, default 1
-        How often it is repeated, once at least.
+        Number of times to apply the operation, at least 1.
     output : dtype or None
         Type of the result. None: bool.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     mask : array_like or None
-        Of the image's shape: elements that are 0 in it stay as they are.
+        An array in the shape of the image. Elements where it is 0 do not change.
     border_value : bool, default False
-        The element beyond the ends.
+        Value of elements outside of the image.
     brute_force : bool, default False
-        Has no effect on the result.
+        Accepted for SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, of bool unless `output` names another type. Lazy.
+        The shape of `input`; bool, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def binary_dilation(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Where a box around an element has any that is not 0.
+    """Whether any element of a box around each element is not 0.
 
     Each iteration is stored. The structure is mirrored.
 
@@ -121,27 +122,28 @@ def binary_dilation(
     input : array_like
         An image, of any number of axes.
     structure : array_like or None
-        Which elements of a box count, an array. None: the element itself and those that share a
-        face with it.
+        An array whose nonzero elements belong to the box. None: the element itself and those that
+        share a face with it.
     iterations : int, default 1
-        How often it is repeated, once at least.
+        Number of times to apply the operation, at least 1.
     mask : array_like or None
-        Of the image's shape: elements that are 0 in it stay as they are.
+        An array in the shape of the image. Elements where it is 0 do not change.
     output : dtype or None
         Type of the result. None: bool.
     border_value : bool, default False
-        The element beyond the ends.
+        Value of elements outside of the image.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     brute_force : bool, default False
-        Has no effect on the result.
+        Accepted for SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, of bool unless `output` names another type. Lazy.
+        The shape of `input`; bool, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -183,7 +185,7 @@ def binary_erosion(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Where a box around an element has none that is 0.
+    """Whether no element of a box around each element is 0.
 
     Each iteration is stored.
 
@@ -192,27 +194,28 @@ def binary_erosion(
     input : array_like
         An image, of any number of axes.
     structure : array_like or None
-        Which elements of a box count, an array. None: the element itself and those that share a
-        face with it.
+        An array whose nonzero elements belong to the box. None: the element itself and those that
+        share a face with it.
     iterations : int, default 1
-        How often it is repeated, once at least.
+        Number of times to apply the operation, at least 1.
     mask : array_like or None
-        Of the image's shape: elements that are 0 in it stay as they are.
+        An array in the shape of the image. Elements where it is 0 do not change.
     output : dtype or None
         Type of the result. None: bool.
     border_value : bool, default False
-        The element beyond the ends.
+        Value of elements outside of the image.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     brute_force : bool, default False
-        Has no effect on the result.
+        Accepted for SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, of bool unless `output` names another type. Lazy.
+        The shape of `input`; bool, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -252,30 +255,31 @@ def binary_hit_or_miss(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Where a pattern of elements that are 0 and others is found.
+    """Finds the positions of a pattern of elements that are 0 and elements that are not.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     structure1 : array_like or None
-        Which elements of a box are not 0. None: the element itself and those that share a face with
-        it.
+        Elements of the pattern that must not be 0. None: the element itself and those that share a
+        face with it.
     structure2 : array_like or None
-        Which elements of a box are 0. None: all that `structure1` does not have.
+        Elements of the pattern that must be 0. None: all that are not in `structure1`.
     output : dtype or None
         Type of the result. None: bool.
     origin1 : int or tuple of int, default 0
-        Position of the element itself in `structure1`, from the middle on.
+        Offset of the element from the middle of `structure1`.
     origin2 : int, tuple of int or None
-        The same for `structure2`. None: `origin1`.
+        Offset of the element from the middle of `structure2`. None: `origin1`.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, of bool unless `output` names another type. Lazy.
+        The shape of `input`; bool, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -310,7 +314,7 @@ def binary_opening(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The dilation of the erosion of elements that are not 0.
+    """Removes small objects from elements that are not 0: the dilation of their erosion.
 
     Each iteration is stored.
 
@@ -319,27 +323,28 @@ def binary_opening(
     input : array_like
         An image, of any number of axes.
     structure : array_like or None
-        Which elements of a box count, an array. None: the element itself and those that share a
-        face with it.
+        An array whose nonzero elements belong to the box. None: the element itself and those that
+        share a face with it.
     iterations : int, default 1
-        How often it is repeated, once at least.
+        Number of times to apply the operation, at least 1.
     output : dtype or None
         Type of the result. None: bool.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     mask : array_like or None
-        Of the image's shape: elements that are 0 in it stay as they are.
+        An array in the shape of the image. Elements where it is 0 do not change.
     border_value : bool, default False
-        The element beyond the ends.
+        Value of elements outside of the image.
     brute_force : bool, default False
-        Has no effect on the result.
+        Accepted for SciPy; has no effect.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, of bool unless `output` names another type. Lazy.
+        The shape of `input`; bool, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -381,7 +386,7 @@ def black_tophat(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The closing of an image less the image.
+    """The closing of an image, minus the image.
 
     Of bool it is the exclusive or of the image and its closing.
 
@@ -392,28 +397,30 @@ def black_tophat(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -461,28 +468,30 @@ def grey_closing(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -519,7 +528,7 @@ def grey_dilation(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The greatest elements of boxes around elements, mirrored.
+    """The maximum of a mirrored box around each element.
 
     The footprint and the structure are mirrored. NaN is greater than all numbers.
 
@@ -530,28 +539,30 @@ def grey_dilation(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -590,7 +601,7 @@ def grey_erosion(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The least elements of boxes around elements.
+    """The minimum of a box around each element.
 
     NaN is greater than all numbers.
 
@@ -601,28 +612,30 @@ def grey_erosion(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -672,28 +685,30 @@ def grey_opening(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -730,7 +745,7 @@ def morphological_gradient(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The dilation of an image less its erosion.
+    """The dilation of an image, minus its erosion.
 
     Differences of integers wrap around.
 
@@ -741,28 +756,30 @@ def morphological_gradient(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -804,7 +821,7 @@ def morphological_laplace(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The dilation and the erosion of an image less twice the image.
+    """The dilation plus the erosion of an image, minus twice the image.
 
     Sums of integers wrap around.
 
@@ -815,28 +832,30 @@ def morphological_laplace(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -878,7 +897,7 @@ def white_tophat(
     *,
     axes: Axis = None,
 ) -> Array:
-    """An image less its opening.
+    """An image, minus its opening.
 
     Of bool it is the exclusive or of the image and its opening.
 
@@ -889,28 +908,30 @@ def white_tophat(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     structure : array_like or None
-        Heights of the elements of a box, an array: dilations add them to elements, and erosions
-        subtract them.
+        An array of heights for the elements of a box: a dilation adds them to elements, an erosion
+        subtracts them.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------

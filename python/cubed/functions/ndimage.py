@@ -52,25 +52,26 @@ def convolve1d(
     input : array_like
         An image, of any number of axes.
     weights : array_like of float
-        Real factors of neighbouring elements.
+        Real factors for neighbouring elements.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
-        Position of the element itself among the weights, from the middle on.
+        Offset of the element from the middle of the weights.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def correlate1d(
     cval: float = 0,
     origin: int = 0,
 ) -> Array:
-    """Sums of neighbouring elements along an axis, multiplied by weights.
+    """The correlation of an image with weights along an axis.
 
     Integers are truncated, as by SciPy.
 
@@ -104,25 +105,26 @@ def correlate1d(
     input : array_like
         An image, of any number of axes.
     weights : array_like of float
-        Real factors of neighbouring elements.
+        Real factors for neighbouring elements.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
-        Position of the element itself among the weights, from the middle on.
+        Offset of the element from the middle of the weights.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def gaussian_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """An image smoothed by a Gaussian, or its derivatives.
+    """Smooths an image with a Gaussian, or with a derivative of a Gaussian.
 
     Integers are truncated along each axis, as by SciPy.
 
@@ -162,23 +164,25 @@ def gaussian_filter(
     order : int or tuple of int, default 0
         Order of the derivative, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
-        Standard deviations at which the Gaussian ends.
+        Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -212,7 +216,7 @@ def gaussian_filter1d(
     cval: float = 0,
     truncate: float = 4,
 ) -> Array:
-    """An image smoothed by a Gaussian along an axis, or a derivative.
+    """Smooths an image with a Gaussian along an axis, or with a derivative of a Gaussian.
 
     Integers are truncated, as by SciPy.
 
@@ -223,25 +227,26 @@ def gaussian_filter1d(
     sigma : float
         Standard deviation.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     order : int, default 0
         Order of the derivative.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
-        Standard deviations at which the Gaussian ends.
+        Half-width at which the Gaussian is cut off, in standard deviations.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -275,7 +280,7 @@ def gaussian_gradient_magnitude(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The lengths of gradients, whose components are derivatives of Gaussians.
+    """The magnitude of the gradient, computed with derivatives of Gaussians.
 
     Derivatives are along `axes`; `sigma` is for all axes of the image, as in SciPy.
 
@@ -289,23 +294,25 @@ def gaussian_gradient_magnitude(
     sigma : float or array_like of float
         Standard deviation, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
-        Standard deviations at which the Gaussian ends.
+        Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Raises
     ------
@@ -354,23 +361,25 @@ def gaussian_laplace(
     sigma : float or array_like of float
         Standard deviation, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     truncate : float, default 4
-        Standard deviations at which the Gaussian ends.
+        Half-width at which the Gaussian is cut off, in standard deviations.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -401,21 +410,23 @@ def laplace(
     input : array_like
         An image, of any number of axes.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -439,7 +450,7 @@ def maximum_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The greatest elements of boxes around elements, or of those that a footprint has.
+    """The maximum of a box or footprint around each element.
 
     NaN is greater than all numbers.
 
@@ -450,25 +461,27 @@ def maximum_filter(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -501,7 +514,7 @@ def maximum_filter1d(
     cval: float = 0,
     origin: int = 0,
 ) -> Array:
-    """The greatest elements of boxes along an axis.
+    """The maximum of a box along an axis around each element.
 
     NaN is greater than all numbers.
 
@@ -512,23 +525,24 @@ def maximum_filter1d(
     size : int
         Number of elements in a box.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
-        Position of the element itself in a box, from the middle on.
+        Offset of the element from the middle of its box.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -555,7 +569,7 @@ def median_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The medians of boxes around elements, or of those that a footprint has.
+    """The median of a box or footprint around each element.
 
     NaN is greater than all numbers. The median of an even number of elements is the greater of the
     two in the middle.
@@ -567,25 +581,27 @@ def median_filter(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -620,7 +636,7 @@ def minimum_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The least elements of boxes around elements, or of those that a footprint has.
+    """The minimum of a box or footprint around each element.
 
     NaN is greater than all numbers.
 
@@ -631,25 +647,27 @@ def minimum_filter(
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -682,7 +700,7 @@ def minimum_filter1d(
     cval: float = 0,
     origin: int = 0,
 ) -> Array:
-    """The least elements of boxes along an axis.
+    """The minimum of a box along an axis around each element.
 
     NaN is greater than all numbers.
 
@@ -693,23 +711,24 @@ def minimum_filter1d(
     size : int
         Number of elements in a box.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
-        Position of the element itself in a box, from the middle on.
+        Offset of the element from the middle of its box.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -737,7 +756,7 @@ def percentile_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Percentiles of boxes around elements, or of those that a footprint has.
+    """A percentile of a box or footprint around each element.
 
     NaN is greater than all numbers. Of n elements, percentile p is the element of rank n * p / 100,
     rounded down.
@@ -747,29 +766,31 @@ def percentile_filter(
     input : array_like
         An image, of any number of axes.
     percentile : float
-        Percentile of the elements of a box, 0 to 100; negative ones count from 100.
+        Percentile of the elements of a box, 0 to 100; negative numbers count from 100.
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -801,28 +822,29 @@ def prewitt(
     mode: str | Sequence[str] = "reflect",
     cval: float = 0,
 ) -> Array:
-    """The derivative along an axis by Prewitt's filter: the others are smoothed by 1, 1, 1.
+    """Prewitt's filter: the derivative along an axis, smoothed along the others by 1, 1, 1.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -847,7 +869,7 @@ def rank_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """Elements of a rank in boxes around elements, or of those that a footprint has.
+    """The element of a given rank in a box or footprint around each element.
 
     NaN is greater than all numbers.
 
@@ -856,30 +878,31 @@ def rank_filter(
     input : array_like
         An image, of any number of axes.
     rank : int
-        Rank among the elements of a box, from the least one, 0; negative ones count from the
-        greatest one, -1.
+        Rank among the elements of a box: 0 is the smallest, -1 the largest.
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        An array whose nonzero elements belong to the box, in place of `size`.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -911,28 +934,29 @@ def sobel(
     mode: str | Sequence[str] = "reflect",
     cval: float = 0,
 ) -> Array:
-    """The derivative along an axis by Sobel's filter: the others are smoothed by 1, 2, 1.
+    """Sobel's filter: the derivative along an axis, smoothed along the others by 1, 2, 1.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -955,7 +979,7 @@ def uniform_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The means of boxes around elements.
+    """The mean of a box around each element.
 
     Integers are truncated along each axis, as by SciPy.
 
@@ -966,23 +990,25 @@ def uniform_filter(
     size : int or tuple of int, default 3
         Extent of a box, or one for each axis.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int or tuple of int, default 0
-        Position of the element itself in a box, from the middle on, or one for each axis.
+        Offset of the element from the middle of its box; one number, or one for each axis.
     axes : int, tuple of int or None
-        Axes that are filtered, in increasing order; lists have an item for each. None: all.
+        Axes to filter, in increasing order. Lists in other arguments have one item for each. None:
+        all axes.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------
@@ -1007,7 +1033,7 @@ def uniform_filter1d(
     cval: float = 0,
     origin: int = 0,
 ) -> Array:
-    """The means of boxes along an axis.
+    """The mean of a box along an axis around each element.
 
     Integers are truncated, as by SciPy.
 
@@ -1018,23 +1044,24 @@ def uniform_filter1d(
     size : int
         Number of elements in a box.
     axis : int, default -1
-        The axis; negative ones count from the last.
+        The axis; negative numbers count from the last.
     output : dtype or None
-        Type of the result. None: that of `input`.
+        Type of the result. None: the type of `input`.
     mode : str or sequence of str, default "reflect"
-        The elements beyond the ends, also one for each axis: mirrored about the edge (``reflect``)
-        or about the last element (``mirror``), the nearest one, those of the other end (``wrap``),
-        or `cval` (``constant``). One of ``"reflect"``, ``"constant"``, ``"nearest"``, ``"mirror"``,
-        ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``, ``"grid-wrap"``.
+        Elements outside of the image, for all axes or one for each: mirrored at the edge
+        (``reflect``) or at the last element (``mirror``), the nearest element (``nearest``), the
+        opposite end (``wrap``), or `cval` (``constant``). One of ``"reflect"``, ``"constant"``,
+        ``"nearest"``, ``"mirror"``, ``"wrap"``, ``"grid-mirror"``, ``"grid-constant"``,
+        ``"grid-wrap"``.
     cval : float, default 0
-        The element beyond the ends for ``"constant"``.
+        Value of elements outside of the image for ``"constant"``.
     origin : int, default 0
-        Position of the element itself in a box, from the middle on.
+        Offset of the element from the middle of its box.
 
     Returns
     -------
     Array
-        The shape of `input`, and its type unless `output` names another. Lazy.
+        The shape of `input`, and its type, unless `output` is another type. Lazy.
 
     Examples
     --------

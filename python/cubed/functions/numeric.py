@@ -23,7 +23,7 @@ __all__ = [
 def allclose(
     a: Any, b: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all elements are close, as `isclose` has it.
+    """Whether all elements are close, by the rule of `isclose`.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     v : array_like
         The second vector.
     mode : {"full", "same", "valid"}, default "full"
-        Which distances: all, as many as the longer vector has elements, or those of complete
-        overlap.
+        Part of the result: all (``"full"``), as long as the longer vector (``"same"``), or only
+        complete overlaps (``"valid"``).
 
     Returns
     -------
@@ -86,7 +86,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
-    """Sums of products of `a` and the conjugate of `v` at all distances.
+    """The cross-correlation of two vectors, the second conjugated.
 
     The longer vector is read once for each element of the shorter one, of which there are at most
     16,384.
@@ -98,8 +98,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     v : array_like
         The second vector.
     mode : {"full", "same", "valid"}, default "valid"
-        Which distances: all, as many as the longer vector has elements, or those of complete
-        overlap.
+        Part of the result: all (``"full"``), as long as the longer vector (``"same"``), or only
+        complete overlaps (``"valid"``).
 
     Returns
     -------
@@ -119,29 +119,29 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
 ) -> Array:
-    """Values between those at given points, on straight lines.
+    """Linear interpolation between values at given points.
 
     All points are read for each block of `x`.
 
     Parameters
     ----------
     x : array_like
-        Points at which values are wanted.
+        Points at which to interpolate.
     xp : array_like
-        Points in ascending order, or in any order if there is a period.
+        Points of the given values, in ascending order, or in any order with a `period`.
     fp : array_like
         Real or complex values at the points `xp`.
     left : array_like or None
-        Value in front of the first point. None: the value there.
+        Value before the first point. None: the value at the first point.
     right : array_like or None
-        Value behind the last point. None: the value there.
+        Value after the last point. None: the value at the last point.
     period : float or None
         Period of `x` and `xp`.
 
     Returns
     -------
     Array
-        float64, or complex128, of the shape of `x`. Lazy.
+        float64 or complex128, in the shape of `x`. Lazy.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def interp(
 def isclose(
     a: Any, b: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``. An infinity is close only to itself.
 
     Python scalars take the type of the array that they meet.
 
@@ -194,18 +194,18 @@ def isclose(
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> Array:
-    """The integral along an axis by trapezia.
+    """The integral along an axis by the trapezoidal rule.
 
     Parameters
     ----------
     y : array_like
         Values.
     x : array_like or None
-        Points of the values. None: they are `dx` apart.
+        Points of the values. None: evenly spaced, with distance `dx`.
     dx : array_like, default 1
-        Distance of neighbours if there is no `x`.
+        Distance between points if there is no `x`.
     axis : int, default -1
-        Axis along which to integrate; negative ones count from the last.
+        Axis along which to integrate; negative numbers count from the last.
 
     Returns
     -------
@@ -225,24 +225,24 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> Array:
 def unwrap(
     p: Any, discont: Any = None, axis: int = -1, *, period: Any = 6.283185307179586
 ) -> Array:
-    """Angles along an axis without steps of more than half a period.
+    """Unwraps angles: adds multiples of the period so that no step exceeds half a period.
 
     Parameters
     ----------
     p : array_like
         Angles.
     discont : array_like or None
-        Smaller steps stay. None: half a period.
+        Smaller steps are not changed. None: half a period.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
     period : array_like, default 6.283185307179586
         Length of a full turn.
 
     Returns
     -------
     Array
-        The shape of `p`: int64 for integers and a whole period, float64 for integers and another
-        one, else the type of `p`. Lazy.
+        The shape of `p`: for integers int64, or float64 if the period is not an integer; else the
+        type of `p`. Lazy.
 
     Examples
     --------

@@ -34,16 +34,16 @@ __all__ = [
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> Array:
-    """The elements of two arrays one after another along an axis.
+    """Joins two arrays along an axis.
 
     Parameters
     ----------
     x : array_like
         Input array.
     values : array_like
-        Elements behind those of `x`.
+        Elements to append.
     axis : int or None
-        The axis. None: the elements in one dimension.
+        The axis. None: the flattened array.
 
     Returns
     -------
@@ -61,16 +61,16 @@ def append(x: Any, values: Any, axis: int | None = None) -> Array:
 
 
 def array_split(x: Any, indices_or_sections: Shape, axis: int = 0) -> list[Array]:
-    """Pieces along an axis, whose lengths differ by one element at most.
+    """Splits an array along an axis into parts whose lengths differ by at most 1.
 
     Parameters
     ----------
     x : array_like
         Input array.
     indices_or_sections : int or tuple of int
-        Number of pieces, or the positions along the axis at which they begin.
+        Number of parts, or the positions at which the second and later parts begin.
     axis : int, default 0
-        Axis along which the array is cut; negative ones count from the last.
+        Axis along which the array is split; negative numbers count from the last.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def array_split(x: Any, indices_or_sections: Shape, axis: int = 0) -> list[Array
 
 
 def atleast_1d(*arrays: Any) -> Any:
-    """A number as an array of one axis; other arrays as they are.
+    """Converts arrays without axes to one axis. Other arrays do not change.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def atleast_1d(*arrays: Any) -> Any:
 
 
 def atleast_2d(*arrays: Any) -> Any:
-    """Arrays with axes of one element in front, so that there are two at least.
+    """Adds axes of one element in front until an array has two axes.
 
     Parameters
     ----------
@@ -134,7 +134,9 @@ def atleast_2d(*arrays: Any) -> Any:
 
 
 def atleast_3d(*arrays: Any) -> Any:
-    """Arrays with three axes at least: one axis becomes the middle one, two the first ones.
+    """Adds axes of one element until an array has three axes.
+
+    A single axis becomes the middle one of three. Two axes become the first two.
 
     Parameters
     ----------
@@ -156,7 +158,7 @@ def atleast_3d(*arrays: Any) -> Any:
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
-    """The arrays, each in the shape that they broadcast to.
+    """Broadcasts arrays to a common shape.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        One shape, each array of its type. Views. Lazy.
+        Arrays of the common shape, each with its own type. Views. Lazy.
 
     Raises
     ------
@@ -184,7 +186,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
 
 
 def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
-    """The array without the elements at positions along an axis.
+    """Removes the elements at positions along an axis.
 
     A position may also be a mask of the elements that go.
 
@@ -193,9 +195,9 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     x : array_like
         Input array.
     obj : int, slice or array_like of int
-        Positions that go.
+        Positions of the elements to remove.
     axis : int or None
-        Axis of the positions. None: the elements in one dimension.
+        Axis of the positions. None: the flattened array.
 
     Returns
     -------
@@ -217,14 +219,14 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
 
 
 def diag(v: Any, k: int = 0) -> Array:
-    """A diagonal of a matrix, or the matrix with a vector on it.
+    """A diagonal of a matrix, or a matrix with a vector on a diagonal.
 
     Parameters
     ----------
     v : array_like
         A matrix, or a vector.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
 
     Returns
     -------
@@ -255,7 +257,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     v : array_like
         Input array.
     k : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
 
     Returns
     -------
@@ -274,14 +276,14 @@ def diagflat(v: Any, k: int = 0) -> Array:
 
 
 def dsplit(ary: Any, indices_or_sections: Shape) -> list[Array]:
-    """Pieces along the third axis.
+    """Splits an array along the third axis.
 
     Parameters
     ----------
     ary : array_like
         Input array.
     indices_or_sections : int or tuple of int
-        Number of pieces, or the positions along the axis at which they begin.
+        Number of parts, or the positions at which the second and later parts begin.
 
     Returns
     -------
@@ -349,14 +351,14 @@ def flipud(x: Any, /) -> Array:
 
 
 def hsplit(ary: Any, indices_or_sections: Shape) -> list[Array]:
-    """Pieces along the second axis, or the only axis of a vector.
+    """Splits an array along the second axis, or a vector along its only axis.
 
     Parameters
     ----------
     ary : array_like
         Input array.
     indices_or_sections : int or tuple of int
-        Number of pieces, or the positions along the axis at which they begin.
+        Number of parts, or the positions at which the second and later parts begin.
 
     Returns
     -------
@@ -376,18 +378,18 @@ def hsplit(ary: Any, indices_or_sections: Shape) -> list[Array]:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
-    """The elements along an axis with others in front of some of them.
+    """Inserts elements before positions along an axis.
 
     Parameters
     ----------
     arr : array_like
         Input array.
     obj : int, slice or array_like of int
-        Positions in front of which the values are put.
+        Positions before which values are inserted.
     values : array_like
-        Elements that are put there, cast to the type of `arr`, and broadcast.
+        Elements to insert, which are cast to the type of `arr` and broadcast.
     axis : int or None
-        Axis of the positions. None: the elements in one dimension.
+        Axis of the positions. None: the flattened array.
 
     Returns
     -------
@@ -411,7 +413,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
 
 def resize(a: Any, new_shape: Shape) -> Array:
-    """The elements in C order in another shape, again and again if it has more of them.
+    """The elements in C order in another shape, repeated if the shape has more elements.
 
     Parameters
     ----------
@@ -442,16 +444,16 @@ def resize(a: Any, new_shape: Shape) -> Array:
 
 
 def split(x: Any, indices_or_sections: Shape, axis: int = 0) -> list[Array]:
-    """Pieces of one length along an axis.
+    """Splits an array along an axis into parts of equal length, or at positions.
 
     Parameters
     ----------
     x : array_like
         Input array.
     indices_or_sections : int or tuple of int
-        Number of pieces, or the positions along the axis at which they begin.
+        Number of parts, or the positions at which the second and later parts begin.
     axis : int, default 0
-        Axis along which the array is cut; negative ones count from the last.
+        Axis along which the array is split; negative numbers count from the last.
 
     Returns
     -------
@@ -476,14 +478,14 @@ def split(x: Any, indices_or_sections: Shape, axis: int = 0) -> list[Array]:
 
 
 def unstack(x: Array, /, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of the array along an axis, without that axis.
+    """Splits an array along an axis into arrays without that axis.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int, default 0
-        Axis that the parts do not have; negative ones count from the last.
+        Axis to split and remove; negative numbers count from the last.
 
     Returns
     -------
@@ -503,14 +505,14 @@ def unstack(x: Array, /, axis: int = 0) -> tuple[Array, ...]:
 
 
 def vsplit(ary: Any, indices_or_sections: Shape) -> list[Array]:
-    """Pieces along the first of two or more axes.
+    """Splits an array of two or more axes along the first axis.
 
     Parameters
     ----------
     ary : array_like
         Input array.
     indices_or_sections : int or tuple of int
-        Number of pieces, or the positions along the axis at which they begin.
+        Number of parts, or the positions at which the second and later parts begin.
 
     Returns
     -------

@@ -23,8 +23,10 @@ __all__ = [
 
 
 def dot(a: Any, b: Any, /) -> Array:
-    """Sums of products over the last axis of one array and the last but one, or only, axis of
-    another array; products with a number.
+    """Products of vectors, matrices and numbers, as numpy.dot.
+
+    Sums products over the last axis of the first array and the second to last axis of the second
+    array, or its only axis. A number multiplies all elements.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def dot(a: Any, b: Any, /) -> Array:
 
 
 def inner(a: Any, b: Any, /) -> Array:
-    """Sums of products over the last axes of two arrays; products with a number.
+    """Sums of products over the last axes of two arrays. Numbers multiply all elements.
 
     Parameters
     ----------
@@ -76,8 +78,7 @@ def inner(a: Any, b: Any, /) -> Array:
 
 
 def kron(a: Any, b: Any, /) -> Array:
-    """The Kronecker product: an array in which each element of the first one is multiplied by all
-    of the second one.
+    """The Kronecker product: each element of `a` multiplied by the whole of `b`.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def polyfit(
     w: Any = None,
     cov: bool | str = False,
 ) -> Any:
-    """Coefficients of the polynomial that fits points best.
+    """Coefficients of the polynomial that fits points best in the least-squares sense.
 
     Coefficients are float64 or complex128, that of the highest power first.
 
@@ -119,19 +120,19 @@ def polyfit(
     x : array_like
         Points, in one dimension.
     y : array_like
-        Values at the points; of two axes: one set of values in each column.
+        Values at the points. If it has two axes, each column is fitted separately.
     deg : int
         Degree of the polynomial.
     rcond : float or None
-        Singular values below it, relative to the largest one, count as 0. None: the number of
-        points times the precision of float64.
+        Singular values below this fraction of the largest one count as 0. None: the number of
+        points times the machine epsilon of float64.
     full : bool, default False
-        Whether residuals, rank and singular values are results, too, and `rcond`.
+        Whether to also return residuals, rank, singular values and `rcond`.
     w : array_like or None
-        Weight of each point: its residual is multiplied by it.
+        Weight of each point, which multiplies its residual.
     cov : bool or str, default False
-        Whether the covariance of the coefficients is a result, too; with ``"unscaled"`` without the
-        factor that makes the reduced chi-square 1.
+        Whether to also return the covariance of the coefficients. ``"unscaled"`` omits the factor
+        that makes the reduced chi-square 1.
 
     Returns
     -------
@@ -156,14 +157,14 @@ def polyval(p: Any, x: Any) -> Array:
     Parameters
     ----------
     p : array_like
-        Coefficients, that of the highest power first.
+        Coefficients, highest power first.
     x : array_like
         Points.
 
     Returns
     -------
     Array
-        The shape of `x` and the type that both promote to. Lazy.
+        The shape of `x`, and the type that both promote to. Lazy.
 
     Examples
     --------
@@ -183,14 +184,14 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     x : array_like
         Points, in one dimension.
     N : int or None
-        Number of columns. None: as many as rows.
+        Number of columns. None: the number of rows.
     increasing : bool, default False
-        Whether powers grow from left to right.
+        Whether powers increase from left to right.
 
     Returns
     -------
     Array
-        ``(n, N)`` of the type of `x`; int64 for smaller integers and bools. Lazy.
+        ``(n, N)``, the type of `x`; int64 for smaller integers and bools. Lazy.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:
-    """The sum of products of two arrays in one dimension, the first one conjugated.
+    """The sum of products of two flattened arrays, of which the first is conjugated.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ __all__ = [
 def argmax(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the largest element, the first of several.
+    """The position of the largest element; of equal elements, the first.
 
     Complex numbers are in order by their real parts, then by their imaginary ones.
 
@@ -46,17 +46,17 @@ def argmax(
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     keepdims : bool, default False
-        Keep the axis, with one element.
+        Whether to keep the axis, with one element.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, without the axis (`keepdims`: with one element along it). For None positions count in
-        C order. Lazy.
+        int64, without the axis; with `keepdims`, the axis has one element. Without an axis,
+        positions are in the flattened array. Lazy.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def argmax(
 def argmin(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the smallest element, the first of several.
+    """The position of the smallest element; of equal elements, the first.
 
     Complex numbers are in order by their real parts, then by their imaginary ones.
 
@@ -86,17 +86,17 @@ def argmin(
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     keepdims : bool, default False
-        Keep the axis, with one element.
+        Whether to keep the axis, with one element.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, without the axis (`keepdims`: with one element along it). For None positions count in
-        C order. Lazy.
+        int64, without the axis; with `keepdims`, the axis has one element. Without an axis,
+        positions are in the flattened array. Lazy.
 
     Raises
     ------
@@ -115,16 +115,16 @@ def argmin(
 
 
 def argpartition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
-    """The positions of elements in the order of `partition`.
+    """The positions of the elements that `partition` returns, in its order.
 
     Parameters
     ----------
     a : array_like
         Input array.
     kth : int or tuple of int
-        Positions that get the element that sorting puts there.
+        Positions in the result that hold the same element as in the sorted array.
     axis : int or None, default -1
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
 
     Returns
     -------
@@ -147,18 +147,18 @@ def argpartition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
 
 
 def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
-    """The positions that put the elements along an axis in order; equal ones keep theirs.
+    """The positions that sort the elements along an axis. Equal elements keep their order.
 
     Parameters
     ----------
     x : Array
         Input array.
     axis : int, default -1
-        Axis that is sorted along; negative ones count from the last.
+        Axis along which to sort; negative numbers count from the last.
     descending : bool, default False
         Whether to sort from the largest to the smallest.
     stable : bool, default True
-        Whether equal elements stay in order; they do in both cases.
+        Whether equal elements keep their order. They always do.
 
     Returns
     -------
@@ -177,23 +177,23 @@ def argsort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bo
 
 
 def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
-    """The positions of the elements of `topk`.
+    """The positions of the elements that `topk` returns.
 
     Parameters
     ----------
     a : array_like
         Input array.
     k : int
-        Number of elements; negative: of the smallest.
+        Number of elements; a negative number selects the smallest elements.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, with `k` elements along the axis, or all that there are. Lazy.
+        int64, with `k` elements along the axis, or all if there are fewer. Lazy.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def argtopk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
 
 
 def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Array:
-    """Each element of the choice of its number.
+    """Selects each element from one of several arrays, by number.
 
     The choices may be one array; its first axis has a choice for each number. With ``mode="raise"``
     computing raises IndexError for numbers that are no choice.
@@ -214,17 +214,17 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Array:
     Parameters
     ----------
     a : array_like
-        Integers: the number of a choice.
+        Integers: the number of the array to select from.
     choices : sequence of array_like
         Arrays that broadcast with `a`.
     mode : {"raise", "wrap", "clip"}, default "raise"
-        Effect of numbers that are no choice: an error of the run, or the remainder by the number of
-        choices, or the nearest choice.
+        Treatment of numbers out of range: an error when computed (``"raise"``), the remainder
+        (``"wrap"``), or the nearest choice (``"clip"``).
 
     Returns
     -------
     Array
-        The type that choices promote to, and the shape that all broadcast to. Lazy.
+        The type that the choices promote to, and the shape that all broadcast to. Lazy.
 
     Examples
     --------
@@ -249,14 +249,14 @@ def count_nonzero(
     axis : int, tuple of int or None
         Axes along which to count. None: all.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, without the axes (`keepdims`: with one element along them). Lazy.
+        int64, without the axes; with `keepdims`, the axes have one element. Lazy.
 
     Examples
     --------
@@ -281,14 +281,14 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
     x2 : array_like
         Elements among which to look.
     assume_unique : bool, default False
-        NumPy's; without effect.
+        Accepted for NumPy; has no effect.
     invert : bool, default False
-        Whether elements that are not in `x2` are true.
+        Whether to return the opposite: true for elements that are not in `x2`.
 
     Returns
     -------
     Array
-        bool, of the shape of `x1`. NaN and NaT are among none. Lazy.
+        bool, in the shape of `x1`. Always false for NaN and NaT. Lazy.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def isin(x1: Any, x2: Any, /, assume_unique: bool = False, *, invert: bool = Fal
 
 
 def lexsort(keys: Sequence[Any], axis: int = -1) -> Array:
-    """The positions that put elements along an axis in order by several keys.
+    """The positions that sort elements along an axis by several keys.
 
     Elements are in the order of the last key. Elements that are equal there are in the order of the
     key before it.
@@ -309,9 +309,9 @@ def lexsort(keys: Sequence[Any], axis: int = -1) -> Array:
     Parameters
     ----------
     keys : sequence of array_like
-        Arrays of one shape that are sorted by; the last comes first.
+        Arrays of one shape. The last one is the first key to sort by.
     axis : int, default -1
-        Axis that is sorted along; negative ones count from the last.
+        Axis along which to sort; negative numbers count from the last.
 
     Returns
     -------
@@ -337,7 +337,7 @@ def lexsort(keys: Sequence[Any], axis: int = -1) -> Array:
 def nanargmax(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the largest element that is not NaN, the first of several.
+    """The position of the first largest element, ignoring NaN.
 
     If all elements are NaN, computing raises ValueError.
 
@@ -346,17 +346,17 @@ def nanargmax(
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     keepdims : bool, default False
-        Keep the axis, with one element.
+        Whether to keep the axis, with one element.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, without the axis (`keepdims`: with one element along it). For None positions count in
-        C order. Lazy.
+        int64, without the axis; with `keepdims`, the axis has one element. Without an axis,
+        positions are in the flattened array. Lazy.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def nanargmax(
 def nanargmin(
     x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the smallest element that is not NaN, the first of several.
+    """The position of the first smallest element, ignoring NaN.
 
     If all elements are NaN, computing raises ValueError.
 
@@ -381,17 +381,17 @@ def nanargmin(
     x : Array
         Input array.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     keepdims : bool, default False
-        Keep the axis, with one element.
+        Whether to keep the axis, with one element.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        int64, without the axis (`keepdims`: with one element along it). For None positions count in
-        C order. Lazy.
+        int64, without the axis; with `keepdims`, the axis has one element. Without an axis,
+        positions are in the flattened array. Lazy.
 
     Examples
     --------
@@ -405,18 +405,18 @@ def nanargmin(
 
 
 def partition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
-    """The elements along an axis, with smaller ones in front of that at `kth`.
+    """Partitions the elements along an axis: the smallest before position `kth`.
 
-    All elements are sorted.
+    All elements are sorted, so that larger elements come after position `kth`.
 
     Parameters
     ----------
     a : array_like
         Input array.
     kth : int or tuple of int
-        Positions that get the element that sorting puts there.
+        Positions in the result that hold the same element as in the sorted array.
     axis : int or None, default -1
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
 
     Returns
     -------
@@ -439,7 +439,7 @@ def partition(a: Any, kth: Shape, axis: int | None = -1) -> Array:
 
 
 def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) -> Array:
-    """The positions at which elements of `x2` would be put into `x1` so that it stays sorted.
+    """The positions at which `x2` has to be inserted so that `x1` stays sorted.
 
     The position is in front of equal elements, or behind them for ``side="right"``. All of `x1` is
     read for each block of `x2`.
@@ -451,9 +451,9 @@ def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) ->
     x2 : array_like
         Elements to look for.
     side : {"left", "right"}, default "left"
-        The position among equal elements.
+        Whether the position is before (``"left"``) or after (``"right"``) equal elements.
     sorter : array_like or None
-        Positions that sort `x1`. None: `x1` is in order.
+        Positions that sort `x1`. None: `x1` is sorted.
 
     Returns
     -------
@@ -472,21 +472,22 @@ def searchsorted(x1: Any, x2: Any, /, side: str = "left", sorter: Any = None) ->
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Elements of the choice of the first condition that is true, or the default.
+    """Elements of the array that belongs to the first true condition, or a default.
 
     Parameters
     ----------
     condlist : sequence of array_like
-        Conditions, of which the first that is true chooses.
+        Conditions: arrays of bools.
     choicelist : sequence of array_like
-        Elements for each condition.
+        An array for each condition.
     default : array_like, default 0
         Elements where no condition is true.
 
     Returns
     -------
     Array
-        The type that choices and the default promote to, and the shape that all broadcast to. Lazy.
+        The type that the choices and the default promote to, and the shape that all broadcast to.
+        Lazy.
 
     Examples
     --------
@@ -499,7 +500,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:
-    """The elements in order along an axis, NaN last.
+    """Sorts the elements along an axis, NaN last.
 
     A task's memory holds a whole axis. An axis that does not fit is sorted in parts, which are
     merged: all elements are read and written once for each merge. Results are then in chunks of one
@@ -510,11 +511,11 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
     x : Array
         Input array.
     axis : int, default -1
-        Axis that is sorted along; negative ones count from the last.
+        Axis along which to sort; negative numbers count from the last.
     descending : bool, default False
         Whether to sort from the largest to the smallest.
     stable : bool, default True
-        Whether equal elements stay in order; they do in both cases.
+        Whether equal elements keep their order. They always do.
 
     Returns
     -------
@@ -533,7 +534,7 @@ def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool 
 
 
 def sort_complex(a: Any) -> Array:
-    """The elements as complex numbers, in order along the last axis.
+    """Converts the elements to complex numbers, and sorts them along the last axis.
 
     Elements are in the order of their real parts, and of their imaginary parts if those are equal.
 
@@ -568,16 +569,16 @@ def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     a : array_like
         Input array.
     k : int
-        Number of elements; negative: of the smallest.
+        Number of elements; a negative number selects the smallest elements.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
     split_every : int, dict or None
         Accepted, and not needed: the planner splits reductions.
 
     Returns
     -------
     Array
-        The type of `a`, with `k` elements along the axis, or all that there are. Lazy.
+        The type of `a`, with `k` elements along the axis, or all if there are fewer. Lazy.
 
     Examples
     --------

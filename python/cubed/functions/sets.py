@@ -43,7 +43,7 @@ def argwhere(x: Any, /) -> Array:
     Returns
     -------
     Array
-        int64: a row with a position for each axis. Lazy.
+        int64: each row has a position for each axis. Lazy.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def argwhere(x: Any, /) -> Array:
 
 @computes_first
 def extract(condition: Any, x: Any) -> Array:
-    """Elements where a condition is true, of both flattened.
+    """Elements of a flattened array where the flattened condition is true.
 
     A condition with fewer elements is false behind them. The number of elements is computed when
     the function is called.
@@ -66,7 +66,7 @@ def extract(condition: Any, x: Any) -> Array:
     Parameters
     ----------
     condition : array_like
-        Elements that are not 0 choose.
+        An array: elements that are not 0 select.
     x : array_like
         Input array.
 
@@ -124,12 +124,12 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
     assume_unique : bool, default False
         Whether the elements of each set are distinct.
     invert : bool, default False
-        Whether elements that are not in `ar2` are true.
+        Whether to return the opposite: true for elements that are not in `ar2`.
 
     Returns
     -------
     Array
-        bool, of one dimension. NaN and NaT are among none. Lazy.
+        bool, one dimension. Always false for NaN and NaT. Lazy.
 
     Examples
     --------
@@ -160,8 +160,8 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> tuple[Array,
     Returns
     -------
     tuple of Array
-        One dimension, of the type that both promote to. Positions are int64: of the first of equal
-        elements, in the flattened arrays. Lazy.
+        One dimension, of the type that both promote to. Positions are int64, in the flattened
+        arrays; the first one of equal elements. Lazy.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> tuple[Array,
 
 @computes_first
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Coordinates of the elements that are not 0, in C order.
+    """Positions of the elements that are not 0, in C order.
 
     The number of elements is computed when the function is called.
 
@@ -190,7 +190,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        For each axis int64, of one dimension. Lazy.
+        For each axis an int64 array of one dimension. Lazy.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 @computes_first
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """Distinct elements that are in one of two arrays, and not in both, in ascending order.
+    """Distinct elements that are in only one of two arrays, in ascending order.
 
     The number of elements is computed when the function is called.
 
@@ -297,8 +297,7 @@ def union1d(x1: Any, x2: Any, /) -> Array:
 
 @computes_first
 def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
-    """Distinct elements in order, the position of the first of each, the distinct element that each
-    element is, and the number of each.
+    """Distinct elements in ascending order, with first positions, inverse indices and counts.
 
     Elements are sorted and counted when the function is called, and once more when a result is
     computed. NaN are all distinct, NaT is one element.
@@ -308,12 +307,12 @@ def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
     x : Array
         Input array.
     equal_nan : bool, default False
-        Whether all NaN are one element, as in NumPy.
+        Whether all NaN count as one element, as in NumPy.
 
     Returns
     -------
     UniqueAll
-        Values have the type of `x`, positions and numbers are int64. Lazy.
+        Values have the type of `x`; positions and counts are int64. Lazy.
 
     Examples
     --------
@@ -328,7 +327,7 @@ def unique_all(x: Array, /, *, equal_nan: bool = False) -> UniqueAll:
 
 @computes_first
 def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
-    """Distinct elements in order, and the number of each.
+    """Distinct elements in ascending order, and their counts.
 
     Elements are sorted and counted when the function is called, and once more when a result is
     computed. NaN are all distinct, NaT is one element.
@@ -338,12 +337,12 @@ def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
     x : Array
         Input array.
     equal_nan : bool, default False
-        Whether all NaN are one element, as in NumPy.
+        Whether all NaN count as one element, as in NumPy.
 
     Returns
     -------
     UniqueCounts
-        Values have the type of `x`, numbers are int64. Lazy.
+        Values have the type of `x`; counts are int64. Lazy.
 
     Examples
     --------
@@ -358,7 +357,7 @@ def unique_counts(x: Array, /, *, equal_nan: bool = False) -> UniqueCounts:
 
 @computes_first
 def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
-    """Distinct elements in order, and the distinct element that each element is.
+    """Distinct elements in ascending order, and the index among them of each element.
 
     Elements are sorted and counted when the function is called, and once more when a result is
     computed. NaN are all distinct, NaT is one element.
@@ -368,12 +367,12 @@ def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
     x : Array
         Input array.
     equal_nan : bool, default False
-        Whether all NaN are one element, as in NumPy.
+        Whether all NaN count as one element, as in NumPy.
 
     Returns
     -------
     UniqueInverse
-        Values have the type of `x`, positions are int64 and have its shape. Lazy.
+        Values have the type of `x`; indices are int64, in the shape of `x`. Lazy.
 
     Examples
     --------
@@ -388,7 +387,7 @@ def unique_inverse(x: Array, /, *, equal_nan: bool = False) -> UniqueInverse:
 
 @computes_first
 def unique_values(x: Array, /, *, equal_nan: bool = False) -> Array:
-    """Distinct elements in order.
+    """Distinct elements, in ascending order.
 
     Elements are sorted and counted when the function is called, and once more when a result is
     computed. NaN are all distinct, NaT is one element.
@@ -398,7 +397,7 @@ def unique_values(x: Array, /, *, equal_nan: bool = False) -> Array:
     x : Array
         Input array.
     equal_nan : bool, default False
-        Whether all NaN are one element, as in NumPy.
+        Whether all NaN count as one element, as in NumPy.
 
     Returns
     -------

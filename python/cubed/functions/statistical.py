@@ -40,16 +40,16 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
     x : array_like
         Variables and their observations.
     y : array_like or None
-        More variables, behind the others. None: there are no more.
+        More variables, which are appended. None: no more variables.
     rowvar : bool, default True
-        Whether rows are variables, and columns observations.
+        Whether rows are variables and columns are observations.
     dtype : dtype or None
-        Type of the result. None: float64, or complex128, at least.
+        Type of the result. None: at least float64, or complex128.
 
     Returns
     -------
     Array
-        ``(n, n)`` for n variables, of `dtype`, or of float64 or complex128. Lazy.
+        ``(n, n)`` for n variables; `dtype`, or float64 or complex128. Lazy.
 
     Raises
     ------
@@ -86,24 +86,24 @@ def cov(
     m : array_like
         Variables and their observations.
     y : array_like or None
-        More variables, behind the others. None: there are no more.
+        More variables, which are appended. None: no more variables.
     rowvar : bool, default True
-        Whether rows are variables, and columns observations.
+        Whether rows are variables and columns are observations.
     bias : bool, default False
-        Whether the divisor is the number of observations, not one less.
+        Whether to divide by the number of observations, instead of one less.
     ddof : float or None
-        Subtracted from the number of observations in the divisor. None: as `bias` says.
+        Subtracted from the number of observations in the divisor. None: follows from `bias`.
     fweights : array_like or None
-        How often each observation was made: integers. None: once.
+        Number of times that each observation was made: integers. None: once.
     aweights : array_like or None
-        How much each observation counts. None: the same.
+        Weight of each observation. None: equal weights.
     dtype : dtype or None
-        Type of the result. None: float64, or complex128, at least.
+        Type of the result. None: at least float64, or complex128.
 
     Returns
     -------
     Array
-        ``(n, n)`` for n variables, of `dtype`, or of float64 or complex128. Lazy.
+        ``(n, n)`` for n variables; `dtype`, or float64 or complex128. Lazy.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def cumprod(
     include_initial: bool = False,
     method: Any = None,
 ) -> Array:
-    """Running products along an axis.
+    """Cumulative products along an axis.
 
     One task computes each column of chunks.
 
@@ -152,9 +152,9 @@ def cumprod(
     axis : int or None
         Axis along which to compute. None: the elements in one dimension.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
         Accepted, and not needed: the planner chooses the algorithm.
 
@@ -185,7 +185,7 @@ def cumsum(
     include_initial: bool = False,
     method: Any = None,
 ) -> Array:
-    """Running sums along an axis.
+    """Cumulative sums along an axis.
 
     One task computes each column of chunks.
 
@@ -196,9 +196,9 @@ def cumsum(
     axis : int or None
         Axis along which to compute. None: the elements in one dimension.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
         Accepted, and not needed: the planner chooses the algorithm.
 
@@ -221,7 +221,7 @@ def cumsum(
 
 
 def cumulative_max(x: Array, /, axis: int) -> Array:
-    """The largest element so far along an axis; NaN once there is one.
+    """Cumulative maxima along an axis; NaN from the first NaN on.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def cumulative_max(x: Array, /, axis: int) -> Array:
 
 
 def cumulative_min(x: Array, /, axis: int) -> Array:
-    """The smallest element so far along an axis; NaN once there is one.
+    """Cumulative minima along an axis; NaN from the first NaN on.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def cumulative_prod(
     include_initial: bool = False,
     device: str | None = None,
 ) -> Array:
-    """Running products along an axis.
+    """Cumulative products along an axis.
 
     One task computes each column of chunks.
 
@@ -292,11 +292,11 @@ def cumulative_prod(
     axis : int or None
         Axis along which to compute. None: the only one.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
 
     Returns
     -------
@@ -326,7 +326,7 @@ def cumulative_sum(
     include_initial: bool = False,
     device: str | None = None,
 ) -> Array:
-    """Running sums along an axis.
+    """Cumulative sums along an axis.
 
     One task computes each column of chunks.
 
@@ -337,11 +337,11 @@ def cumulative_sum(
     axis : int or None
         Axis along which to compute. None: the only one.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     device : {"cpu"} or None
-        Device of the result: there is only the CPU.
+        Device of the result; only ``"cpu"`` exists.
 
     Returns
     -------
@@ -363,7 +363,7 @@ def cumulative_sum(
 
 
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The element in the middle, or the mean of the two there.
+    """The median: the middle element, or the mean of the two middle elements.
 
     Complex numbers are ordered by their real parts first.
 
@@ -374,7 +374,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -400,7 +400,7 @@ def nancumprod(
     include_initial: bool = False,
     method: Any = None,
 ) -> Array:
-    """Running products in which NaN counts as 1.
+    """Cumulative products in which NaN counts as 1.
 
     One task computes each column of chunks.
 
@@ -411,9 +411,9 @@ def nancumprod(
     axis : int or None
         Axis along which to compute. None: the elements in one dimension.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
         Accepted, and not needed: the planner chooses the algorithm.
 
@@ -443,7 +443,7 @@ def nancumsum(
     include_initial: bool = False,
     method: Any = None,
 ) -> Array:
-    """Running sums in which NaN counts as 0.
+    """Cumulative sums in which NaN counts as 0.
 
     One task computes each column of chunks.
 
@@ -454,9 +454,9 @@ def nancumsum(
     axis : int or None
         Axis along which to compute. None: the elements in one dimension.
     dtype : dtype or None
-        Data type of the totals.
+        Type of the result.
     include_initial : bool, default False
-        Whether the neutral element comes in front.
+        Whether the result begins with 0 for sums, or 1 for products.
     method : {"sequential", "blelloch"} or None
         Accepted, and not needed: the planner chooses the algorithm.
 
@@ -489,7 +489,7 @@ def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -526,25 +526,25 @@ def nanpercentile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 100.
+        Percentage of the elements that are below, from 0 to 100.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
-        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     weights : array_like or None
         Weight of each element. None: 1.
 
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
-        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
-        Lazy.
+        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
+        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
+        elements. Lazy.
 
     Examples
     --------
@@ -576,25 +576,25 @@ def nanquantile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 1.
+        Fraction of the elements that are below, from 0 to 1.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
-        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     weights : array_like or None
         Weight of each element. None: 1.
 
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
-        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
-        Lazy.
+        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
+        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
+        elements. Lazy.
 
     Examples
     --------
@@ -617,7 +617,7 @@ def percentile(
     weights: Any = None,
     internal_method: Any = None,
 ) -> Array:
-    """Quantiles, with `q` from 0 to 100; NaN if there is one.
+    """Percentiles; NaN if an element is NaN.
 
     Methods that give one of the elements keep the type of `x`. With `weights` the method is
     ``"inverted_cdf"``, and all elements are sorted.
@@ -630,16 +630,16 @@ def percentile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 100.
+        Percentage of the elements that are below, from 0 to 100.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
-        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     weights : array_like or None
         Weight of each element. None: 1.
     internal_method : {"default", "dask", "tdigest"} or None
@@ -648,9 +648,9 @@ def percentile(
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
-        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
-        Lazy.
+        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
+        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
+        elements. Lazy.
 
     Raises
     ------
@@ -671,7 +671,7 @@ def percentile(
 
 
 def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The largest element less the smallest.
+    """The range: the largest element minus the smallest.
 
     Parameters
     ----------
@@ -680,12 +680,12 @@ def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
     Array
-        Without the axes, of the type of `x`. Lazy.
+        Without the axes; the type of `x`. Lazy.
 
     Examples
     --------
@@ -708,7 +708,7 @@ def quantile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Array:
-    """Quantiles; NaN if there is one among the elements.
+    """Quantiles; NaN if an element is NaN.
 
     Methods that give one of the elements keep the type of `x`. With `weights` the method is
     ``"inverted_cdf"``, and all elements are sorted.
@@ -721,25 +721,25 @@ def quantile(
     x : Array
         Real numbers, or times.
     q : float or array_like of float
-        Part of the elements that is below, from 0 to 1.
+        Fraction of the elements that are below, from 0 to 1.
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements: NumPy's names. One of ``"linear"``, ``"lower"``,
-        ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
         ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     weights : array_like or None
         Weight of each element. None: 1.
 
     Returns
     -------
     Array
-        Without the axes, with those of a list `q` in front. float64 for integers and bools; of
-        floats the type of `x`, with an array `q` the one that both promote to. NaN of no elements.
-        Lazy.
+        Without the axes; the axes of `q` come first. float64 for integers and bools. For floats the
+        type of `x`, or the type that both promote to if `q` is an array. NaN if there are no
+        elements. Lazy.
 
     Raises
     ------

@@ -28,18 +28,18 @@ __all__ = [
 
 
 def chisquare(f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Chi-square: the distance of counts from expected ones.
+    """The chi-square statistic: the distance of observed from expected counts.
 
     Parameters
     ----------
     f_obs : array_like
-        Counts that were observed.
+        Observed counts.
     f_exp : array_like or None
-        Counts that are expected. None: all equal.
+        Expected counts. None: equal counts.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -51,16 +51,16 @@ def chisquare(f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: boo
 
 
 def f_oneway(samples: Sequence[Any], *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """F of two or more samples, which are expected to have one mean.
+    """The F statistic for equal means of two or more samples.
 
     Parameters
     ----------
     samples : sequence of array_like
         The samples, each an array.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements of an array are one sample.
+        Axes along which the samples are. None: all elements of an array are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -75,41 +75,42 @@ def f_oneway(samples: Sequence[Any], *, axis: Axis = None, keepdims: bool = Fals
 def kurtosis(
     a: Any, axis: Axis = None, *, keepdims: bool = False, bias: bool = True, fisher: bool = True
 ) -> Array:
-    """The kurtosis: 0 of a normal distribution, 3 without `fisher`; NaN of equal elements.
+    """The kurtosis: 0 for a normal distribution; NaN if all elements are equal.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     bias : bool, default True
-        False: corrected for few elements.
+        False corrects for the bias of small samples.
     fisher : bool, default True
-        Subtract 3, the kurtosis of a normal distribution.
+        Whether to subtract 3, the kurtosis of a normal distribution.
 
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample; NaN of nothing. Lazy.
+        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
+        elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("kurtosis", a._x, axis, keepdims, bias, fisher))
 
 
 def kurtosistest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How far the kurtosis of at least 5 elements is from that of a normal distribution, as z.
+    """The z-score of the kurtosis of at least 5 elements, for a normal distribution.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def moment(
     keepdims: bool = False,
     center: float | None = None,
 ) -> Array:
-    """The mean of powers of distances from the mean, or from `center`.
+    """The moment: the mean of a power of the differences from the mean, or from `center`.
 
     Parameters
     ----------
@@ -137,32 +138,33 @@ def moment(
     order : float, default 1
         The power.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     center : float or None
-        Where distances begin. None: at the mean.
+        Point from which differences are taken. None: the mean.
 
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample; NaN of nothing. Lazy.
+        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
+        elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("moment", a._x, order, axis, keepdims, center))
 
 
 def normaltest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The sum of the squared z of skewtest and kurtosistest, of at least 8 elements.
+    """The sum of the squares of skewtest and kurtosistest, of at least 8 elements.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -176,18 +178,18 @@ def normaltest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
 def power_divergence(
     f_obs: Any, f_exp: Any = None, axis: Axis = None, *, keepdims: bool = False, lambda_: float = 1
 ) -> Array:
-    """The distance of counts from expected ones, by the statistic of Cressie and Read.
+    """The Cressie-Read power divergence of observed from expected counts.
 
     Parameters
     ----------
     f_obs : array_like
-        Counts that were observed.
+        Observed counts.
     f_exp : array_like or None
-        Counts that are expected. None: all equal.
+        Expected counts. None: equal counts.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     lambda_ : float, default 1
         The power; 1 is chi-square.
 
@@ -202,39 +204,40 @@ def power_divergence(
 
 
 def skew(a: Any, axis: Axis = None, *, keepdims: bool = False, bias: bool = True) -> Array:
-    """The skewness: 0 of a normal distribution; NaN of equal elements.
+    """The skewness: 0 for a normal distribution; NaN if all elements are equal.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     bias : bool, default True
-        False: corrected for few elements.
+        False corrects for the bias of small samples.
 
     Returns
     -------
     Array
-        Without the axes: float64 for integers, else the type of the sample; NaN of nothing. Lazy.
+        Without the axes: float64 for integers, else the type of the sample. NaN if there are no
+        elements. Lazy.
     """
     a = lazy(a, "a")
     return a._like(_core.call("skew", a._x, axis, keepdims, bias))
 
 
 def skewtest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How far the skewness of at least 8 elements is from that of a normal distribution, as z.
+    """The z-score of the skewness of at least 8 elements, for a normal distribution.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -246,18 +249,18 @@ def skewtest(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
 
 def ttest_1samp(a: Any, popmean: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Student's t of a mean that is expected to be a number.
+    """Student's t for a sample with the mean `popmean`.
 
     Parameters
     ----------
     a : array_like
         The sample: real numbers.
     popmean : array_like
-        The mean that is expected.
+        The expected mean.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------
@@ -271,7 +274,7 @@ def ttest_1samp(a: Any, popmean: Any, axis: Axis = None, *, keepdims: bool = Fal
 def ttest_ind(
     a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False, equal_var: bool = True
 ) -> tuple[Array, ...]:
-    """Student's or Welch's t of two samples, which are expected to have one mean.
+    """Student's or Welch's t for equal means of two samples.
 
     Parameters
     ----------
@@ -280,16 +283,16 @@ def ttest_ind(
     b : array_like
         The second sample.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
     equal_var : bool, default True
         Whether the variances are equal. False: Welch's test.
 
     Returns
     -------
     tuple of Array
-        Without the axes: t, and degrees of freedom. Lazy.
+        t and the degrees of freedom, without the axes. Lazy.
     """
     spec = common_spec(a, b)
     cores = _core.call("ttest_ind", core_of(a), operand(b), axis, keepdims, equal_var)
@@ -297,7 +300,7 @@ def ttest_ind(
 
 
 def ttest_rel(a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Student's t of two measurements of the same, which are expected to have one mean.
+    """Student's t for equal means of paired samples.
 
     Parameters
     ----------
@@ -306,9 +309,9 @@ def ttest_rel(a: Any, b: Any, axis: Axis = None, *, keepdims: bool = False) -> A
     b : array_like
         The second sample.
     axis : int, tuple of int or None
-        Axes that samples lie along. None: all elements are one sample.
+        Axes along which the samples are. None: all elements are one sample.
     keepdims : bool, default False
-        Keep the axes, with one element.
+        Whether to keep the reduced axes, with one element.
 
     Returns
     -------

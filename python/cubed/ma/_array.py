@@ -350,7 +350,7 @@ class MaskedArray(Operators):
         return self._each(lambda x: x.reshape(*shape, order=order))
 
     def ravel(self, order: str = "C") -> MaskedArray:
-        """The elements in one dimension.
+        """The flattened array: all elements in one dimension, in C order.
 
         Parameters
         ----------
@@ -738,7 +738,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int or None
-            Axis along which to compute; None: the elements in one dimension.
+            Axis along which to compute. None: the flattened array.
         fill_value : scalar or None
             Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
         keepdims : bool, default False
@@ -769,7 +769,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int or None
-            Axis along which to compute; None: the elements in one dimension.
+            Axis along which to compute. None: the flattened array.
         fill_value : scalar or None
             Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
         keepdims : bool, default False
@@ -848,7 +848,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int or None
-            Axis along which to compute; None: the elements in one dimension.
+            Axis along which to compute. None: the flattened array.
         dtype : dtype or None
             Data type of the result's elements.
 
@@ -872,7 +872,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int or None
-            Axis along which to compute; None: the elements in one dimension.
+            Axis along which to compute. None: the flattened array.
         dtype : dtype or None
             Data type of the result's elements.
 

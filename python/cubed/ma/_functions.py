@@ -634,7 +634,7 @@ def average(
     a : array_like
         An array that may be masked.
     axis : int or None
-        Axis along which to compute; None: the elements in one dimension.
+        Axis along which to compute. None: the flattened array.
     weights : array_like or None
         Weight of each element; None: 1.
     returned : bool, default False
@@ -958,7 +958,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
     n : int, default 1
         How many times.
     axis : int, default -1
-        Axis along which to compute; negative ones count from the last.
+        Axis along which to compute; negative numbers count from the last.
 
     Returns
     -------

@@ -142,7 +142,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     a : array_like
         An array that may be masked.
     offset : int, default 0
-        The diagonal: 0 is the main one, 1 the one above it.
+        Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below.
     axis1 : int, default 0
         The first of two axes.
     axis2 : int, default 1

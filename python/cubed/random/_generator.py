@@ -695,7 +695,7 @@ class Generator(Draws):
         x : Array
             Input array.
         axis : int, default 0
-            Axis along which to compute; negative ones count from the last.
+            Axis along which to compute; negative numbers count from the last.
 
         Raises
         ------
@@ -722,7 +722,7 @@ class Generator(Draws):
         x : array_like
             Input array.
         axis : int or None
-            Axis along which to compute; None: the elements in one dimension.
+            Axis along which to compute. None: the flattened array.
         out : Array or None
             Lazy array to replace with the result.
 
@@ -778,7 +778,7 @@ class Generator(Draws):
         p : array_like or None
             Probabilities, in memory.
         axis : int, default 0
-            Axis along which to compute; negative ones count from the last.
+            Axis along which to compute; negative numbers count from the last.
         shuffle : bool, default True
             Ignored: the order is always random.
         chunks : int, tuple, str or None, default "auto"
