@@ -42,7 +42,7 @@ def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
 
 
 def _map_blocks(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._blocks import map_blocks  # lazy import: rarely needed
+    from cubed.xarray._blocks import map_blocks  # lazy: rarely needed
 
     return map_blocks(theirs, *args, **kwargs)
 
