@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -275,10 +274,22 @@ def reduction(
     return made_of([x, *others], make)[0]
 
 
+@dataclass(frozen=True)
+class _WithDtype:
+    """Calls a function with a type. ``compile_function`` gets the function, as it does not get a
+    partial."""
+
+    function: Callable[..., Any]
+    dtype: np.dtype[Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, dtype=self.dtype, **kwargs)
+
+
 def _with_dtype(function: Callable[..., Any], dtype: np.dtype[Any] | None) -> Callable[..., Any]:
     if dtype is None or not wants_keyword(function, "dtype"):
         return function
-    return partial(function, dtype=dtype)
+    return _WithDtype(function, dtype)
 
 
 def _weights(title: str, weights: Any, x: Array) -> Array:
@@ -478,7 +489,7 @@ def cumreduction(
     given = None if dtype is None else np.dtype(dtype)
     whole = getattr(func, "__self__", None)
     if given is not None and isinstance(whole, np.ufunc):  # np.add.accumulate has no signature
-        func = partial(func, dtype=given)
+        func = _WithDtype(func, given)
     else:
         func = _with_dtype(func, given)
     return scan(

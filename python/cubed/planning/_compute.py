@@ -717,7 +717,8 @@ def compute(
         Called with each user-defined function on blocks when the plan is made. Returns the function
         to run instead, with the same arguments: ``numba.njit``. Workers get the result pickled. A
         keyword-only parameter `config`, if it has one, gets an object with `function` and `name`.
-        It is not called for operations, which are compiled already.
+        Operations of this package, such as ``x + 1``, are compiled C without a Python function, so
+        it is not called for them. They may run in the same tasks as the compiled functions.
     **kwargs : object
         Options of the executor, such as ``max_workers``.
 

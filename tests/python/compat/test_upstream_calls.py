@@ -1,5 +1,6 @@
 """Calls that programs for Cubed for Python make: with their values, and errors."""
 
+import functools
 import pickle
 import random as python_random
 import shutil
@@ -12,6 +13,7 @@ import numpy as np
 import obstore
 import pytest
 from cubed import backend_array_api as backend
+from cubed.core import ops
 from cubed.core.groupby import groupby_blockwise, groupby_reduction
 from cubed.core.ops import reduction, scan
 from cubed.core.plan import ArrayRole
@@ -224,6 +226,69 @@ def test_compile_function_gets_functions_of_users(x):
     seen.clear()
     same(image.compute(compile_function=compiled), image.compute())
     assert not seen
+
+
+def summed(block, axis=None, keepdims=True, dtype=None):
+    return block.sum(axis, keepdims=keepdims, dtype=dtype)
+
+
+def running(block, axis=None, dtype=None):
+    return np.cumsum(block, axis, dtype=dtype)
+
+
+def joined(before, after):
+    return before + after
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (lambda x: x.map_blocks(twice, dtype=float), ["twice"]),
+        (lambda x: cubed.map_overlap(twice, x, depth=1, boundary=0, trim=True), ["twice"]),
+        (lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float), ["twice"]),
+        (
+            lambda x: cubed.apply_gufunc(twice, "()->()", x, output_dtypes=float, vectorize=True),
+            ["twice"],
+        ),
+        (lambda x: cubed.apply_along_axis(twice, 0, x), ["twice"]),
+        (lambda x: ops.blockwise(twice, "ij", x, "ij", dtype=float), ["twice"]),
+        (lambda x: ops.reduction(x, summed, axis=0), ["summed"]),
+        (lambda x: cubed.reduction(x, summed, summed, axis=0), ["summed"]),
+        (lambda x: cubed.reduction(x, summed, summed, axis=0, dtype=float), ["summed"]),
+        (lambda x: cubed.cumreduction(running, joined, 0, x, 0), ["joined", "running"]),
+        (
+            lambda x: cubed.cumreduction(running, joined, 0, x, 0, dtype=float),
+            ["joined", "running"],
+        ),
+    ],
+)
+def test_compile_function_between_operations(x, make, names, executor):
+    """Operations before and after a function may be in its tasks. They are not compiled, and what
+    the function returns is."""
+    seen, before = set(), x.astype(float) * 3 + 1
+    out = xp.sqrt(make(before)) - 0.5
+
+    def compiled(function):
+        seen.add(function.__name__)
+        return functools.partial(_counted, function)
+
+    same(out.compute(compile_function=compiled, executor=executor), out.compute())
+    assert sorted(seen) == names
+    with pytest.raises(ValueError, match="was called"):
+        out.compute(compile_function=lambda function: _refusing)
+    same(
+        (before - 1).compute(compile_function=lambda function: _refusing),
+        3.0 * A,
+    )
+
+
+def _counted(function, *args, **kwargs):
+    return function(*args, **kwargs)
+
+
+def _refusing(*args, **kwargs):
+    raise ValueError("the compiled function was called")
 
 
 def test_compile_function_of_numba(x, tmp_path):
