@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cubed import array_api as array_api
     from cubed.blocks._apply import map_blocks as map_blocks
+    from cubed.blocks._delayed import to_delayed as to_delayed
     from cubed.blocks._overlap import map_overlap as map_overlap
-    from cubed.io._create import asarray as asarray
-    from cubed.io._create import persist as persist
-    from cubed.io._store import to_zarr as to_zarr
+    from cubed.io import _create as _create
+    from cubed.io import _store as _store
     from cubed.numpy_protocol._functions import call_function as call_function
     from cubed.numpy_protocol._ufuncs import call_ufunc as call_ufunc
     from cubed.planning._compute import check_each as check_each
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from cubed.planning._compute import plan as plan
     from cubed.planning._compute import visualize as visualize
 else:
-    #: The module of each name; the namespace itself is a module.
+    #: The module of each name; some names are modules themselves.
     PLACES = {
+        "_create": "cubed.io._create",
+        "_store": "cubed.io._store",
         "array_api": "cubed.array_api",
-        "asarray": "cubed.io._create",
         "call_function": "cubed.numpy_protocol._functions",
         "call_ufunc": "cubed.numpy_protocol._ufuncs",
         "check_each": "cubed.planning._compute",
         "compute": "cubed.planning._compute",
         "map_blocks": "cubed.blocks._apply",
         "map_overlap": "cubed.blocks._overlap",
-        "persist": "cubed.io._create",
         "plan": "cubed.planning._compute",
-        "to_zarr": "cubed.io._store",
+        "to_delayed": "cubed.blocks._delayed",
         "visualize": "cubed.planning._compute",
     }
 

@@ -368,11 +368,19 @@ class Array(Methods, Operators):
 
     def persist(self, **kwargs: Any) -> Array:
         """Computes the values and returns an array of them in memory; see :meth:`compute`."""
-        return _above.persist(self, **kwargs)
+        return _above._create.persist(self, **kwargs)
+
+    def store(self, target: Any, regions: Any = None, compute: bool = True, **kwargs: Any) -> Any:
+        """Writes the array into an array or a store; see :func:`cubed.store`."""
+        return _above._store.store(self, target, regions, compute, **kwargs)
+
+    def to_delayed(self, optimize_graph: bool = True, **kwargs: Any) -> NDArray:
+        """Creates a delayed call of Dask for each chunk; see :func:`cubed.to_delayed`."""
+        return _above.to_delayed(self, optimize_graph, **kwargs)
 
     def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
         """Writes the array to a store; see :func:`cubed.to_zarr`."""
-        return _above.to_zarr(self, store, path, **kwargs)
+        return _above._store.to_zarr(self, store, path, **kwargs)
 
 
 ArrayBase._class = Array

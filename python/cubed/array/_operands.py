@@ -214,7 +214,7 @@ def _operand(value: Any) -> Any:
     if isinstance(value, range):
         return _above.array_api.arange(value.start, value.stop, value.step)  # may be long
     if isinstance(value, (list, tuple)):
-        return _above.asarray(value)
+        return _above._create.asarray(value)
     return element(value)
 
 

@@ -92,6 +92,22 @@ def test_to_delayed():
     assert whole.shape == () and whole[()].compute() == 5
     with pytest.raises(TypeError, match="x is 3, expected an array"):
         cubed.to_delayed(3)
+    method = x.to_delayed(optimize_graph=False, executor="threads")
+    assert method.shape == x.numblocks
+    np.testing.assert_array_equal(method[0, 1].compute(), A[:2, 3:6] * 2)
+
+
+def test_the_method_store(tmp_path):
+    x = cubed.from_array(A, chunks=(2, 3)) * 2
+    x.store(tmp_path / "a")
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "a").compute(), A * 2)
+    memory = np.zeros(A.shape)
+    later = x.store(memory, compute=False)
+    assert not memory.any()
+    cubed.compute(*later)
+    np.testing.assert_array_equal(memory, A * 2)
+    with pytest.raises(FileExistsError):
+        x.store(tmp_path / "a", overwrite=False)
 
 
 def test_there_and_back():
