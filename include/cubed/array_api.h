@@ -357,8 +357,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* Flags of cubed_meshgrid. */
 #define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays change places as axes */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
-/* Makes coordinates of a grid from those of its n axes (vectors, or numbers): out[n], of the shape of the grid. Views.
- * CUBED_E_ARG for other flags. */
+/* Makes coordinates of a grid from those of its n axes: out[n], of the shape of the grid. Views. A number is an axis of
+ * extent 1, and an array of more axes is flattened, as in NumPy. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
                                                        cubed_array **out, cubed_error *err);
 /* Make, for each axis of a shape, the positions of elements along it: out[ndim], of that shape; or with one element along the

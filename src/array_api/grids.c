@@ -30,25 +30,24 @@ cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags, cubed_
                             cubed_error *err)
 {
     const bool swapped = flags & CUBED_MESHGRID_SWAPPED;
+    const int64_t all = -1;
     int64_t shape[CUBED_MAX_NDIM];
     CB_TRY(cb_check_flags("meshgrid", flags, CUBED_MESHGRID_SWAPPED | CUBED_MESHGRID_SPARSE, err));
     if (n > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "meshgrid: %d arrays, expected at most %d", n,
                        CUBED_MAX_NDIM);
     for (int i = 0; i < n; i++) {
-        const int d = swapped && n > 1 && i < 2 ? 1 - i : i, ndim = x[i]->node.grid->ndim;
-        if (ndim > 1)
-            return cb_fail(err, CUBED_E_ARG, "meshgrid: array %d has %d axes, expected one", i,
-                           ndim);
-        shape[d] = ndim == 1 ? x[i]->shape[0] : 1;
+        const int d = swapped && n > 1 && i < 2 ? 1 - i : i;
+        if (cb_count(x[i]->node.grid->ndim, x[i]->shape, &shape[d]))
+            return cb_fail(err, CUBED_E_ARG, "meshgrid: array %d has more than 2**63 elements", i);
     }
     for (int i = 0; i < n; i++) {
         const int d = swapped && n > 1 && i < 2 ? 1 - i : i;
         cb_steps s = {.ctx = x[i]->ctx, .err = err};
         cubed_array *y = x[i];
-        if (y->node.grid->ndim == 0) {
+        if (y->node.grid->ndim != 1) {
             cubed_array *vector = NULL;
-            y = cb_step(&s, cubed_expand_dims(y, 0, &vector, err), &vector);
+            y = cb_step(&s, cubed_reshape(y, 1, &all, &vector, err), &vector);
         }
         y = widen_along(&s, y, d, n);
         if (!(flags & CUBED_MESHGRID_SPARSE)) y = cb_step_broadcast(&s, y, n, shape);

@@ -75,9 +75,9 @@ def arange(
     Returns
     -------
     Array
-        Of one axis; int64 where all three are integers, else float64. Element k is ``start + k *
-        step``, exact where all three are integers, else rounded to float64; `dtype` is what that is
-        cast to. Lazy.
+        Of one axis; int64 if all three are integers, else float64, also if one is a `numpy.uint64`,
+        as in NumPy. Element k is ``start + k * step``, exact if all three are integers, else
+        rounded to float64, and then cast to `dtype`. Lazy.
 
     Raises
     ------
@@ -99,7 +99,10 @@ def arange(
     if step == 0:
         raise ValueError("arange: step is 0, expected another number")
     whole = all(isinstance(v, (int, np.integer)) for v in (start, stop, step))
-    d = np.dtype((np.int64 if whole else np.float64) if dtype is None else dtype)
+    if dtype is None:
+        signed = whole and not any(isinstance(v, np.uint64) for v in (start, stop, step))
+        dtype = np.int64 if signed else np.float64
+    d = np.dtype(dtype)
     if whole:
         start, step = int(start), int(step)
         n = max(0, -((start - int(stop)) // step))

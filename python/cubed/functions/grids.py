@@ -24,6 +24,8 @@ def meshgrid(
 ) -> tuple[Array, ...]:
     """Coordinates of all points of a grid, from the coordinates along its axes.
 
+    A number is an axis of extent 1, and an array of more axes is flattened.
+
     Parameters
     ----------
     *arrays : array_like

@@ -1,5 +1,7 @@
 """Positions on grids, and numbers between arrays: as NumPy has them."""
 
+import itertools
+
 import cubed
 import numpy as np
 import pytest
@@ -59,3 +61,28 @@ def test_modes_of_positions_beyond_a_shape():
         np.testing.assert_array_equal(cubed.ravel_multi_index(at, (3, 4), mode=mode), expected)
     with pytest.raises(ValueError, match="for each of 2 axes"):
         cubed.ravel_multi_index(at, (3, 4), mode=("wrap", "round"))
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_axes_of_grids_are_flattened(indexing, sparse):
+    """As in NumPy: an array of two axes was refused."""
+    parts = [np.arange(6.0).reshape(2, 3), np.array(7), np.arange(4), np.empty((0, 5))]
+    for some in (parts[:1], parts[:3], parts[1:3], parts[2:]):
+        lazy = [cubed.from_array(p, chunks=2) for p in some]
+        got = cubed.meshgrid(*lazy, indexing=indexing, sparse=sparse)
+        want = np.meshgrid(*some, indexing=indexing, sparse=sparse)
+        for g, w in zip(got, want, strict=True):
+            np.testing.assert_array_equal(g.compute(), w)
+
+
+def test_types_of_ranges():
+    """Of all pairs of types as in NumPy; with uint64 the result was int64."""
+    types = [np.int8, np.uint8, np.int64, np.uint64, np.float32, np.float64, int, float]
+    for a, b, c in itertools.product(types, repeat=3):
+        want = np.arange(a(3), b(13), c(2))
+        got = cubed.arange(a(3), b(13), c(2), chunks=2)
+        assert got.dtype == want.dtype, (a, b, c)
+    np.testing.assert_array_equal(got.compute(), want)
+    got = cubed.arange(np.uint64(2**63), np.uint64(2**63 + 4096), 1024)
+    assert got.compute().tolist() == [float(2**63 + 1024 * k) for k in range(4)]
