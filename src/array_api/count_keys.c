@@ -176,8 +176,9 @@ cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p, s
     cubed_array *known = NULL;
     begin(&c, l);
     if (c.nkept + 2 > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: %d dimensions beside those reduced",
-                       c.nkept);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "quantile: %d dimensions remain, expected at most %d", c.nkept,
+                       CUBED_MAX_NDIM - 2);
     int left = c.key_bits;
     for (int k = 0; k < c.passes; k++) {
         cubed_array *next;

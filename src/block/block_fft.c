@@ -242,7 +242,8 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
 {
     const cb_fft_params *p = call->params;
     if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     bool real_axis = kind == COMPLEX
                          ? p->real_axis == -1

@@ -205,7 +205,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         p->kind == CB_FILTER_CORRELATE || p->kind == CB_FILTER_MEAN || p->kind == CB_FILTER_WEIGHTS;
     if (x->dtype != y->dtype || !fns_of(x->dtype) || x->ndim != y->ndim ||
         (!is_sum && parts_of(x->dtype) > 1))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         const int64_t around = p->before[d] + p->after[d];
         if (d < x->ndim ? x->shape[d] != y->shape[d] + around : around != 0 || p->axes >> d & 1)

@@ -29,13 +29,14 @@ static cubed_status check_params(const cubed_block_call *call, const cb_kernels 
 {
     const cb_group_params *p = call->params;
     if (call->params_size != sizeof *p || call->nin != 2)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     int type = type_of(p, call->in[0].dtype);
     if (p->kind < 0 || p->kind >= CB_GROUP_KINDS || p->variant < 0 ||
         p->variant >= CB_GROUP_VARIANTS || p->time >> 1 || p->zero || p->ngroups < 0)
         return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
     if (type < 0 || !kernels->group.fn[p->kind][p->variant][type])
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s",
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
                        cubed_dtype_name(call->in[0].dtype));
     if (p->axis < 0 || p->naxes < 1 || p->naxes > CUBED_MAX_NDIM ||
         p->axis > call->in[0].ndim - p->naxes || call->in[1].ndim != p->naxes)
@@ -78,7 +79,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     for (int d = 0; d < p->naxes; d++) {
         int64_t end;
         if (call->in[1].shape[d] != call->in[0].shape[p->axis + d])
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
         if (p->start[d] < 0 || p->extent[d] < 0 ||
             cb_add_i64(p->start[d], call->in[1].offset[d], &end) ||
             cb_add_i64(end, call->in[1].shape[d], &end) || end > p->extent[d])

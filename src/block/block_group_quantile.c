@@ -16,7 +16,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     (void)ctx;
     if (call->nin != 2 || call->nout != 1 || call->params_size < sizeof *g || g->ngroups < 0 ||
         g->wide >> 1 || g->unused != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cb_quantile_params *p = &g->quantile;
     const cubed_block *x = &call->in[0], *codes = &call->in[1], *y = &call->out[0];
     CB_TRY(cb_quantile_check(p, call->params_size - own, err));
@@ -29,7 +30,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     results = cb_sat_mul(results, cb_sat_mul((size_t)s.outer, (size_t)s.inner));
     for (int d = 0; d < y->ndim; d++) room = cb_sat_mul(room, (size_t)y->shape[d]);
     if (!same || room != results || y->dtype != (is_float && !g->wide ? x->dtype : CUBED_FLOAT64))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes or types");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the shapes or types of operands do not match the function");
     return CUBED_OK;
 }
 

@@ -17,15 +17,17 @@ static cubed_status check_operands(const cubed_block_call *call, cubed_dtype dty
                                    cubed_error *err)
 {
     if (call->nin < 1 || call->nin > 2 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the number of operands does not match the function");
     const cubed_block *x = &call->in[0], *weights = &call->in[1], *y = &call->out[0];
     if (x->dtype != dtype || y->ndim != 1 ||
         y->dtype != (call->nin == 2 ? weights->dtype : CUBED_INT64))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     if (call->nin == 1) return CUBED_OK;
     bool same = can_sum(weights->dtype) && weights->ndim == x->ndim;
     for (int d = 0; same && d < x->ndim; d++) same = weights->shape[d] == x->shape[d];
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "weights of another type or shape");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT,
+                          "the type or shape of the weights does not match the function");
 }
 
 static int64_t count_of(const cubed_block *x)
@@ -60,7 +62,7 @@ static cubed_status check_histogram(const cubed_block_call *call, void *ctx, cub
     (void)ctx;
     if (call->params_size < sizeof *p || p->bins < 1 || p->bins > INT32_MAX ||
         call->params_size != sizeof *p + ((size_t)p->bins + 1) * sizeof *edges)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the size of parameters does not match the function");
     for (int64_t i = 0; i < p->bins; i++) {
         if (!(edges[i] <= edges[i + 1]))
             return cb_fail(err, CUBED_E_ARG,

@@ -333,7 +333,8 @@ static cubed_status check_affine(const cubed_block_call *call, void *ctx, cubed_
     const size_t n = (size_t)x->ndim;
     CB_TRY(check_params(call, (n + (p->diagonal ? n : n * n)) * sizeof(double), err));
     if (n == 0 || x->ndim != y->ndim || !is_coefficient(x->dtype) || !is_result(x->dtype, y->dtype))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or numbers of axes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or numbers of axes of operands do not match the function");
     return CUBED_OK;
 }
 
@@ -351,7 +352,9 @@ static cubed_status check_at(const cubed_block_call *call, void *ctx, cubed_erro
                     at->shape[0] == x->ndim;
     for (int d = 0; is_sound && d < sum->ndim; d++)
         is_sound = at->shape[d + 1] == sum->shape[d] && call->out[1].shape[d] == sum->shape[d];
-    return is_sound ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return is_sound ? CUBED_OK
+                    : cb_fail(err, CUBED_E_FORMAT,
+                              "the types or shapes of operands do not match the function");
 }
 
 /* --- Calls --------------------------------------------------------------------------------------------- */

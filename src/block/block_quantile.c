@@ -34,14 +34,15 @@ cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_e
         size != sizeof *p + (size_t)p->count * sizeof(double) || p->skip_nan >> 1 || p->wide >> 1 ||
         p->method < 0 || p->method >= CUBED_QUANTILE_METHOD_COUNT ||
         !cubed_dtype_is_valid((cubed_dtype)p->dtype))
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the size of parameters does not match the function");
     for (int64_t i = 0; i < p->count; i++) {
         double q = cb_quantile_list(p)[i];
         if (!(q >= 0 && q <= 1))
             return cb_fail(err, CUBED_E_ARG, "q is %g, expected a number from 0 to 1", q);
     }
     if (cubed_dtype_kind((cubed_dtype)p->dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s, expected real numbers",
+        return cb_fail(err, CUBED_E_TYPE,
+                       "the function is not defined for %s, expected real numbers",
                        cubed_dtype_name((cubed_dtype)p->dtype));
     return CUBED_OK;
 }
@@ -142,7 +143,7 @@ cubed_status cb_quantile_check_lines(const cb_quantile_params *p, const cubed_bl
                                      cubed_error *err)
 {
     if (x->dtype != (cubed_dtype)p->dtype)
-        return cb_fail(err, CUBED_E_FORMAT, "elements of another type");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis)
         return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d", (int)p->naxes, (int)p->axis,
                        x->ndim);
@@ -156,7 +157,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_quantile_params *p = call->params;
     (void)ctx;
     if (call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the number of operands does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     CB_TRY(cb_quantile_check(p, call->params_size, err));
     CB_TRY(cb_quantile_check_lines(p, x, err));

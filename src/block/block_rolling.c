@@ -45,12 +45,13 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     (void)ctx;
     if (call->nin != 1 || call->nout != 1 || call->params_size != sizeof *p ||
         !kind_of(p->reduction, &kind) || p->unused != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const cubed_dtype result = kind == CB_ROLLING_COUNT ? CUBED_INT64 : x->dtype;
     if ((x->dtype != CUBED_FLOAT32 && x->dtype != CUBED_FLOAT64) || y->dtype != result ||
         x->ndim != y->ndim || x->ndim < 1)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         const int64_t before = p->before[d], after = p->after[d], most = INT64_MAX / 4;
         if (before < 0 || after < 0 || before > most || after > most ||
@@ -59,7 +60,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         if (d >= x->ndim) continue;
         const int64_t more = x->shape[d] - y->shape[d], lead = y->offset[d] - x->offset[d];
         if (more < 0 || more > before + after || lead < 0 || lead > before)
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
     }
     return CUBED_OK;
 }

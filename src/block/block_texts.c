@@ -82,13 +82,14 @@ static cubed_status check_replace(const cubed_block_call *call, void *ctx, cubed
 {
     (void)ctx;
     if ((call->nin != 1 && call->nin != 3) || call->nout != 1 || call->params_size != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     for (int i = 0; i < call->nin; i++) {
         const cubed_block *x = &call->in[i];
         if (i == 1 ? x->dtype != CUBED_BOOL : !same_family(x, &call->out[0]))
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+            return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
         if (!broadcasts(x, &call->out[0]))
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
     }
     return CUBED_OK;
 }
@@ -150,11 +151,12 @@ static cubed_status check_compare(const cubed_block_call *call, void *ctx, cubed
     (void)ctx;
     if (call->nin != 2 || call->nout != 1 || call->params_size != sizeof *p ||
         p->op < CUBED_OP_EQUAL || p->op > CUBED_OP_GREATER_EQUAL)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     if (!same_family(&call->in[0], &call->in[1]) || call->out[0].dtype != CUBED_BOOL)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     if (!broadcasts(&call->in[0], &call->out[0]) || !broadcasts(&call->in[1], &call->out[0]))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+        return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
     return CUBED_OK;
 }
 
@@ -192,18 +194,19 @@ static cubed_status check_join(const cubed_block_call *call, void *ctx, cubed_er
 {
     (void)ctx;
     if (call->nin != 2 || call->nout != 1 || call->params_size != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     size_t size = 0;
     for (int i = 0; i < 2; i++) {
         if (!same_family(&call->in[i], &call->out[0]))
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+            return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
         if (!broadcasts(&call->in[i], &call->out[0]))
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
         size += cubed_dtype_size(call->in[i].dtype);
     }
     return size <= cubed_dtype_size(call->out[0].dtype)
                ? CUBED_OK
-               : cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+               : cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
 }
 
 static cubed_status run_join(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -237,7 +240,9 @@ static cubed_status check_text(const cubed_block_call *call, void *ctx, cubed_er
                       call->out[0].ndim == 0 &&
                       call->params_size == cubed_dtype_size(call->out[0].dtype);
     return fits ? CUBED_OK
-                : cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+                : cb_fail(
+                      err, CUBED_E_FORMAT,
+                      "the number of operands or size of parameters does not match the function");
 }
 
 static cubed_status run_text(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -258,12 +263,13 @@ static cubed_status check_extreme(const cubed_block_call *call, void *ctx, cubed
     (void)ctx;
     if (call->nin < 1 || call->nin > 2 || call->nout < call->nin || call->nout > 2 ||
         call->params_size != sizeof *p || (p->largest & ~1) || p->unused)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0];
     if (!is_text(x) || call->out[0].dtype != x->dtype ||
         (call->nin == 2 && call->in[1].dtype != CUBED_INT64) ||
         (call->nout == 2 && call->out[1].dtype != CUBED_INT64))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     bool fits = true;
     for (int i = 0; i < call->nout; i++)
         fits = fits && call->out[i].ndim == x->ndim && broadcasts(&call->out[i], x);
@@ -272,7 +278,8 @@ static cubed_status check_extreme(const cubed_block_call *call, void *ctx, cubed
         fits = call->nin == 1 || call->in[1].shape[d] == x->shape[d];
         fits = fits && call->out[0].shape[d] == call->out[call->nout - 1].shape[d];
     }
-    return fits ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    return fits ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
 /* Whether this is the first element, over all calls, that is reduced into its result. */

@@ -10,11 +10,13 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_count_true_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     if (p->chunk < 1 || x->ndim != 1 || y->ndim != 1 || x->dtype != CUBED_BOOL ||
         y->dtype != CUBED_INT64 || y->shape[0] != cb_ceil_div(x->shape[0], p->chunk))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or shapes of operands do not match the function");
     return CUBED_OK;
 }
 

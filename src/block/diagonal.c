@@ -8,12 +8,15 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 {
     (void)ctx;
     if (call->params_size != 0 || call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     bool fits = x->dtype == y->dtype && y->ndim >= 1 && x->ndim == y->ndim + 1;
     for (int d = 0; d < y->ndim && fits; d++) fits = x->shape[d] == y->shape[d];
     fits = fits && x->shape[y->ndim] == y->shape[y->ndim - 1];
-    return fits ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return fits ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT,
+                          "the types or shapes of operands do not match the function");
 }
 
 static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)

@@ -156,19 +156,22 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1 || p->invert >> 1 ||
         p->positive >> 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *members = &call->in[1], *y = &call->out[0];
     const bool texts = cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT;
     if (x->dtype >= CUBED_DTYPE_COUNT && !texts)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
+                       cubed_dtype_name(x->dtype));
     if (texts ? cubed_dtype_family(members->dtype) != cubed_dtype_family(x->dtype)
               : members->dtype != x->dtype)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     if (y->dtype != CUBED_BOOL || x->ndim != y->ndim)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or dimensions of operands do not match the function");
     for (int d = 0; d < x->ndim; d++) {
         if (x->shape[d] != y->shape[d])
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
     }
     return CUBED_OK;
 }

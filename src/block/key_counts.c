@@ -45,7 +45,8 @@ static count_fn count_fn_of(size_t size)
 
 static cubed_status other_shapes(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "the types or shapes of operands do not match the function");
 }
 
 static size_t count_of(const cubed_block *x, int axes)
@@ -88,13 +89,16 @@ static cubed_status check_counts(const cubed_block_call *call, void *ctx, cubed_
     const cb_count_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin < 1 || call->nin > 2 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     int bits = has_key(x->dtype) ? 8 * (int)cubed_dtype_size(x->dtype) : 0;
     if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis ||
         p->shift < 0 || p->bits < 1 || p->bits > 16 || p->shift + p->bits > bits)
-        return cb_fail(err, CUBED_E_FORMAT, "%d bits from %d on of %d, %d axes from %d on of %d",
-                       (int)p->bits, (int)p->shift, bits, (int)p->naxes, (int)p->axis, x->ndim);
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "%d bits from bit %d of %d, and %d axes from axis %d of %d, are out of range",
+            (int)p->bits, (int)p->shift, bits, (int)p->naxes, (int)p->axis, x->ndim);
     if (!is_int64(y, 2) || y->shape[y->ndim - 1] != ((int64_t)1 << p->bits) + 1)
         return other_shapes(err);
     layout s = layout_of(x, p);
@@ -171,7 +175,7 @@ static cubed_status check_refine(const cubed_block_call *call, void *ctx, cubed_
     const cb_quantile_params *p = call->params;
     (void)ctx;
     if (call->nin < 1 || call->nin > 2 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the number of operands does not match the function");
     CB_TRY(cb_quantile_check(p, call->params_size, err));
     const cubed_block *counts = &call->in[0], *y = &call->out[0], *state = &call->in[call->nin - 1];
     if (!is_int64(counts, 2) || !is_int64(y, 1)) return other_shapes(err);
@@ -242,7 +246,7 @@ static cubed_status check_find(const cubed_block_call *call, void *ctx, cubed_er
     const cb_quantile_params *p = call->params;
     (void)ctx;
     if (call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT, "the number of operands does not match the function");
     CB_TRY(cb_quantile_check(p, call->params_size, err));
     const cubed_block *state = &call->in[0], *y = &call->out[0];
     if (!is_int64(state, 1) || state->shape[state->ndim - 1] != 1 + 4 * p->count ||

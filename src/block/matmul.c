@@ -15,7 +15,7 @@ static cubed_status check_axes(const cubed_block_call *call, const cb_matmul_par
     const int32_t batch = p->batch, m = p->rows, k = p->summed, n = p->columns;
     if (batch < 0 || m < 0 || k < 0 || n < 0 || a->ndim != (int64_t)batch + m + k ||
         b->ndim != (int64_t)batch + k + n || c->ndim != (int64_t)batch + m + n)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+        return cb_fail(err, CUBED_E_FORMAT, "the dimensions of operands do not match the function");
     bool same = true;
     for (int d = 0; d < batch; d++) {
         same = same && (a->shape[d] == c->shape[d] || a->shape[d] == 1) &&
@@ -24,19 +24,22 @@ static cubed_status check_axes(const cubed_block_call *call, const cb_matmul_par
     for (int d = batch; d < batch + m; d++) same = same && a->shape[d] == c->shape[d];
     for (int d = batch; d < batch + k; d++) same = same && a->shape[d + m] == b->shape[d];
     for (int d = batch; d < batch + n; d++) same = same && b->shape[d + k] == c->shape[d + m];
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_kernels *kernels = ctx;
     if (call->params_size != sizeof(cb_matmul_params) || call->nin != 2 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     cubed_dtype type = call->in[0].dtype;
     if (type != call->in[1].dtype || type != call->out[0].dtype)
         return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
     if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
+                       cubed_dtype_name(type));
     return check_axes(call, call->params, err);
 }
 
@@ -104,16 +107,18 @@ static cubed_status check_update(const cubed_block_call *call, void *ctx, cubed_
 {
     const cb_kernels *kernels = ctx;
     if (call->params_size != 0 || call->nin != 3 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *a = &call->in[1], *b = &call->in[2], *c = &call->out[0];
     const cubed_dtype type = c->dtype;
     if (x->dtype != type || a->dtype != type || b->dtype != type)
         return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
     if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
+                       cubed_dtype_name(type));
     const int n = c->ndim;
     if (n < 2 || x->ndim != n || a->ndim != n || b->ndim != n)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+        return cb_fail(err, CUBED_E_FORMAT, "the dimensions of operands do not match the function");
     bool same = true;
     for (int d = 0; d < n; d++) {
         same = same && x->shape[d] == c->shape[d];
@@ -121,7 +126,8 @@ static cubed_status check_update(const cubed_block_call *call, void *ctx, cubed_
     }
     same = same && a->shape[n - 2] == c->shape[n - 2] && b->shape[n - 1] == c->shape[n - 1] &&
            a->shape[n - 1] == b->shape[n - 2];
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
 static cubed_block_need need_update(const cubed_block_call *call, void *ctx)

@@ -37,15 +37,18 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin < 1 || call->nin > 2 || call->nout != 1 ||
         !cb_runs_are_sound(&p->runs) || p->step < 1 || p->finer < 1 || p->step % p->finer != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = samples_of(call), *ranges = call->in;
     if (!cb_block_is_line(x, p->runs.axis, &n) || n > UINT32_MAX ||
         !cb_block_is_line(call->out, p->runs.axis, &m) || m % (2 * p->runs.fan) != 0 ||
         call->out->dtype != CUBED_INT64)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or shapes of operands do not match the function");
     if (call->nin == 2 && (!cb_block_is_line(ranges, p->runs.axis, &n) || n != m ||
                            n != 2 * p->runs.fan || ranges->dtype != CUBED_INT64))
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or shapes of operands do not match the function");
     return CUBED_OK;
 }
 
@@ -132,8 +135,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* Minimum and maximum number of elements that are not after the visited samples. Unknown for a run that has more samples
- * than the block, once all of these were visited. */
+/* Minimum and maximum number of a run's elements that are not after the visited samples. The maximum is unknown if all samples in
+ * the block were visited and the run has more. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {

@@ -13,13 +13,16 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     (void)ctx;
     if (call->nin != 2 || call->nout != 1 || call->params_size == 0 ||
         call->params_size > CB_REQUIRE_BYTES || text[call->params_size - 1] != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *holds = &call->in[1], *y = &call->out[0];
     bool same = x->dtype == y->dtype && holds->dtype == CUBED_BOOL && x->ndim == y->ndim &&
                 holds->ndim == y->ndim;
     for (int d = 0; d < y->ndim && same; d++)
         same = x->shape[d] == y->shape[d] && holds->shape[d] == y->shape[d];
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT,
+                          "the types or shapes of operands do not match the function");
 }
 
 /* Formats the position of element `at` of the block in the array, as in "(3, 0)". */

@@ -89,18 +89,21 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_search_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1 || p->right >> 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *v = &call->in[1], *y = &call->out[0];
     const bool texts = cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT;
     if (!texts && (x->dtype >= CUBED_DTYPE_COUNT || !searches[x->dtype]))
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
+                       cubed_dtype_name(x->dtype));
     const bool same =
         texts ? cubed_dtype_family(v->dtype) == cubed_dtype_family(x->dtype) : v->dtype == x->dtype;
     if (x->ndim != 1 || v->ndim != y->ndim || !same || y->dtype != CUBED_INT64)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the types or dimensions of operands do not match the function");
     for (int d = 0; d < v->ndim; d++) {
         if (v->shape[d] != y->shape[d])
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+            return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
     }
     return CUBED_OK;
 }

@@ -26,7 +26,8 @@ static cubed_status check_axis(const cubed_block_call *call, cubed_error *err)
 {
     const cb_sort_params *p = call->params;
     if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     if (p->axis < 0 || p->axis >= x->ndim || x->ndim != y->ndim || p->descending >> 1)
         return cb_fail(err, CUBED_E_FORMAT, "axis %d of %d dimensions", (int)p->axis, x->ndim);

@@ -19,7 +19,8 @@ enum { RANGES, RUN_VALUES, RUN_POSITIONS };
 
 static cubed_status other_operands(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "the types or shapes of operands do not match the function");
 }
 
 /* Checks common to both functions; `x` is the input with the elements. */
@@ -30,7 +31,8 @@ static cubed_status check(const cubed_block_call *call, const cubed_block *x, cu
     if (call->params_size < sizeof *p || p->samples < 0 || p->positions >> 1 ||
         (call->params_size - sizeof *p) / sizeof(int64_t) != (size_t)p->samples ||
         call->nout != 1 + p->positions + p->samples || !cb_runs_are_sound(&p->runs))
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const int64_t *steps = (const int64_t *)(p + 1);
     if (!cb_block_is_line(x, p->runs.axis, &m) || m > UINT32_MAX ||
         !cb_block_is_line(&call->out[VALUES], p->runs.axis, &n) || n > p->runs.part ||

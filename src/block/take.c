@@ -11,18 +11,19 @@ static cubed_status check_operands(const cubed_block_call *call, cubed_error *er
 {
     const cb_take_params *p = call->params;
     if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     if (p->axis < 0 || p->axis >= x->ndim || x->ndim != y->ndim || p->extent < 0)
         return cb_fail(err, CUBED_E_FORMAT, "axis %d of %d dimensions", (int)p->axis, x->ndim);
     if (x->dtype != y->dtype || call->in[1].dtype != CUBED_INT64)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
+        return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
     return CUBED_OK;
 }
 
 static cubed_status other_shapes(cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
 static cubed_status check_take(const cubed_block_call *call, void *ctx, cubed_error *err)

@@ -10,11 +10,14 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     const cb_take_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1 || p->extent < 0)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     bool same = x->dtype == CUBED_INT64 && y->dtype == CUBED_INT64 && x->ndim == y->ndim;
     for (int d = 0; d < y->ndim && same; d++) same = x->shape[d] == y->shape[d];
-    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return same ? CUBED_OK
+                : cb_fail(err, CUBED_E_FORMAT,
+                          "the types or shapes of operands do not match the function");
 }
 
 static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)

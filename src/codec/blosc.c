@@ -92,7 +92,10 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
                                    "\"shuffle\": \"%s\", \"blocksize\": %d}",
                                    (int)c->typesize, c->cname, (int)c->clevel, shuffles[c->shuffle],
                                    (int)c->blocksize);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec blosc: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec blosc: the configuration does not fit into %zu bytes", cap);
 }
 
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)

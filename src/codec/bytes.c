@@ -42,7 +42,9 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
 {
     const bytes_conf *c = conf;
     (void)format;
-    if (cap < 32) return cb_fail(err, CUBED_E_ARG, "codec bytes: no room");
+    if (cap < 32)
+        return cb_fail(err, CUBED_E_ARG,
+                       "codec bytes: the configuration does not fit into %zu bytes", cap);
     if (c->order == NOT_GIVEN || ctx->unit_size == 1)
         snprintf(json, cap, "{}");
     else

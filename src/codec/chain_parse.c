@@ -275,7 +275,10 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
         CB_TRY(end_step(where, c, s, in, err));
         have_bytes = have_bytes || vt->kind == CUBED_CODEC_ARRAY_TO_BYTES;
     }
-    if (!have_bytes) return cb_fail(err, CUBED_E_FORMAT, "%s: \"%s\" has no \"bytes\"", where, key);
+    if (!have_bytes)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s: \"%s\" has no codec from arrays to bytes, such as \"bytes\"", where,
+                       key);
     return CUBED_OK;
 }
 

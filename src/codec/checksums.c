@@ -81,7 +81,10 @@ static cubed_status print(bool usual_in_front, const checksum_conf *conf, char *
     int n = conf->in_front == usual_in_front
                 ? snprintf(json, cap, "{}")
                 : snprintf(json, cap, "{\"location\": \"%s\"}", conf->in_front ? "start" : "end");
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "a checksum: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "a checksum: the configuration does not fit into %zu bytes", cap);
 }
 
 static cubed_status print_behind(const void *conf, int format, const cubed_codec_ctx *ctx,

@@ -56,7 +56,7 @@ cubed_status cb_conf_print_int(int64_t value, const cb_conf_key *key, char *json
 {
     int n = snprintf(json, cap, "{\"%s\": %lld}", key->key, (long long)value);
     if (n > 0 && (size_t)n < cap) return CUBED_OK;
-    return cb_fail(err, CUBED_E_ARG, "codec %s: no room for its configuration in %zu bytes",
+    return cb_fail(err, CUBED_E_ARG, "codec %s: the configuration does not fit into %zu bytes",
                    key->codec, cap);
 }
 
@@ -93,7 +93,10 @@ cubed_status cb_codec_print_nothing(const void *conf, int format, const cubed_co
     (void)conf;
     (void)format;
     (void)ctx;
-    if (cap < 3) return cb_fail(err, CUBED_E_ARG, "a codec without parameters: no room");
+    if (cap < 3)
+        return cb_fail(err, CUBED_E_ARG,
+                       "a codec without parameters: the configuration does not fit into %zu bytes",
+                       cap);
     snprintf(json, cap, "{}");
     return CUBED_OK;
 }

@@ -203,7 +203,9 @@ static cubed_status print_delta(const void *conf, int format, const cubed_codec_
     (void)ctx;
     size_t n = print_types(conf, json, cap);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec delta: no room");
+    return n < cap ? CUBED_OK
+                   : cb_fail(err, CUBED_E_ARG,
+                             "codec delta: the configuration does not fit into %zu bytes", cap);
 }
 
 static cubed_status print_scale(const void *conf, int format, const cubed_codec_ctx *ctx,
@@ -220,7 +222,11 @@ static cubed_status print_scale(const void *conf, int format, const cubed_codec_
                               numbers[k].is_integer ? ", \"%s\": %.0f" : ", \"%s\": %.17g", keys[k],
                               numbers[k].value);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec fixedscaleoffset: no room");
+    return n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec fixedscaleoffset: the configuration does not fit into %zu bytes",
+                         cap);
 }
 
 static cubed_status print_quantize(const void *conf, int format, const cubed_codec_ctx *ctx,
@@ -231,7 +237,9 @@ static cubed_status print_quantize(const void *conf, int format, const cubed_cod
     const filter_conf *c = conf;
     size_t n = print_types(c, json, cap);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, ", \"digits\": %d}", (int)c->digits);
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec quantize: no room");
+    return n < cap ? CUBED_OK
+                   : cb_fail(err, CUBED_E_ARG,
+                             "codec quantize: the configuration does not fit into %zu bytes", cap);
 }
 
 static cubed_status print_astype(const void *conf, int format, const cubed_codec_ctx *ctx,
@@ -243,7 +251,9 @@ static cubed_status print_astype(const void *conf, int format, const cubed_codec
     put_types(conf, text);
     size_t n = (size_t)snprintf(json, cap, "{\"encode_dtype\": \"%s\", \"decode_dtype\": \"%s\"}",
                                 text[ENCODED], text[DECODED]);
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec astype: no room");
+    return n < cap ? CUBED_OK
+                   : cb_fail(err, CUBED_E_ARG,
+                             "codec astype: the configuration does not fit into %zu bytes", cap);
 }
 
 static cubed_status print_scale_offset(const void *conf, int format, const cubed_codec_ctx *ctx,
@@ -254,7 +264,10 @@ static cubed_status print_scale_offset(const void *conf, int format, const cubed
     (void)ctx;
     size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}", c->offset.value,
                                 c->scale.value);
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec scale_offset: no room");
+    return n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec scale_offset: the configuration does not fit into %zu bytes", cap);
 }
 
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)

@@ -74,7 +74,10 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     int n =
         snprintf(json, cap, "{\"format\": %d, \"check\": %d, \"preset\": %s, \"filters\": null}",
                  (int)c->format, (int)c->check, preset);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec lzma: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec lzma: the configuration does not fit into %zu bytes", cap);
 }
 
 /* Allows for the range coder's expansion of noise, and for headers of several streams. */

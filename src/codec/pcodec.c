@@ -134,7 +134,10 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
                                   : delta == 0               ? NAME_NONE
                                                              : NAME_CONSECUTIVE],
                            pagings[0], order, (int)c->page);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec pcodec: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec pcodec: the configuration does not fit into %zu bytes", cap);
 }
 
 /* Each page describes itself. Allows for pages of other writers and of noise, which may be slightly longer than pco's

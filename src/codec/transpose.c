@@ -53,7 +53,9 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     for (int d = 0; d < ctx->ndim && n < cap; d++)
         n += (size_t)snprintf(json + n, cap - n, "%s%d", d ? ", " : "", c->axis[d]);
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "]}");
-    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec transpose: no room");
+    return n < cap ? CUBED_OK
+                   : cb_fail(err, CUBED_E_ARG,
+                             "codec transpose: the configuration does not fit into %zu bytes", cap);
 }
 
 /* Copies between stored and array elements. Visits the stored elements in order; `stride` has the array's strides by stored

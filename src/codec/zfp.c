@@ -90,7 +90,10 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     const int n = snprintf(
         json, cap, "{\"mode\": %d, \"tolerance\": %.17g, \"rate\": %.17g, \"precision\": %d}",
         (int)c->mode, c->tolerance, c->rate, (int)c->precision);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zfpy: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec zfpy: the configuration does not fit into %zu bytes", cap);
 }
 
 /* Describes the chunk to zfp. The chunk's last axis is zfp's first. */

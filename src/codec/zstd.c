@@ -38,7 +38,10 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     int n = format == 2 ? snprintf(json, cap, "{\"level\": %d}", (int)c->level)
                         : snprintf(json, cap, "{\"level\": %d, \"checksum\": %s}", (int)c->level,
                                    c->checksum ? "true" : "false");
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec zstd: no room");
+    return n > 0 && (size_t)n < cap
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_ARG,
+                         "codec zstd: the configuration does not fit into %zu bytes", cap);
 }
 
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)

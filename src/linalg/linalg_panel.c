@@ -10,14 +10,15 @@ cubed_status cb_panel_check(const cubed_block_call *call, void *ctx, cubed_error
     const cb_panel_params *p = call->params;
     (void)ctx;
     if (call->params_size != sizeof *p || call->nin != 1 || call->nout != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     const cubed_block *in = &call->in[0], *out = &call->out[0];
     if ((in->dtype != CUBED_FLOAT64 && in->dtype != CUBED_COMPLEX128) || in->dtype != out->dtype)
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s and %s",
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s and %s",
                        cubed_dtype_name(in->dtype), cubed_dtype_name(out->dtype));
     if (in->ndim < 2 || in->ndim != out->ndim || call->nsymbols != in->ndim ||
         cb_linalg_count(in, 2) != 1 || cb_linalg_count(out, 2) != 1)
-        return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+        return cb_fail(err, CUBED_E_FORMAT, "the dimensions of operands do not match the function");
     int64_t column = call->index[call->nsymbols - 2], row = call->index[call->nsymbols - 1];
     int64_t step = cb_columns(in), n = cb_rows(out) - p->rows, start, end, columns;
     if (step < 1 || p->rows < step || p->rows % step != 0 || p->panels < 0 || p->option >> 1 ||

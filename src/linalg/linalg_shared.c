@@ -54,7 +54,8 @@ static cubed_status check_types(const cubed_block_call *call, cb_linalg_types ty
 {
     cubed_dtype type = call->in[0].dtype;
     if (type != CUBED_FLOAT32 && type != CUBED_FLOAT64 && !cb_is_complex(type))
-        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
+        return cb_fail(err, CUBED_E_TYPE, "the function is not defined for %s",
+                       cubed_dtype_name(type));
     for (int i = 0; i < call->nin + call->nout; i++) {
         const cubed_block *x = i < call->nin ? &call->in[i] : &call->out[i - call->nin];
         cubed_dtype want = type;
@@ -68,13 +69,15 @@ cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout, si
                              const int *core, cb_linalg_types types, cubed_error *err)
 {
     if (call->params_size != params_size || call->nin != nin || call->nout != nout)
-        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the number of operands or size of parameters does not match the function");
     CB_TRY(check_types(call, types, err));
     int batch = call->out[0].ndim - core[nin];
     for (int i = 0; i < nin + nout; i++) {
         const cubed_block *x = i < nin ? &call->in[i] : &call->out[i - nin];
         if (batch < 0 || x->ndim != batch + core[i])
-            return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "the dimensions of operands do not match the function");
         for (int d = 0; d < batch; d++) {
             if (x->shape[d] != call->out[0].shape[d] && !(i < nin && x->shape[d] == 1))
                 return cb_fail(err, CUBED_E_FORMAT, "different numbers of matrices");

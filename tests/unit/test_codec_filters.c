@@ -206,7 +206,7 @@ static void test_configurations_there_and_back(void **state)
                 assert_int_equal(text[strlen(text) - 1], '}');
             } else {
                 assert_int_equal(st, CUBED_E_ARG);
-                assert_non_null(strstr(err.message, "no room"));
+                assert_non_null(strstr(err.message, "does not fit"));
             }
             /* With a byte more it has room, and not before. */
             if (cap == sizeof text - 1) assert_int_equal(st, CUBED_OK);

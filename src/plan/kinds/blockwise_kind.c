@@ -201,7 +201,7 @@ static cubed_status check_compress(const cb_ir *ir, const cb_node *n, cubed_erro
     if (op->nout != 1 || x->blocks.ndim != 1 || out->blocks.ndim != 1 || x->dtype != out->dtype ||
         mask->dtype != CUBED_BOOL || !cb_grid_equal(&x->blocks, &mask->blocks) ||
         x->symbol[0] != 0 || mask->symbol[0] != 0 || out->symbol[0] != -1)
-        return BAD("operands of other types or shapes");
+        return BAD("the types or shapes of operands do not match the function");
     if (offsets->dtype != CUBED_INT64 || offsets->blocks.ndim != 1 || offsets->symbol[0] != -1 ||
         offsets->blocks.axis[0].extent != cb_axis_count(&x->blocks.axis[0]) + 1 ||
         cb_axis_count(&offsets->blocks.axis[0]) != 1)

@@ -85,7 +85,8 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
     cubed_status st =
         cb_wire_receive(fd, blob, (size_t)hello->plan_size)
             ? cb_plan_load(ctx, blob, (size_t)hello->plan_size, CB_TRUST_DRIVER, out, err)
-            : cb_fail(err, CUBED_E_IO, "the connection ended within the plan");
+            : cb_fail(err, CUBED_E_IO,
+                      "the connection to the driver ended while the plan was received");
     cb_free(a, blob, (size_t)hello->plan_size);
     return st;
 }

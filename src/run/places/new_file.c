@@ -100,8 +100,8 @@ static cubed_status check_empty(cubed_new_file *f, cubed_error *err)
     CB_TRY(cb_claim_look(f->above, f->name, f->zone, &f->claim, err));
     if (!cb_version_is_none(&f->claim.version)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
-                   "%s%s has files, but not of an unfinished %s: rename or remove it", f->given,
-                   SUFFIX, f->given);
+                   "%s%s has files that do not belong to an unfinished %s: rename or remove it",
+                   f->given, SUFFIX, f->given);
 }
 
 /* Moves the store to the new directory, or leaves it in the old one, which is removed. */

@@ -118,7 +118,7 @@ def test_a_directory_that_is_in_the_way_stays(tmp_path, source):
     mine.write_text("kept")
     result = run(*command(tmp_path, "r.zip")[1:])
     assert result.code != 0
-    assert "r.zip.cubed-new has files, but not of an unfinished" in result.err
+    assert "r.zip.cubed-new has files that do not belong to an unfinished" in result.err
     with pytest.raises(FileExistsError, match="rename or remove it"):
         cubed.to_zarr(cubed.from_zarr(tmp_path / "x"), tmp_path / "r.zip")
     assert mine.read_text() == "kept"
