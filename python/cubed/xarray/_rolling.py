@@ -1,4 +1,4 @@
-"""Xarray's rolling: windows of blocks with the elements around them."""
+"""Reductions of Xarray's rolling windows, by blocks that include neighbouring elements."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._windows import LAST, counted, moving, reduced
 
-#: What Xarray gives to choose among implementations.
+#: Arguments by which Xarray selects an implementation, and options that are understood here.
 _KNOWN = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
 _KNOWN |= {"keep_attrs", "fillna", "sliding_window_view_kwargs", "ddof"}
-#: The missing value of Xarray's promoted type.
+#: Default of `fillna`: the missing value of the type to which Xarray promotes.
 _PROMOTED = object()
 
 
 def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
-    """Sums, means, products, extremes and deviations; others come to :func:`reduce`."""
+    """Computes sums, means, products, extremes, medians and deviations of windows.
+
+    Xarray calls :func:`reduce` for all other functions.
+    """
     x = rolling.obj.variable._data
     if not isinstance(x, Array) or x.dtype.kind not in "fiubmM" or args:
         return NotImplemented
@@ -34,7 +37,7 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
             from xarray.core import dtypes
 
             limit: Any = dtypes.get_neg_infinity if name == "argmax" else dtypes.get_pos_infinity
-            fill = limit(rolling.obj.dtype, True)  # of integers their own
+            fill = limit(rolling.obj.dtype, True)  # for integers, an integer
             return reduce(theirs, rolling, LAST[name], keep_attrs, fillna=fill).astype(dtype)
         if name == "median":
             data = reduced(function, x.astype(dtype), _windows(rolling), np.nan, {})
@@ -42,21 +45,24 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
         out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0), dtype)
         if out is not None:
             return _wrapped(rolling, out, keep_attrs)
-    # Before 2025.7 Xarray takes these for any array in memory, as it takes ours for one.
+    # Before 2025.7, Xarray would call these functions, because it takes our arrays for NumPy's.
     return Arguments(rolling, **kwargs | {"bottleneck_move_func": None, "numbagg_move_func": None})
 
 
-#: Reductions of windows that times have, by the integers of times.
+#: Reductions of windows of times. They are applied to the times as integers.
 _EXTREMES: dict[str, Any] = {"max": np.max, "min": np.min, "argmax": np.argmax, "argmin": np.argmin}
 
 
 def _of_times(rolling: Any, name: str, kwargs: dict[str, Any]) -> Any:
-    """Extremes of windows, which skip missing times.
+    """Computes extremes of windows of times, without missing times.
 
-    They have the type of the times. For arrays in memory Xarray has floats or objects.
+    Results have the type of the times. For arrays in memory, Xarray returns floats or objects.
     """
     x = rolling.obj.variable._data
-    missing, last = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # as integers; NaT is the first
+    missing, last = (
+        np.iinfo(np.int64).min,
+        np.iinfo(np.int64).max,
+    )  # as integers; NaT is the smallest
     largest = name.endswith("max")
     fill = missing if largest else last
     ints = x.astype(np.int64)
@@ -83,7 +89,7 @@ def reduce(
     fillna: Any = _PROMOTED,
     **kwargs: Any,
 ) -> Any:
-    """Any function of windows."""
+    """Applies any function to windows."""
     from xarray.core import dtypes
 
     x = rolling.obj.variable._data
@@ -91,7 +97,7 @@ def reduce(
         return NotImplemented
     if fillna is _PROMOTED or fillna is dtypes.NA:
         dtype, fill = dtypes.maybe_promote(x.dtype)
-        # Bools have no NaN, and Xarray makes objects of them.
+        # Bools have no NaN. Xarray would promote them to objects, so floats are used.
         x = x.astype(float if np.dtype(dtype).kind == "O" else dtype)
     else:
         x, fill = rolling.obj.fillna(fillna).variable._data, fillna
@@ -99,7 +105,7 @@ def reduce(
 
 
 def counts(theirs: Any, rolling: Any, keep_attrs: Any = None) -> Any:
-    """How many elements of windows are known."""
+    """Counts the elements of each window that are not missing."""
     if not isinstance(rolling.obj.variable._data, Array):
         return NotImplemented
     known = rolling.obj.notnull().variable._data
@@ -107,7 +113,10 @@ def counts(theirs: Any, rolling: Any, keep_attrs: Any = None) -> Any:
 
 
 def _calls_bottleneck(rolling: Any, function: Any) -> bool:
-    """Whether Xarray would of NumPy's arrays, for which the last of equal elements is found."""
+    """Returns whether Xarray would call bottleneck for a NumPy array.
+
+    bottleneck returns the last position of equal elements.
+    """
     from xarray import get_options
 
     options: Any = get_options
@@ -115,13 +124,15 @@ def _calls_bottleneck(rolling: Any, function: Any) -> bool:
 
 
 def _result_dtype(rolling: Any, name: str, by_bottleneck: bool) -> np.dtype[Any]:
-    """The type of a reduction of windows of an array in memory: float64, except for floats and
-    small integers."""
+    """Returns the type that Xarray gives a reduction of windows of an array in memory.
+
+    The type is float64, except for floats and small integers.
+    """
     dtype = rolling.obj.dtype
     if dtype.kind == "f":
         return dtype
     small = dtype.kind in "iu" and dtype.itemsize <= 2
-    # bottleneck gives float64 of integers, but float32 once Xarray has padded them with NaN.
+    # bottleneck returns float64 for integers, but float32 if Xarray has padded them with NaN.
     single = rolling.center[0] if by_bottleneck else name not in ("sum", "mean", "prod")
     return np.dtype(np.float32 if small and single else np.float64)
 
@@ -139,7 +150,7 @@ def _windows(rolling: Any) -> dict[int, tuple[int, int]]:
 
 
 def _known(rolling: Any, data: Array, keep_attrs: Any) -> Any:
-    """Results of windows, NaN where fewer than `min_periods` elements are known."""
+    """Wraps results. Windows with fewer than `min_periods` known elements become NaN."""
     out = _wrapped(rolling, data, keep_attrs)
     return out.where(rolling._counts(keep_attrs=False) >= rolling.min_periods)
 

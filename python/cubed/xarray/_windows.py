@@ -16,9 +16,9 @@ from cubed.base._types import NDArray
 from cubed.blocks._overlap import overlapped
 from cubed.xarray._lines import reduces_along_axes
 
-#: What the engine reduces windows by.
+#: Reductions of windows that the engine has.
 _REDUCTIONS = {"max", "mean", "min", "prod", "std", "sum", "var"}
-#: Bytes of the windows that a function reduces at a time, and copies that it makes of them.
+#: Maximum bytes of the windows that a function reduces at a time, and number of copies it may make.
 _WINDOWS_BYTES, _COPIES_OF_WINDOWS = 2**18, 4
 #: Elements before and after an element along each axis.
 Windows = Mapping[int, tuple[int, int]]
@@ -27,11 +27,13 @@ Windows = Mapping[int, tuple[int, int]]
 def moving(
     name: str, x: Array, windows: Windows, min_count: int, ddof: float, dtype: np.dtype[Any]
 ) -> Array | None:
-    """Each element's reduction of itself and elements around it that are not NaN; NaN where fewer
-    than `min_count` are known. None for a reduction that the engine does not have.
+    """Reduces the window around each element, without NaN, by the engine.
 
-    x is of floats, integers or bools; `dtype` is the floating type of the result. Each chunk is
-    read once, with the elements around it.
+    Windows with fewer than `min_count` elements that are not NaN become NaN. Returns None if the
+    engine does not have the reduction.
+
+    x has floats, integers or bools; `dtype` is the floating-point type of the result. Each chunk is
+    read once, with its neighbouring elements.
     """
     if name not in _REDUCTIONS:
         return None
@@ -41,7 +43,7 @@ def moving(
 
 
 def counted(known: Array, windows: Windows) -> Array:
-    """How many of an element and those around it are true."""
+    """Counts the true elements in the window around each element."""
     return _rolling("sum", known.astype("f8"), windows, 0, 0).astype(np.int64)
 
 
@@ -60,18 +62,18 @@ def _last_argmin(x: NDArray, axis: int) -> NDArray:
     return x.shape[axis] - 1 - np.argmin(np.flip(x, axis), axis=axis)
 
 
-#: Functions of windows that find the last of equal elements.
+#: Positions of extremes of windows: of equal elements, the last one.
 LAST = {"argmax": _last_argmax, "argmin": _last_argmin}
 
 
 def reduced(
     func: Callable[..., Any], x: Array, windows: Windows, fill: Any, kwargs: dict[str, Any]
 ) -> Array:
-    """Another reduction, ``func(array, axis=, **kwargs)``, of windows, which are views. Beyond the
-    ends of axes is `fill`.
+    """Reduces windows by ``func(array, axis=, **kwargs)``. Windows are views of a block.
 
-    A function that reduces along its `axis` and nothing else gets some windows at a time. A
-    user-defined function gets all windows of a chunk: its result may depend on all of them.
+    Elements beyond the ends of axes are `fill`. A function that only reduces along `axis` gets some
+    windows at a time. A user-defined function gets all windows of a chunk, because its result may
+    depend on all of them.
     """
     size = math.prod(b + 1 + a for b, a in windows.values())
     axes = tuple(range(-len(windows), 0))
@@ -113,7 +115,7 @@ def _reduced_by(
     dtype: np.dtype[Any],
     options: dict[str, Any],
 ) -> NDArray:
-    """The reduction of each window; of at most `most` windows at a time, or of all at once."""
+    """Reduces each window: at most `most` windows at a time, or all at once if None."""
     sliding: Any = np.lib.stride_tricks.sliding_window_view
     view = sliding(block, tuple(sizes.values()), axis=tuple(sizes))
     axes = tuple(range(-len(sizes), 0))
@@ -128,7 +130,7 @@ def _reduced_by(
 
 
 def tiles(shape: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
-    """Parts of an array, of at most so many elements each: its longest axes are halved."""
+    """Splits a shape into parts of at most `most` elements, by halving the longest axes."""
     lengths = [max(1, n) for n in shape]
     while math.prod(lengths) > most and max(lengths) > 1:
         longest = lengths.index(max(lengths))

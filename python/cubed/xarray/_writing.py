@@ -1,7 +1,8 @@
-"""Writing by Xarray: stores that lazy arrays read are not replaced, and chunks fit the store.
+"""Checks of Xarray's writing: lazy arrays keep the stores that they read, and chunks fit the store.
 
-Xarray refuses chunks that are not equal, and two of them in one chunk of the store, as Dask's tasks
-would write it at the same time. The engine's are made for what they write, so any chunks will do.
+Xarray refuses irregular chunks, and two chunks of an array in one chunk of the store, because two
+tasks of Dask would write it at the same time. Tasks of the engine write whole chunks of the store,
+so arrays may have any chunks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from cubed.xarray._hooks import Arguments
 
 
 def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """to_zarr: Xarray removes or extends what is stored before any values are read."""
+    """Checks to_zarr, because Xarray removes or extends arrays before it reads any values."""
     given = inspect.signature(theirs).bind(*args, **kwargs).arguments
     source: Any = given.get("dataset", given.get("dt"))
     mode, append = given.get("mode"), given.get("append_dim")
@@ -62,7 +63,7 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """to_netcdf: mode="w" empties the file before any values are read."""
+    """Checks to_netcdf, because mode="w" empties the file before any values are read."""
     given = inspect.signature(theirs).bind(*args, **kwargs)
     given.apply_defaults()
     values = given.arguments
@@ -74,7 +75,7 @@ def check_netcdf(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _check_sources(source: Any, url: str, what: str) -> None:
-    """An error if lazy variables of a data set or a tree read what is at a place."""
+    """Raises an error if a lazy variable of a data set or tree reads the place to be replaced."""
     for ds in getattr(source, "subtree", [source]):
         for name, v in ds.variables.items():
             if isinstance(v._data, Array):
@@ -84,7 +85,7 @@ def _check_sources(source: Any, url: str, what: str) -> None:
 
 
 def _check_places(x: Array, url: str, what: str) -> None:
-    """Makes a plan, which compares its places however they are spelled. It is never run."""
+    """Compares the places that x reads with `url`, by a plan that is never run."""
     targets: Any = ((x._x, {"writes": url}),)
     try:
         _core.Plan(targets, max_workers=1, work_dir=tempfile.gettempdir(), **x.spec._limits())
@@ -99,7 +100,7 @@ def _is_path(place: Any) -> bool:
 
 
 def _is_chained(place: str | bytes) -> bool:
-    """Whether a place is a chain of fsspec's, such as ``simplecache::s3://bucket/x``."""
+    """Returns whether a place is a chain of fsspec, such as ``simplecache::s3://bucket/x``."""
     return isinstance(place, str) and "://" in place.partition("::")[2]
 
 
@@ -115,7 +116,7 @@ def _inside(url: str, path: str) -> str:
 def set_variables(
     theirs: Callable[..., Any], store: Any, variables: Mapping[Any, Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Variables of a store, in chunks that fit together with its own."""
+    """Rechunks the variables that are written so that their chunks fit the chunks of the store."""
     fitting = {
         name: _fitting(store, name, v) if isinstance(v._data, Array) and v.ndim else v
         for name, v in variables.items()
@@ -124,8 +125,10 @@ def set_variables(
 
 
 def _fitting(store: Any, name: Any, v: Any) -> Any:
-    """A variable whose chunks are whole numbers of the store's, but for parts of such at the edges
-    of a region; itself if they are.
+    """Returns a variable whose chunks consist of whole chunks of the store.
+
+    At the edges of a region, chunks may cover chunks of the store in part. Returns `v` itself if
+    its chunks fit.
 
     Raises
     ------
@@ -150,8 +153,11 @@ def _fitting(store: Any, name: Any, v: Any) -> Any:
 
 
 def _stored_chunks(there: Any, v: Any) -> tuple[int, ...] | None:
-    """What a store writes at once along each axis, if that is known: of an array that exists, or as
-    the variable's encoding asks for. Others are Xarray's to refuse."""
+    """Returns the lengths of the stored chunks or shards, or None if they are not known.
+
+    They are the chunks of an existing array, or those in the variable's encoding. Xarray refuses
+    invalid encodings.
+    """
     if there is not None:
         return tuple(there.chunks if getattr(there, "shards", None) is None else there.shards)
     sizes = v.encoding.get("shards") or v.encoding.get("chunks")
@@ -163,7 +169,7 @@ def _stored_chunks(there: Any, v: Any) -> tuple[int, ...] | None:
 
 
 def _begin(store: Any, name: Any, dim: Any, length: int, unit: int, extent: int) -> int:
-    """Where a variable's elements go along an axis of an array that exists."""
+    """Returns the position along an axis of an existing array where a variable is written."""
     if store._append_dim == dim:
         return extent
     begin = ((store._write_region or {}).get(dim, slice(None)).start) or 0
@@ -180,7 +186,10 @@ def _begin(store: Any, name: Any, dim: Any, length: int, unit: int, extent: int)
 
 
 def _fits(lengths: tuple[int, ...], unit: int, begin: int, alone: bool) -> bool:
-    """Whether chunks are whole numbers of the store's, or where these follow from them, equal."""
+    """Returns whether chunks consist of whole chunks of the store.
+
+    If `alone`, the store's chunks will be made from them, so they must be equal.
+    """
     if alone:
         return all(n == unit for n in lengths[:-1])
     inner = all(n % unit == 0 for n in lengths[1:-1])
