@@ -17,7 +17,7 @@ extern "C" {
 
 /* Edges of cells between corners of different longitudes. */
 typedef enum cubed_cell_edges {
-    CUBED_EDGES_GREAT_CIRCLES, /* the shortest lines, as CDO has them */
+    CUBED_EDGES_GREAT_CIRCLES, /* great circles, the shortest lines, as in CDO */
     CUBED_EDGES_LATITUDES      /* circles of latitude */
 } cubed_cell_edges;
 

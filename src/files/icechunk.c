@@ -50,7 +50,7 @@ typedef struct repository {
     cb_flat snapshot;
     node *nodes; /* by path, where '/' sorts first */
     uint32_t n;
-    /* Requires the file's lock: */
+    /* The caller must hold the file's lock to access the members below. */
     manifest *manifests;
     int nmanifests, capmanifests;
     cb_linked linked;

@@ -197,7 +197,7 @@ cubed_status cubed_weights_from_links(cubed_context *ctx, const cubed_weights_sh
     cubed_status st = starts && link ? CUBED_OK : no_memory(n, err);
     if (st != CUBED_OK) goto out;
     CB_GO(check_links(b.w, n, rows, columns, values, err));
-    /* Counts, then positions one entry ahead, which become the starts while links are placed. */
+    /* Counting sort by rows: counts become positions, stored one entry late. Placing the links advances them to the starts. */
     for (int64_t i = 0; i < n; i++) starts[rows[i] + 2]++;
     for (size_t r = 2; r < nstarts; r++) starts[r] += starts[r - 1];
     for (int64_t i = 0; i < n; i++) link[starts[rows[i] + 1]++] = i;

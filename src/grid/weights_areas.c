@@ -47,7 +47,7 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     for (int64_t i = 0; s && i < n; i++) {
         double lo = fmin(bounds[2 * i], bounds[2 * i + 1]);
         double hi = fmax(bounds[2 * i], bounds[2 * i + 1]);
-        if (!sines) { /* a turn that begins from 0 on */
+        if (!sines) { /* move by whole turns, so that it begins in 0 to 360 degrees */
             const double turns = 360 * floor(lo / 360);
             lo -= turns;
             hi -= turns;

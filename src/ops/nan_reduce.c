@@ -7,14 +7,14 @@
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
-/* A number of a type. */
+/* Makes a number of this type. */
 static cubed_array *constant(cb_steps *s, cubed_dtype dtype, double value)
 {
     cubed_array *out = NULL;
     return cb_step(s, cb_op_scalar(s->ctx, dtype, value, &out, s->err), &out);
 }
 
-/* Both parts of a complex number, or a real number. */
+/* Makes a complex number whose parts are both `value`, or a real number. */
 static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
 {
     cubed_scalar v;

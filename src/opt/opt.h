@@ -95,7 +95,7 @@ static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
     return p->allowed_mem > kept ? p->allowed_mem - kept : 0;
 }
 
-/* Memory that a worker needs for this stage together with others: libraries may need their maximum in another stage. */
+/* Memory that a worker needs for a stage. For libraries, the maximum of all stages counts, because they may keep it. */
 static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
 {
     return cb_sat_add(need.arena, cb_max_size(need.library, p->making.library_mem));

@@ -82,7 +82,7 @@ typedef struct cb_rechunk_in {
 
 #define CB_RECHUNK_BETA      ((size_t)1 << 20)
 #define CB_RECHUNK_BANDWIDTH CUBED_ASSUMED_BANDWIDTH
-/* Requests of CB_RECHUNK_BETA bytes spend a tenth of the time that their bytes take. */
+/* Latency of a request. For a request of CB_RECHUNK_BETA bytes, it is a tenth of the time that transferring the bytes takes. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
 /* Bytes are those of decoded chunks as stored: whole chunks, except the clipped last chunks of intermediates. */

@@ -30,11 +30,11 @@ typedef enum cb_kind_is {
 /* The cost of an element (exec/plan/costs.c). */
 typedef enum cb_kind_cost {
     CB_COST_CHEAP, /* negligible */
-    CB_COST_OP,    /* cost of its op */
+    CB_COST_OP,    /* cost of the node's operation */
     CB_COST_REDUCE,
     CB_COST_SCAN,
     CB_COST_PASS, /* one pass over the elements */
-    CB_COST_CALL, /* cost of its function */
+    CB_COST_CALL, /* cost of the node's block function */
     CB_COSTS
 } cb_kind_cost;
 

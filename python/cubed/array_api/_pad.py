@@ -25,19 +25,19 @@ def pad(
     stat_length: Any = None,
     reflect_type: str = "even",
 ) -> Array:
-    """x with elements around it.
+    """Adds elements before and after the axes of an array.
 
     Parameters
     ----------
     x : Array
         Input array.
     pad_width : int, pair or sequence of pairs
-        How many: a number, (before, after), or a pair for each axis.
+        Number of elements to add: a number, (before, after), or a pair for each axis.
     mode : str, default "constant"
-        What they are: ``"constant"`` or ``"empty"`` (zeros); the nearest (``"edge"``); those of
-        the array, mirrored about its last element (``"reflect"``) or behind it (``"symmetric"``),
-        or from its other end (``"wrap"``); its ``"maximum"``, ``"mean"``, ``"median"`` or
-        ``"minimum"`` along the axis; a ``"linear_ramp"`` to `end_values`.
+        How they are computed: ``"constant"`` or ``"empty"`` (zeros); the nearest (``"edge"``);
+        those of the array, mirrored about its last element (``"reflect"``) or behind it
+        (``"symmetric"``), or from its other end (``"wrap"``); its ``"maximum"``, ``"mean"``,
+        ``"median"`` or ``"minimum"`` along the axis; a ``"linear_ramp"`` to `end_values`.
     constant_values, end_values : scalar, pair or sequence of pairs, default 0
         A number, (before, after), or a pair for each axis.
     chunks : int, tuple, str or None

@@ -20,7 +20,7 @@ from cubed.array_api._operations import *  # noqa: F403
 from cubed.array_api.data_type_functions import result_type
 from cubed.io._create import as_lazy
 
-if not TYPE_CHECKING:  # type checkers take what is imported by *, and do not follow this
+if not TYPE_CHECKING:  # type checkers use the names imported by *
     __all__ = [*_operations.__all__, "clip", "imag", "real", "round"]
 
 

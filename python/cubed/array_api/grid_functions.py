@@ -385,8 +385,9 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 @computes_first
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Vectors of positions, each along an axis of its own of one grid. A mask is its positions,
-    which are counted now.
+    """Shapes vectors of positions so that they broadcast to a grid, each along another axis.
+
+    A mask stands for the positions of its true elements, which are counted now.
 
     Parameters
     ----------

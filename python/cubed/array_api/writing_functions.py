@@ -319,7 +319,7 @@ def _places(x: Array) -> Array:
 
 
 def _cycled(values: Array, at: Array) -> Array:
-    """Elements of a vector at positions, as if the vector were repeated endlessly."""
+    """Returns elements of a vector at positions, as if the vector were repeated without end."""
     return values if values.size == 1 else values[at % values.size]
 
 

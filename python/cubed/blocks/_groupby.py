@@ -483,8 +483,8 @@ def _joined(
 
 
 def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:
-    """Numbers that differ also where the elements do along some axes."""
-    # Positions in C order of those axes alone; views of a counter.
+    """Makes group numbers that also differ between positions along the kept axes."""
+    # A counter of the positions along the kept axes, in C order.
     shape = [codes.shape[d] if d in kept else 1 for d in range(codes.ndim)]
     chunks = [min(c, n) for c, n in zip(codes._x.chunks, shape, strict=True)]
     number = codes._like(_core.index(shape, [max(1, c) for c in chunks], 0))

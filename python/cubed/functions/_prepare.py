@@ -65,7 +65,7 @@ def triangle_of(name: str, x: Any, k: int) -> Array:
 
 
 def each_of(name: str, arrays: Sequence[Any]) -> tuple[Array, ...]:
-    """An array for each array."""
+    """Calls a function that returns one array for each array it gets."""
     given = [as_lazy(a) for a in arrays]
     made = _core.call(name, [a._x for a in given])
     return tuple(a._like(x) for a, x in zip(given, made, strict=True))

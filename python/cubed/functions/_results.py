@@ -42,7 +42,7 @@ class LUResult(NamedTuple):
 
 
 class QRResult(NamedTuple):
-    """Orthonormal columns, and an upper triangle."""
+    """Result of a QR decomposition: orthonormal columns, and an upper triangular matrix."""
 
     Q: Array
     R: Array

@@ -74,7 +74,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
 
 
 def _says_nothing(name: str, value: Any) -> bool:
-    """Whether a parameter of a ufunc changes nothing here."""
+    """Returns whether the value of a ufunc's parameter has no effect here."""
     if name == "where":
         return value is True or value is NO_VALUE
     if name in ("dtype", "out", "signature"):

@@ -26,8 +26,8 @@ typedef struct cb_lower_request {
     const cb_lower_root *roots; /* one per result of the program */
     int nroots;
     bool load_roots; /* load stored roots instead of computing them in this stage */
-    /* Reductions that are loaded from this stage's states, by number in this list. It must contain every reduction below
-     * the roots that is not stored; a body has none. */
+    /* Reductions whose results are loaded from the states of this stage. The code refers to them by their index here. The
+     * list must contain every reduction below the roots that is not stored. It is empty for a body. */
     const int *reduce_nodes;
     int nreductions;
 } cb_lower_request;

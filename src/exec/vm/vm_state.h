@@ -55,7 +55,7 @@ typedef struct vm_instr {
     void *dst;
     size_t size; /* of an element of the result */
     uint16_t arg[3];
-    uint16_t value;  /* number of its result */
+    uint16_t value;  /* number of the instruction's result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */
 } vm_instr;
 

@@ -7,7 +7,7 @@
 
 /* The place of a target. A target that is a region of an existing array only has a store. */
 typedef struct target_io {
-    cubed_store *store;     /* of the URL */
+    cubed_store *store;     /* store at the target's URL */
     cb_claim claim, before; /* current claim, and the one before the array took its place */
     bool claimed;           /* by this process */
     bool begun;             /* by another process of this run */
