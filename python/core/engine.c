@@ -224,7 +224,7 @@ core_engine core_engine_of(core_state *s, const char *name, PyObject *object)
 {
     core_engine e = {.state = s, .object = object};
     for (core_added *a = s->added; a; a = a->next) {
-        if (strcmp(a->name, name) == 0) e.vt = &a->vt;
+        if (name && strcmp(a->name, name) == 0) e.vt = &a->vt;
     }
     return e;
 }

@@ -850,11 +850,12 @@ static PyMethodDef methods[] = {
     {"record", plan_record, METH_NOARGS, "record() -> None"},
     {"chart", plan_chart, METH_VARARGS, "chart(name: Chart, /) -> str"},
     {"report", plan_report, METH_VARARGS, "report(executor: str, error: str | None, /) -> str"},
-    {"run", core_run_plan, METH_VARARGS,
-     "run(results: tuple[Any, ...], executor: str | None, retries: int, backups: bool, "
-     "task_timeout_ms: int, resume: bool, keep: int, silence: int, take_over: bool, "
-     "worker_command: tuple[str, ...], engine: "
-     "object, callback: Callable[[dict[str, Any]], object] | None, /) -> dict[str, Any]"},
+    {"run", (PyCFunction)(void (*)(void))core_run_plan, METH_VARARGS | METH_KEYWORDS,
+     "run(results: tuple[Any, ...], executor: str | None, *, retries: int = ..., "
+     "backups: bool = ..., task_timeout_ms: int = ..., resume: bool = ..., keep: int = ..., "
+     "silence: int = ..., take_over: bool = ..., command: tuple[str, ...] = ..., "
+     "engine: object = ..., callback: Callable[[dict[str, Any]], object] | None = ...) "
+     "-> dict[str, Any]"},
     {"last_run", core_last_run, METH_NOARGS, "last_run() -> dict[str, Any]"},
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},

@@ -17,7 +17,7 @@ typedef struct core_plan {
 } core_plan;
 
 /* The method "run". */
-PyObject *core_run_plan(PyObject *self, PyObject *args);
+PyObject *core_run_plan(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *core_last_run(PyObject *self, PyObject *args);
 
 #endif

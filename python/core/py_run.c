@@ -238,21 +238,24 @@ PyObject *core_last_run(PyObject *object, PyObject *args)
     return stats_dict(&((core_plan *)object)->stats);
 }
 
-/* Plan.run(results, executor, retries, backups, task_timeout_ms, resume, keep, silence, take_over, worker_command, engine,
- * callback) -> dict of statistics */
-PyObject *core_run_plan(PyObject *object, PyObject *args)
+/* Plan.run(results, executor, *, ...) -> dict of statistics */
+PyObject *core_run_plan(PyObject *object, PyObject *args, PyObject *kwargs)
 {
+    static char *names[] = {"results", "executor", "retries", "backups",   "task_timeout_ms",
+                            "resume",  "keep",     "silence", "take_over", "command",
+                            "engine",  "callback", NULL};
     core_plan *self = (core_plan *)object;
-    PyObject *results, *command, *callback, *answer = NULL;
-    PyObject *engine_object;
-    int resume, backups, take_over;
+    PyObject *results, *command = NULL, *callback = Py_None, *answer = NULL;
+    PyObject *engine_object = Py_None;
+    int resume = 0, backups = 0, take_over = 0;
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTuple(args, "O!zipIpIIpO!OO", &PyTuple_Type, &results, &c.options.executor,
-                          &c.options.retries, &backups, &c.options.task_timeout_ms, &resume,
-                          &c.options.keep, &c.options.silence_seconds, &take_over, &PyTuple_Type,
-                          &command, &engine_object, &callback))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!z|$ipIpIIpO!OO", names, &PyTuple_Type,
+                                     &results, &c.options.executor, &c.options.retries, &backups,
+                                     &c.options.task_timeout_ms, &resume, &c.options.keep,
+                                     &c.options.silence_seconds, &take_over, &PyTuple_Type,
+                                     &command, &engine_object, &callback))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)
@@ -260,11 +263,11 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     c.options.resume = resume;
     c.options.take_over = take_over;
     c.options.backups = backups;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(command) && i < 8; i++) {
+    for (Py_ssize_t i = 0; command && i < PyTuple_Size(command) && i < 8; i++) {
         words[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(command, i), NULL);
         if (!words[i]) return NULL;
     }
-    c.options.worker_command = words;
+    if (command) c.options.worker_command = words;
     if (self->running) {
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;

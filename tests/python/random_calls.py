@@ -106,7 +106,7 @@ class Caller:
         self.words = self.find_words()
         self.annotations = self.find_annotations()
         self.log = os.open("last-call", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        self.counts = {"returned": 0, "raised": 0}
+        self.counts = {"returned": 0, "raised": 0, "runs": 0}
         self.slowest = (0.0, b"")
         for shape in ((), (0,), (5,), (3, 4), (2, 0, 3), (4, 4), (2, 3, 4)):
             self.keep(core.full("float64", shape, None, 1.5))
@@ -343,12 +343,16 @@ class Caller:
         r = self.rng
         plan = r.choice(self.plans)
         if not self.small(plan):
-            return plan.info, ()
+            return plan.info, (), {}
         results = tuple(np.empty(r.choice([0, 8, 40, 96]), np.uint8) for _ in range(r.randrange(3)))
         executor = r.choice(["threads", "single-threaded", None, self.text()])
-        # Without a program for workers: nobody knows what would be started.
-        callback = functools.partial(self.heard, r.random() < 0.1) if r.random() < 0.3 else None
-        return plan.run, [results, executor, r.choice([0, 1, -1]), False, 0, (), callback]
+        options = {"retries": r.choice([0, 1, -1]), "resume": False, "take_over": False}
+        if r.random() < 0.3:
+            options["callback"] = functools.partial(self.heard, r.random() < 0.1)
+        if r.random() < 0.2:  # without a command for workers, which would be any program
+            keys = "keep silence task_timeout_ms engine x"
+            options[r.choice(keys.split())] = self.anything()
+        return plan.run, (results, executor), options
 
     @staticmethod
     def heard(fails: bool, event: dict) -> None:
@@ -367,7 +371,7 @@ class Caller:
         item = 64 if "U" in a.dtype or "S" in a.dtype or "bytes" in a.dtype else 16
         need = plan.info().get("result_bytes", size * item)
         memory = np.empty(max(need, size * item), np.uint8)
-        return plan.run, ((memory,), "single-threaded", 0, False, 0, (), None)
+        return plan.run, ((memory,), "single-threaded")
 
     @staticmethod
     def chunk_counts(a) -> list[int]:
@@ -395,8 +399,7 @@ class Caller:
                 kwargs[r.choice(keys.split())] = self.anything()
             return "Plan", self.core.Plan, args, kwargs
         if kind < 0.91:
-            name, (function, args) = "Plan.run", self.run_plan()
-            return name, function, args, {}
+            return "Plan.run", *self.run_plan()
         if kind < 0.95:
             name, (function, args) = "compute", self.compute()
             return name, function, args, {}
@@ -430,6 +433,7 @@ class Caller:
                     raise
             else:
                 self.counts["returned"] += 1
+                self.counts["runs"] += getattr(function, "__name__", "") == "run"
                 self.keep(result)
             self.slowest = max(self.slowest, (time.perf_counter() - before, text))
 

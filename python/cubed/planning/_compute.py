@@ -446,16 +446,16 @@ class Plan(PlanTotals):
                 stats = plan.run(
                     () if stored else buffers,
                     e.address,
-                    e.retries,
-                    e.use_backups,
-                    e.task_timeout_ms,
-                    bool(resume),
-                    self._kept(resume),
-                    e.silence,
-                    options.take_over,
-                    command,
-                    engine,
-                    on_event,
+                    retries=e.retries,
+                    backups=e.use_backups,
+                    task_timeout_ms=e.task_timeout_ms,
+                    resume=bool(resume),
+                    keep=self._kept(resume),
+                    silence=e.silence,
+                    take_over=options.take_over,
+                    command=command,
+                    engine=engine,
+                    callback=on_event,
                 )
                 if stored:
                     stored.fetch(buffers, self)
@@ -749,9 +749,15 @@ def compute(
     check_arrays(arrays)
     _check_may_compute()
     options = RunOptions(
-        executor, callbacks, optimize_graph, optimize_function, resume, take_over,
-        compile_function, kwargs,
-    )  # fmt: skip
+        executor=executor,
+        callbacks=callbacks,
+        optimize_graph=optimize_graph,
+        optimize_function=optimize_function,
+        resume=resume,
+        take_over=take_over,
+        compile_function=compile_function,
+        more=kwargs,
+    )
     waiting = lazy_writes(arrays)
     if waiting:
         others = [a for a in arrays if a._stored is None]
@@ -808,4 +814,5 @@ def load_plan(
     >>> cubed.from_zarr("sums.zarr").compute()
     array([4., 4., 4., 4.])
     """
-    return Plan._of_saved(data, RunOptions(executor, more=kwargs).executor_for(None), allow_code)
+    options = RunOptions(executor=executor, more=kwargs)
+    return Plan._of_saved(data, options.executor_for(None), allow_code)

@@ -48,7 +48,7 @@ class StoredResults:
         """Reads the results, within the plan's memory."""
         for url, buffer in zip(self._urls, buffers, strict=True):
             read = _core.Plan(((_core.open(url), None),), max_workers=1, **plan.spec._limits())
-            read.run((buffer,), "threads", 2, False, 0, False, 0, 0, False, (), None, None)
+            read.run((buffer,), "threads")
 
     def remove(self) -> None:
         """Removes stored results; complete ones that a killed driver left stay for resumption."""

@@ -158,7 +158,7 @@ def test_what_differs_is_shown_and_written(tables):
         ("include/cubed/ops.def", ' "Sine of', '\n "Sine of', "ops.def is not one line"),
         ("python/core/py_functions.c", '"result_type(a', '"type(a', "the row of result_type has"),
         ("python/core/py_functions.c", 'b: str, /) -> str | None"', 'b: str, /)"', "is no sig"),
-        ("python/core/py_functions.c", "b: str, /) -> str", "b=1, /) -> str", "by pos"),
+        ("python/core/py_functions.c", "b: str, /) -> str", "b=1, /) -> str", "by name"),
         ("python/core/py_array.c", '"dump() -> bytes"', "NULL", "not every row of a table"),
         (
             "python/core/py_array.c",

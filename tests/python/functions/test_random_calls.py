@@ -21,5 +21,5 @@ def test_calls_return_or_raise(seed, tmp_path):
     )
     last = (tmp_path / "last-call").read_text(errors="replace")[:500]
     assert done.returncode == 0, f"{last}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    returned, raised = (int(w.strip("},")) for w in done.stdout.split()[1:4:2])
-    assert returned > 1000 and raised > 1000
+    returned, raised, runs = (int(w.strip("},")) for w in done.stdout.split()[1:6:2])
+    assert returned > 1000 and raised > 1000 and runs > 10
