@@ -26,6 +26,8 @@ from read_catalogue import Function, Param
 WIDTH = 100
 #: The most choices that are the type of a parameter in a docstring.
 MOST_LISTED = 7
+#: The most characters of such a type, with which the line of a parameter has room.
+LISTED_WIDTH = 80
 SLOTS = 1024
 
 HEADER = '''\
@@ -189,6 +191,11 @@ def fill(text: str, indent: int, used: int = 0) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
+def is_listed_below(p: Param) -> bool:
+    """Whether choices are too many, or too long, for the type."""
+    return len(p.choices) > MOST_LISTED or sum(len(c) + 4 for c in p.choices) > LISTED_WIDTH
+
+
 def type_of(p: Param) -> tuple[str, str]:
     if p.accepts not in TYPES:
         raise SystemExit(f"tools/generate: {p.name} accepts {sorted(p.accepts)}: add it to TYPES")
@@ -197,7 +204,7 @@ def type_of(p: Param) -> tuple[str, str]:
         return "Shape | None", "int, tuple of int or None"
     if p.accepts == {"ARRAY"} and p.flags & {"POSITION_ONLY", "LIKE"} == {"POSITION_ONLY"}:
         annotation, said = "Array", "Array"
-    if len(p.choices) > MOST_LISTED and not said:
+    if is_listed_below(p) and not said:
         said = "str"
     elif p.choices and not said:
         said = "{" + ", ".join(f'"{c}"' for c in p.choices) + "}"
@@ -206,8 +213,8 @@ def type_of(p: Param) -> tuple[str, str]:
 
 
 def listed(p: Param) -> str:
-    """Choices that are too many for the type."""
-    if len(p.choices) <= MOST_LISTED:
+    """Choices that are not in the type."""
+    if not is_listed_below(p):
         return ""
     return " One of " + ", ".join(f'``"{c}"``' for c in p.choices) + "."
 

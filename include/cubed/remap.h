@@ -89,6 +89,9 @@ typedef enum cubed_remap_method {
     CUBED_REMAP_BILINEAR, /* from the four centres around a point, in longitude and latitude */
     CUBED_REMAP_DISTANCE, /* means of the nearest centres, weighted by the inverse of the distance */
     CUBED_REMAP_CONSERVATIVE, /* means over the areas that cells share */
+    CUBED_REMAP_BICUBIC, /* from 16 centres around a point, by cubic polynomials in longitude and latitude */
+    CUBED_REMAP_CONSERVATIVE2, /* the same areas, with a gradient inside each cell of the source */
+    CUBED_REMAP_LARGEST, /* the value that has the largest part of a cell's area, such as a class */
     CUBED_REMAP_METHODS
 } cubed_remap_method;
 
@@ -113,7 +116,8 @@ typedef struct cubed_weights cubed_weights;
  * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source
  * that goes around the earth they are those of the four nearest centres by inverse distance along the earth, as in CDO.
  * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO.
- * Conservative weights need the bounds of both grids. Edges are parts of great circles, except those of cells between two
+ * Bicubic weights are as bilinear ones, and may be negative.
+ * Conservative weights need the bounds of both grids; those of second order also regular grids. Edges are parts of great circles, except those of cells between two
  * latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO. Cells are convex.
  *
  * options  NULL: the defaults
@@ -172,20 +176,23 @@ typedef struct cubed_remap_options {
      * cell makes all cells NaN that it has a weight for. */
     bool skipna;
     /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is NaN
-     * in any case. */
+     * in any case, and so is one with a negative weight if any of its values is missing. */
     double na_threshold;
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
+    /* Copies the value whose weights have the largest sum in a cell, the first of several, as weights of CUBED_REMAP_LARGEST
+     * do. */
+    bool largest;
 } cubed_remap_options;
 #define CUBED_REMAP_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(cubed_remap_options), true, 1.0, 0                                                  \
+        sizeof(cubed_remap_options), true, 1.0, 0, false                                           \
     }
 
 /* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other
  * axes keep their extents. Stored.
  *
  * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools; nearest values
- * keep the type of x, whatever it is, if all cells of the target have one. The source is read in bands of the target's
+ * keep the type of x, whatever it is, if all cells of the target have one; so do the largest parts of numbers and times. The source is read in bands of the target's
  * first dimension if a plane is larger than a quarter of the task's memory. The array holds a reference to the weights.
  *
  * options  NULL: the defaults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -272,10 +272,10 @@ class Weights:
                 f"remap: x has the shape {given.shape}, expected {self.source_shape} along the last"
                 " axes, as the weights have it"
             )
-        nearest = self.method == "nearest"
         return apply_weights(
             given, self.rows, self.columns, self.weights, self.target_shape,
-            ndim=n, nearest=nearest, skipna=skipna, na_threshold=na_threshold,
+            ndim=n, nearest=self.method == "nearest", largest=self.method == "largest",
+            skipna=skipna, na_threshold=na_threshold,
         )  # fmt: skip
 
     def to_dataset(self) -> Any:
@@ -318,7 +318,7 @@ class Weights:
         attrs = {
             "title": "Cubed remapping",
             "conventions": "SCRIP",
-            "normalization": "fracarea" if self.method == "conservative" else "none",
+            "normalization": "fracarea" if self.method in _BY_AREA else "none",
             "map_method": _MAP_METHODS.get(self.method, self.method),
             "source_grid": _grid_type(self.source),
             "dest_grid": _grid_type(self.target),
@@ -342,12 +342,17 @@ def _grid_type(g: Grid | None) -> str:
     return "lonlat" if g.lat.ndim == 1 else "curvilinear"
 
 
+_BY_AREA = ("conservative", "conservative2", "largest")
+
 #: Names of methods in files of CDO, by which it chooses how to read them.
 _MAP_METHODS = {
     "bilinear": "Bilinear remapping",
     "nearest": "Nearest neighbor",
     "distance": "Distance weighted avg of nearest neighbors",
     "conservative": "Conservative remapping using clipping on sphere",
+    "bicubic": "Bilinear remapping",  # CDO's own bicubic weights multiply gradients
+    "conservative2": "Conservative remapping using clipping on sphere",
+    "largest": "Largest area fraction",
 }
 
 
@@ -367,8 +372,8 @@ def make_weights(
         As for :func:`grid`.
     target : str, path, Dataset, DataArray, Grid or sequence of array_like
         As for :func:`grid`.
-    method : {"bilinear", "nearest", "distance", "conservative"}, default "bilinear"
-        See :func:`remap`.
+    method : str, default "bilinear"
+        One of those of :func:`remap`.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
     spec : Spec or None
@@ -401,11 +406,7 @@ def make_weights(
     """
     a, b = grid(source), grid(target)
     if method not in _MAP_METHODS:
-        later = ("bicubic", "conservative2", "largest")
-        more = "; the library does not have this method yet" if method in later else ""
-        raise ValueError(
-            f"remap: method is {method!r}, expected one of {', '.join(_MAP_METHODS)}{more}"
-        )
+        raise ValueError(f"remap: method is {method!r}, expected one of {', '.join(_MAP_METHODS)}")
     rows, columns, weights = (
         to_numpy(v)
         for v in remap_weights(
@@ -527,17 +528,25 @@ def remap(
         The new grid: a name such as ``"r360x180"``, ``"global_0.25"`` or ``"n80"``, a grid
         description file, a file or object with the grid, or latitudes and longitudes. See
         :func:`cubed.remapping.grid`. None: that of `weights`.
-    method : {"bilinear", "nearest", "distance", "conservative"}, default "bilinear"
-        Between the four centres around a point; the value of the nearest centre; a mean of the
-        nearest centres by inverse distance; or a mean over the areas that cells share (of first
-        order), which keeps integrals.
+    method : str, default "bilinear"
+        One of the following.
+
+        - ``"bilinear"``: between the four centres around a point.
+        - ``"bicubic"``: between the 16 centres around a point, by cubic polynomials.
+        - ``"nearest"``: the value of the nearest centre.
+        - ``"distance"``: a mean of the nearest centres by inverse distance.
+        - ``"conservative"``: a mean over the areas that cells share, which keeps integrals.
+        - ``"conservative2"``: the same of second order, with a gradient inside each cell.
+        - ``"largest"``: the value that has the largest part of the cell's area, such as a class.
+
+        A missing value makes a cell of the second and sixth method missing.
     lat : array_like or None
         Latitudes of an array without coordinates, in degrees: an axis, or one for each cell.
     lon : array_like or None
         Longitudes in the same way.
     weights : Weights, str, path, Dataset or None
         Weights of :func:`cubed.remapping.make_weights`, or of a file of CDO, ESMF or xESMF, instead
-        of those of `method`.
+        of those of `method`. With a file, the methods ``"nearest"`` and ``"largest"`` copy values.
     skipna : bool, default True
         Whether NaN is left out, and the other weights of a cell are scaled instead.
     na_threshold : float, default 1.0
@@ -582,7 +591,7 @@ def remap(
         return _remap_labelled(x, goal, method, weights, skipna, na_threshold, neighbours)
     given = as_lazy(x)
     if weights is not None:
-        used = _weights_of(weights, None, goal)
+        used = _weights_of(weights, None, goal, method)
     elif lat is None or lon is None:
         raise ValueError("remap: an array has no coordinates: pass lat and lon")
     else:
@@ -601,14 +610,16 @@ def _grid_beside(shape: tuple[int, ...], lat: Any, lon: Any) -> Grid:
     return Grid(lats, lons, unstructured=cells)
 
 
-def _weights_of(weights: Any, source: Grid | None, target: Grid | None) -> Weights:
+def _weights_of(weights: Any, source: Grid | None, target: Grid | None, method: str) -> Weights:
     if isinstance(weights, Weights):
         return weights
-    return open_weights(
+    opened = open_weights(
         weights,
         None if source is None else source.shape,
         None if target is None else target.shape,
     )
+    # Files of these methods do not say that values are copied.
+    return replace(opened, method=method) if method in ("nearest", "largest") else opened
 
 
 def _remap_labelled(
@@ -625,7 +636,7 @@ def _remap_labelled(
     if weights is None:
         used = make_weights(source, goal, method, neighbours=neighbours, spec=_spec_of(x))
     else:
-        used = _weights_of(weights, source, goal)
+        used = _weights_of(weights, source, goal, method)
     goal = goal or used.target
     if goal is None:
         raise ValueError("remap: the weights do not say coordinates of the target: pass target")

@@ -28,7 +28,7 @@ typedef struct remapping {
     cubed_remap_options o;
     int outer;              /* axes of x before its grid */
     int64_t across, beyond; /* cells in a row of the source, and of the target */
-    bool copies;
+    int copies;             /* as cb_remap_params.copies */
 } remapping;
 
 static cubed_status check_grid(const cubed_array *x, const cubed_weights *w, cubed_error *err)
@@ -229,8 +229,12 @@ cubed_status cubed_remap(cubed_array *x, cubed_weights *weights, const cubed_rem
         return cb_fail(err, CUBED_E_ARG, "remap: na_threshold is %g, expected 0 to 1",
                        r.o.na_threshold);
     CB_TRY(check_grid(x, weights, err));
-    r.copies = weights->nearest && weights->full;
-    if (!r.copies) CB_TRY(sum_dtype(x, &dtype, err));
+    const bool largest = weights->largest || r.o.largest;
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    const bool is_whole =
+        kind == CUBED_KIND_BOOL || kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
+    r.copies = largest ? 2 : weights->nearest && weights->full;
+    if (largest ? !is_whole || !weights->full : !r.copies) CB_TRY(sum_dtype(x, &dtype, err));
     r.outer = x->node.grid->ndim - g->source_ndim;
     r.across = g->source_ndim == 2 ? g->source[1] : 1;
     r.beyond = g->target_ndim == 2 ? g->target[1] : 1;
@@ -240,7 +244,7 @@ cubed_status cubed_remap(cubed_array *x, cubed_weights *weights, const cubed_rem
     const int n = choose_bands(&r, bands);
     for (int i = 0; i < n; i++) parts[i] = make_band(&s, &r, &bands[i]);
     cubed_array *y = cb_step_concat(&s, parts, n, r.outer);
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT && !r.copies)
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT && r.copies != 1)
         y = cb_step_cast(&s, y, x->node.dtype);
     return cb_steps_end(&s, y, out);
 }

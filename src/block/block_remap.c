@@ -34,6 +34,85 @@ static bool is_enough(double all, double present, double na_threshold)
 #define TAG f8
 #include "block/block_remap.inc.h"
 
+/* --- The largest part --------------------------------------------------------------------------------- */
+
+/* Element i of a plane as bits. Zeros are equal; *missing says NaN. */
+static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *missing)
+{
+    const size_t size = cubed_dtype_size(dtype);
+    uint64_t bits = 0;
+    *missing = false;
+    if (dtype == CUBED_FLOAT32) {
+        const float v = ((const float *)plane)[i];
+        *missing = isnan(v);
+        if (v == 0) return 0;
+    } else if (dtype == CUBED_FLOAT64) {
+        const double v = ((const double *)plane)[i];
+        *missing = isnan(v);
+        if (v == 0) return 0;
+    }
+    memcpy(&bits, (const char *)plane + (size_t)i * size, size);
+    return bits;
+}
+
+/* Returns the link of row r whose value has the largest sum of weights, the first of equal ones; -1 if the cell is missing. */
+static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane, int64_t r)
+{
+    const int64_t first = m->starts[r], end = m->starts[r + 1];
+    int64_t best = -1;
+    double most = 0, all = 0, present = 0;
+    bool missing = false, before, is_nan;
+    for (int64_t k = first; k < end; k++) all += m->value[k];
+    for (int64_t k = first; k < end; k++) {
+        const uint64_t own = bits_of(dtype, plane, m->column[k], &is_nan);
+        double sum = 0;
+        if (is_nan) {
+            missing = true;
+            continue;
+        }
+        present += m->value[k];
+        before = false;
+        for (int64_t i = first; i < end && !before; i++) {
+            if (bits_of(dtype, plane, m->column[i], &is_nan) != own || is_nan) continue;
+            before = i < k;
+            sum += m->value[i];
+        }
+        if (before || !(sum > most + 1e-12 * fabs(all))) continue;
+        most = sum;
+        best = k;
+    }
+    if (missing && !(m->skipna && is_enough(all, present, m->na_threshold))) return -1;
+    return best;
+}
+
+static cubed_status copy_largest(const cubed_block_call *call, const matrix *m, int64_t planes,
+                                 cubed_error *err)
+{
+    const cubed_dtype dtype = call->in[0].dtype;
+    const size_t size = cubed_dtype_size(dtype);
+    const float nan4 = NAN;
+    const double nan8 = NAN;
+    for (int64_t p = 0; p < planes; p++) {
+        const char *from = (const char *)call->in[0].data + (size_t)(p * m->cells) * size;
+        char *to = (char *)call->out[0].data + (size_t)(p * m->rows) * size;
+        for (int64_t r = 0; r < m->rows; r++) {
+            if (r % ROWS == 0 && cubed_block_cancelled(call)) return CUBED_OK;
+            const int64_t k = largest_of(m, dtype, from, r);
+            if (k >= 0)
+                memcpy(to + (size_t)r * size, from + (size_t)m->column[k] * size, size);
+            else if (dtype == CUBED_FLOAT32 || dtype == CUBED_FLOAT64)
+                memcpy(to + (size_t)r * size,
+                       dtype == CUBED_FLOAT32 ? (const void *)&nan4 : (const void *)&nan8, size);
+            else
+                return cb_fail(err, CUBED_E_ARG,
+                               "weights: row %" PRId64 " has no positive weight, expected one", r);
+        }
+    }
+    return CUBED_OK;
+}
+
+/* --- The function ------------------------------------------------------------------------------------- */
+
 /* Product of the last n extents; -1 if it overflows. */
 static int64_t last_extents(const cubed_block *b, int n)
 {
@@ -57,8 +136,10 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         return cb_fail(err, CUBED_E_FORMAT, "%d of %d axes become %d of %d", (int)p->from, x->ndim,
                        (int)p->to, y->ndim);
     const bool sums = x->dtype == CUBED_FLOAT32 || x->dtype == CUBED_FLOAT64;
-    if (x->dtype != y->dtype || !(sums || p->copies) || starts->dtype != CUBED_INT64 ||
-        column->dtype != CUBED_INT32 || value->dtype != CUBED_FLOAT64)
+    if (x->dtype != y->dtype || !(sums || p->copies) ||
+        (p->copies == 2 && cubed_dtype_size(x->dtype) > sizeof(uint64_t)) ||
+        starts->dtype != CUBED_INT64 || column->dtype != CUBED_INT32 ||
+        value->dtype != CUBED_FLOAT64)
         return cb_fail(err, CUBED_E_FORMAT, "operands of types that \"remap\" does not take");
     bool same = starts->ndim == 1 && column->ndim == 1 && value->ndim == 1 &&
                 column->shape[0] == value->shape[0];
@@ -144,6 +225,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     if (!call->out[0].data) return CUBED_OK;
     for (int d = 0; d < call->in[0].ndim - p->from; d++) planes *= call->in[0].shape[d];
     CB_TRY(read_matrix(call, &m, err));
+    if (p->copies == 2) return copy_largest(call, &m, planes, err);
     if (p->copies) return copy_elements(call, &m, planes, err);
     if (call->in[0].dtype == CUBED_FLOAT32)
         apply_f4(call, &m, planes);

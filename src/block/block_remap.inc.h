@@ -34,16 +34,20 @@ static void NAME(sums_of_present)(const matrix *m, const T *x, T *y, int64_t fro
 {
     for (int64_t r = from; r < to; r++) {
         double sum = 0, present = 0, all = 0;
-        bool missing = false;
+        bool missing = false, negative = false;
         for (int64_t k = m->starts[r]; k < m->starts[r + 1]; k++) {
             const double w = m->value[k], v = (double)x[m->column[k]];
             const bool is_nan = isnan(v);
             all += w;
+            negative = negative || w < 0;
             missing = missing || is_nan;
             present += is_nan ? 0 : w;
             sum += is_nan ? 0 : w * v;
         }
-        if (missing) sum = is_enough(all, present, m->na_threshold) ? sum * (all / present) : NAN;
+        /* The rest of a gradient is none. */
+        if (missing)
+            sum =
+                !negative && is_enough(all, present, m->na_threshold) ? sum * (all / present) : NAN;
         y[r] = m->starts[r] == m->starts[r + 1] ? (T)NAN : (T)sum;
     }
 }

@@ -239,7 +239,9 @@ typedef struct cb_remap_params {
     int64_t cells, first, base;
     int32_t from, to;
     int32_t skipna; /* 0 or 1 */
-    int32_t copies; /* 1: rows have one weight, whose element is copied whatever its type */
+    int32_t
+        copies; /* 0: sums; 1: rows have one weight, whose element is copied whatever its type; 2: the value with the
+                       largest weight is copied */
     double na_threshold;
 } cb_remap_params;
 

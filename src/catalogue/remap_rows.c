@@ -10,16 +10,17 @@
 
 #define CATEGORY .category = "remapping"
 
-static const cubed_choice methods[] = {{"bilinear", CUBED_REMAP_BILINEAR},
-                                       {"nearest", CUBED_REMAP_NEAREST},
-                                       {"distance", CUBED_REMAP_DISTANCE},
-                                       {"conservative", CUBED_REMAP_CONSERVATIVE},
-                                       {NULL, 0}};
+static const cubed_choice methods[] = {
+    {"bilinear", CUBED_REMAP_BILINEAR}, {"nearest", CUBED_REMAP_NEAREST},
+    {"distance", CUBED_REMAP_DISTANCE}, {"conservative", CUBED_REMAP_CONSERVATIVE},
+    {"bicubic", CUBED_REMAP_BICUBIC},   {"conservative2", CUBED_REMAP_CONSERVATIVE2},
+    {"largest", CUBED_REMAP_LARGEST},   {NULL, 0}};
 
 #define PARAM_METHOD                                                                               \
     PARAM_CHOICE("method", 0, CUBED_REMAP_BILINEAR, methods,                                       \
                  "Values between four centres, of the nearest centre, of several centres by "      \
-                 "inverse distance, or means over shared areas.")
+                 "inverse distance, means over shared areas, between 16 centres, means of second " \
+                 "order, or the value with the largest area.")
 #define PARAM_NEIGHBOURS                                                                           \
     {                                                                                              \
         PARAM_IN("neighbours", ACCEPTS(INT), NAMED, 1, 64,                                         \
@@ -138,6 +139,8 @@ static const cubed_param apply_params[] = {
      INT_DEFAULT(2)},
     PARAM_BOOL("nearest", NAMED, false,
                "Whether each row copies one element, which keeps the type of x."),
+    PARAM_BOOL("largest", NAMED, false,
+               "Whether each row copies the value whose weights have the largest sum."),
     PARAM_MISSING,
     PARAM_TASK_MEM,
 };
@@ -160,7 +163,7 @@ static cubed_status call_apply(const cb_call *c)
 {
     cubed_array *x = cb_call_array(c, 0);
     const int ndim = (int)cb_call_int(c, 5), all = cubed_array_ndim(x);
-    const cubed_remap_options o = remap_options(c, 7);
+    cubed_remap_options o = remap_options(c, 8);
     int n;
     const int64_t *shape = cb_call_ints(c, 4, &n), *extents = cubed_array_shape(x);
     cubed_weights_shape s = {
@@ -176,6 +179,7 @@ static cubed_status call_apply(const cb_call *c)
                        c->function->name, all, ndim);
     for (int d = 0; d < ndim; d++) s.source[d] = extents[all - ndim + d];
     for (int d = 0; d < n; d++) s.target[d] = shape[d];
+    o.largest = cb_call_bool(c, 7);
     CB_TRY(check_links(c));
     CB_TRY(cubed_weights_from_arrays(&s, cb_call_array(c, 1), cb_call_array(c, 2),
                                      cb_call_array(c, 3), &w, c->err));

@@ -13,9 +13,11 @@
 #include "lang/lang_arrays.h"
 
 static const cli_option own[] = {
-    {"method", "bilinear|nearest|distance|conservative",
+    {"method", "bilinear|nearest|distance|conservative|bicubic|conservative2|largest",
      "how values are made: from the four centres around a point, of the nearest centre, by inverse "
-     "distance, or as means over shared areas (default bilinear)",
+     "distance, as means over shared areas, from 16 centres, as means of second order, or the "
+     "value "
+     "with the largest area (default bilinear)",
      CLI_OWN_KEY},
     {"weights", "FILE.nc",
      "a file of weights, of cubed, CDO, ESMF or xESMF; it is made if it does not exist",
@@ -35,8 +37,9 @@ const cli_usage cmd_remap_usage = {
         "is a name (r360x180, global_0.25, n80), a grid description file, or a file whose axes of "
         "latitude and longitude are the new grid. "
         "Missing values are left out, and the other weights of a cell are scaled. "
-        "In chains, `cubed FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapnn, "
-        "remapdis, remapcon. Other options are those of `cubed apply`.",
+        "In chains, `cubed FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapbic, "
+        "remapnn, remapdis, remapcon, remapcon2, remaplaf. Other options are those of `cubed "
+        "apply`.",
     .examples = "  cubed remap r360x180 era5.nc coarse.nc --method conservative\n"
                 "  cubed remap r360x180 t2m.nc coarse.nc --method conservative --weights w.nc\n"
                 "  cubed monmean -remapbil,r360x180 era5.nc months.nc\n",
@@ -77,7 +80,10 @@ static const struct {
 } methods[] = {{"bilinear", "genbil", "Bilinear remapping"},
                {"nearest", "gennn", "Nearest neighbor"},
                {"distance", "gendis", "Distance weighted avg of nearest neighbors"},
-               {"conservative", "gencon", "Conservative remapping using clipping on sphere"}};
+               {"conservative", "gencon", "Conservative remapping using clipping on sphere"},
+               {"bicubic", "genbic", "Bilinear remapping"}, /* CDO's own have gradients */
+               {"conservative2", "gencon2", "Conservative remapping using clipping on sphere"},
+               {"largest", "genlaf", "Largest area fraction"}};
 
 static char *attributes_of(const char *method)
 {
@@ -85,7 +91,7 @@ static char *attributes_of(const char *method)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (strcmp(methods[i].name, method) == 0) title = methods[i].title;
     }
-    const bool areas = strcmp(method, "conservative") == 0;
+    const bool areas = strncmp(method, "con", 3) == 0 || strcmp(method, "largest") == 0;
     return cli_printf("{\"title\": \"Weights of cubed\", \"conventions\": \"SCRIP\", "
                       "\"normalization\": \"%s\", \"map_method\": \"%s\", "
                       "\"source_grid\": \"curvilinear\", \"dest_grid\": \"lonlat\"}",

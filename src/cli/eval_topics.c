@@ -62,9 +62,11 @@ const cli_topic eval_topics[] = {
                 "correlate_filter rank_filter ..., all with mode=\"nearest\", cval=, output="},
     {"morphology", "grey_erosion white_tophat (x, 3, footprint=, structure=) "
                    "binary_closing(x, structure=, iterations=2, mask=) ..."},
-    {"grids", "remap(x, \"r360x180\", \"conservative\"), also bilinear, nearest or distance "
+    {"grids", "remap(x, \"r360x180\", \"conservative\"), also bilinear, bicubic, nearest, "
+              "conservative2, largest or distance "
               "(neighbours=4), with weights=\"w.nc\", skipna=False, na_threshold=0.5; "
-              "remapbil remapcon remapdis remapnn weights_file; lat= and lon= for an array without "
+              "remapbil remapbic remapcon remapcon2 remapdis remaplaf "
+              "remapnn weights_file; lat= and lon= for an array without "
               "coordinates; "
               "grid_coordinates(\"n80\") remap_weights apply_weights"},
     {"interpolation",

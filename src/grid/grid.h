@@ -25,6 +25,7 @@ struct cubed_weights {
     cubed_context *ctx;
     cubed_weights_shape shape;
     bool nearest; /* each row copies at most one value */
+    bool largest; /* each row copies the value with the largest weight */
     bool full;    /* no row is empty */
     int64_t rows, columns, n;
     int64_t *starts; /* rows + 1 */
@@ -67,7 +68,8 @@ CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64
 /* Adds a weight to the row that is not finished; leaves out 0. */
 CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
                                              cubed_error *err);
-/* Finishes the row: orders its weights by column and divides them by their sum, if that is not 0. */
+/* Finishes the row: orders its weights by column, adds those of equal columns, and divides them by their sum, if that is not
+ * 0. */
 void cb_weights_end_row(cb_weights_builder *b, bool normalise);
 
 /* Frees the memory that was reserved for more weights. */
@@ -79,8 +81,10 @@ CUBED_MUST_CHECK cubed_status cb_weights_of_points(cb_weights_builder *b, const 
                                                    const cubed_weights_options *o,
                                                    cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_weights_bilinear(cb_weights_builder *b, const cubed_grid *source,
-                                                  const cubed_grid *target, cubed_error *err);
+                                                  const cubed_grid *target, bool cubic,
+                                                  cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source,
-                                                  const cubed_grid *target, cubed_error *err);
+                                                  const cubed_grid *target, bool second_order,
+                                                  cubed_error *err);
 
 #endif

@@ -104,6 +104,21 @@ cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
     return CUBED_OK;
 }
 
+/* Adds weights of equal columns, which follow each other. */
+static void merge_last_row(cubed_weights *w, int64_t first)
+{
+    int64_t to = first;
+    for (int64_t i = first; i < w->n; i++) {
+        if (to > first && w->column[to - 1] == w->column[i]) {
+            w->value[to - 1] += w->value[i];
+            continue;
+        }
+        w->column[to] = w->column[i];
+        w->value[to++] = w->value[i];
+    }
+    w->n = to;
+}
+
 void cb_weights_end_row(cb_weights_builder *b, bool normalise)
 {
     cubed_weights *w = b->w;
@@ -121,6 +136,7 @@ void cb_weights_end_row(cb_weights_builder *b, bool normalise)
         w->column[k] = column;
         w->value[k] = value;
     }
+    merge_last_row(w, first);
     for (int64_t i = first; i < w->n; i++) sum += w->value[i];
     for (int64_t i = first; normalise && sum != 0 && i < w->n; i++) w->value[i] /= sum;
     if (w->n == first) w->full = false;
@@ -153,21 +169,6 @@ static cubed_status check_links(const cubed_weights *w, int64_t n, const int64_t
     return CUBED_OK;
 }
 
-/* Adds weights of equal columns, which follow each other. */
-static void merge_last_row(cubed_weights *w, int64_t first)
-{
-    int64_t to = first;
-    for (int64_t i = first; i < w->n; i++) {
-        if (to > first && w->column[to - 1] == w->column[i]) {
-            w->value[to - 1] += w->value[i];
-            continue;
-        }
-        w->column[to] = w->column[i];
-        w->value[to++] = w->value[i];
-    }
-    w->n = to;
-}
-
 /* Fills rows from links that are listed by row: link[starts[r]] to link[starts[r + 1] - 1]. */
 static cubed_status fill_rows(cb_weights_builder *b, const int64_t *starts, const int64_t *link,
                               const int64_t *columns, const double *values, cubed_error *err)
@@ -176,8 +177,6 @@ static cubed_status fill_rows(cb_weights_builder *b, const int64_t *starts, cons
         for (int64_t i = starts[r]; i < starts[r + 1]; i++)
             CB_TRY(cb_weights_add(b, columns[link[i]], values[link[i]], err));
         cb_weights_end_row(b, false);
-        merge_last_row(b->w, b->w->starts[r]);
-        b->w->starts[r + 1] = b->w->n;
     }
     return CUBED_OK;
 }

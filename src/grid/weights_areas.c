@@ -1,4 +1,6 @@
-/* First-order conservative weights (Jones 1999): the part of a target cell's area that each source cell has.
+/* Conservative weights (Jones 1999): the part of a target cell's area that each source cell has. In second order the field has a
+ * gradient inside each cell of the source, from differences of its neighbours. The gradient multiplies the distance from the
+ * centroid of the cell to that of the shared area, so that integrals are kept.
  *
  * Areas of two regular grids are products of overlaps along both axes. Cells of other grids are found by their boxes in
  * space and clipped (sphere.h). */
@@ -26,6 +28,7 @@ typedef struct span {
 typedef struct overlap {
     int64_t i; /* position along the source's axis */
     double size;
+    double offset; /* radians from the centroid of the source's cell to that of the overlap */
 } overlap;
 
 /* For each cell of the target's axis the cells of the source's that overlap it. */
@@ -58,6 +61,15 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     return s;
 }
 
+/* Centroid in radians of a cell: longitudes, or, without a period, sines of latitudes, whose mean is that of areas. */
+static double centroid(double lo, double hi, double period)
+{
+    if (period != 0) return (lo + hi) / 2;
+    const double low = lo * asin(lo) + sqrt(fmax(0, 1 - lo * lo));
+    const double high = hi * asin(hi) + sqrt(fmax(0, 1 - hi * hi));
+    return (high - low) / (hi - lo);
+}
+
 /* Lists overlaps along an axis, whose values repeat after `period` if that is not 0. */
 static cubed_status find_overlaps(cb_zone *zone, const span *target, int64_t nt, span *source,
                                   int64_t ns, double period, overlaps *out, cubed_error *err)
@@ -87,7 +99,9 @@ static cubed_status find_overlaps(cb_zone *zone, const span *target, int64_t nt,
                 const double size = fmin(hi, s->hi) - fmax(lo, s->lo);
                 if (!(size > SLIVER * fmin(hi - lo, s->hi - s->lo))) continue;
                 if (!cb_list_grow(a, &list, n, &room, sizeof *list)) goto no_memory;
-                list[n++] = (overlap){s->i, size};
+                const double own = centroid(s->lo, s->hi, period);
+                const double of_both = centroid(fmax(lo, s->lo), fmin(hi, s->hi), period);
+                list[n++] = (overlap){s->i, size, of_both - own};
             }
         }
         out->starts[t + 1] = (int64_t)n;
@@ -101,25 +115,76 @@ out:
     return st;
 }
 
-static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
-                               const cubed_grid *target, cb_zone *zone, cubed_error *err)
+/* Differences along an axis of the source that give the slope in a cell: (value[after] - value[before]) / apart. */
+typedef struct slope {
+    int64_t before, after;
+    double apart; /* radians; 0: there is no neighbour */
+} slope;
+
+static slope *slopes_of(cb_zone *zone, const double *bounds, int64_t n, bool sines, bool circular)
 {
-    const int64_t width = source->shape[1];
+    slope *s = cb_zone_alloc(zone, (size_t)n * sizeof *s);
+    double *at = cb_zone_alloc(zone, (size_t)n * sizeof *at);
+    if (!s || !at) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const double a = bounds[2 * i] * CB_DEGREE, b = bounds[2 * i + 1] * CB_DEGREE;
+        at[i] = sines ? centroid(fmin(sin(a), sin(b)), fmax(sin(a), sin(b)), 0) : (a + b) / 2;
+    }
+    const double turn = n > 1 && at[1] < at[0] ? -2 * CB_PI : 2 * CB_PI;
+    for (int64_t i = 0; i < n; i++) {
+        s[i] = (slope){i > 0      ? i - 1
+                       : circular ? n - 1
+                                  : i,
+                       i < n - 1  ? i + 1
+                       : circular ? 0
+                                  : i,
+                       0};
+        s[i].apart = at[s[i].after] - at[s[i].before];
+        if (circular && i == 0) s[i].apart += turn;
+        if (circular && i == n - 1) s[i].apart += turn;
+        if (n == 1) s[i].apart = 0;
+    }
+    return s;
+}
+
+/* Adds the effect of the slope in cell i along an axis. `step`: between neighbours in C order; `moment`: area and offset. */
+static cubed_status add_slope(cb_weights_builder *b, int64_t column, int64_t step, int64_t i,
+                              const slope *s, double moment, cubed_error *err)
+{
+    if (s->apart == 0) return CUBED_OK;
+    CB_TRY(cb_weights_add(b, column + (s->after - i) * step, moment / s->apart, err));
+    return cb_weights_add(b, column + (s->before - i) * step, -moment / s->apart, err);
+}
+
+static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
+                               const cubed_grid *target, bool second_order, cb_zone *zone,
+                               cubed_error *err)
+{
+    const int64_t height = source->shape[0], width = source->shape[1];
     span *ty = spans_of(zone, target->lat_bounds, target->shape[0], true);
     span *tx = spans_of(zone, target->lon_bounds, target->shape[1], false);
-    span *sy = spans_of(zone, source->lat_bounds, source->shape[0], true);
-    span *sx = spans_of(zone, source->lon_bounds, source->shape[1], false);
+    span *sy = spans_of(zone, source->lat_bounds, height, true);
+    span *sx = spans_of(zone, source->lon_bounds, width, false);
+    const slope *v = slopes_of(zone, source->lat_bounds, height, true, false);
+    const slope *u = slopes_of(zone, source->lon_bounds, width, false, source->circular);
     overlaps y, x;
-    if (!ty || !tx || !sy || !sx)
+    if (!ty || !tx || !sy || !sx || !u || !v)
         return cb_fail(err, CUBED_E_NOMEM, "out of memory: axes of grids");
-    CB_TRY(find_overlaps(zone, ty, target->shape[0], sy, source->shape[0], 0, &y, err));
+    CB_TRY(find_overlaps(zone, ty, target->shape[0], sy, height, 0, &y, err));
     CB_TRY(find_overlaps(zone, tx, target->shape[1], sx, width, 2 * CB_PI, &x, err));
     for (int64_t j = 0; j < target->shape[0]; j++) {
         for (int64_t i = 0; i < target->shape[1]; i++) {
             for (int64_t p = y.starts[j]; p < y.starts[j + 1]; p++) {
-                for (int64_t q = x.starts[i]; q < x.starts[i + 1]; q++)
-                    CB_TRY(cb_weights_add(b, y.list[p].i * width + x.list[q].i,
-                                          y.list[p].size * x.list[q].size, err));
+                for (int64_t q = x.starts[i]; q < x.starts[i + 1]; q++) {
+                    const overlap *of_y = &y.list[p], *of_x = &x.list[q];
+                    const int64_t column = of_y->i * width + of_x->i;
+                    const double area = of_y->size * of_x->size;
+                    CB_TRY(cb_weights_add(b, column, area, err));
+                    if (!second_order) continue;
+                    CB_TRY(add_slope(b, column, width, of_y->i, &v[of_y->i], area * of_y->offset,
+                                     err));
+                    CB_TRY(add_slope(b, column, 1, of_x->i, &u[of_x->i], area * of_x->offset, err));
+                }
             }
             cb_weights_end_row(b, true);
         }
@@ -309,9 +374,15 @@ out:
 }
 
 cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source,
-                                 const cubed_grid *target, cubed_error *err)
+                                 const cubed_grid *target, bool second_order, cubed_error *err)
 {
     cb_zone *zone;
+    if (second_order && !(source->regular && target->regular))
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "remap: conservative weights of second order need two regular grids, and the "
+            "%s has cells; choose conservative",
+            source->regular ? "target" : "source");
     if (!source->lat_bounds || !target->lat_bounds)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "remap: conservative weights need the bounds of cells, and the %s has none; "
@@ -322,8 +393,9 @@ cubed_status cb_weights_of_areas(cb_weights_builder *b, const cubed_grid *source
             err, CUBED_E_UNSUPPORTED, "remap: cells have up to %d corners, expected at most %d",
             source->corners > target->corners ? source->corners : target->corners, MOST_CORNERS);
     CB_TRY(cb_zone_new(source->alloc, &zone, err));
-    cubed_status st = source->regular && target->regular ? of_regular(b, source, target, zone, err)
-                                                         : of_cells(b, source, target, zone, err);
+    cubed_status st = source->regular && target->regular
+                          ? of_regular(b, source, target, second_order, zone, err)
+                          : of_cells(b, source, target, zone, err);
     cb_zone_free(zone);
     return st;
 }

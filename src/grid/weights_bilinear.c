@@ -1,7 +1,9 @@
-/* Bilinear weights, in longitude and latitude (Jones 1998, SCRIP user's guide, section 2.2).
+/* Bilinear and bicubic weights, in longitude and latitude (Jones 1998, SCRIP user's guide, sections 2.2 and 2.3).
  *
  * Around a point of a regular grid are two latitudes and two longitudes. In a grid with two dimensions the four centres
- * form a quadrilateral, whose bilinear map is inverted by Newton's method. */
+ * form a quadrilateral, whose bilinear map is inverted by Newton's method. Both give fractions from 0 to 1 along rows and
+ * columns. Bicubic weights are those of cubic Hermite polynomials in both fractions. Slopes are differences of the
+ * neighbours on both sides, or of one side at the end of an axis (Keys 1981), so that 16 centres have weights. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -49,17 +51,54 @@ static bool find_longitude(const cubed_grid *g, double v, between *out)
     return true;
 }
 
-static cubed_status add_corners(cb_weights_builder *b, int64_t width, between y, between x,
-                                cubed_error *err)
+/* Weights of up to four positions along an axis. */
+typedef struct taps {
+    int n;
+    int64_t at[4];
+    double weight[4];
+} taps;
+
+/* The neighbour of position i of an axis of n cells, one step further; i itself at an end. */
+static int64_t beside(int64_t i, int step, int64_t n, bool circular)
 {
-    CB_TRY(cb_weights_add(b, y.first * width + x.first, (1 - y.part) * (1 - x.part), err));
-    CB_TRY(cb_weights_add(b, y.first * width + x.second, (1 - y.part) * x.part, err));
-    CB_TRY(cb_weights_add(b, y.second * width + x.first, y.part * (1 - x.part), err));
-    return cb_weights_add(b, y.second * width + x.second, y.part * x.part, err);
+    if (i + step >= 0 && i + step < n) return i + step;
+    return circular ? (i + step + n) % n : i;
+}
+
+/* `step`: from the first to the second position, 1 or -1. */
+static taps taps_of(between p, int step, int64_t n, bool circular, bool cubic)
+{
+    const double t = p.part;
+    if (!cubic || p.first == p.second)
+        return (taps){2, {p.first, p.second, 0, 0}, {1 - t, t, 0, 0}};
+    const int64_t before = beside(p.first, -step, n, circular);
+    const int64_t after = beside(p.second, step, n, circular);
+    /* Slopes at both ends: differences over two steps, or over one at an end of the axis. */
+    const double left = before == p.first ? 1 : 0.5, right = after == p.second ? 1 : 0.5;
+    const double value0 = (1 + 2 * t) * (1 - t) * (1 - t), value1 = t * t * (3 - 2 * t);
+    const double slope0 = t * (1 - t) * (1 - t), slope1 = t * t * (t - 1);
+    taps v = {4,
+              {before, p.first, p.second, after},
+              {-left * slope0, value0 - right * slope1, value1 + left * slope0, right * slope1}};
+    if (before == p.first) v.weight[1] += v.weight[0], v.weight[0] = 0;
+    if (after == p.second) v.weight[2] += v.weight[3], v.weight[3] = 0;
+    return v;
+}
+
+static cubed_status add_taps(cb_weights_builder *b, int64_t width, const taps *y, const taps *x,
+                             cubed_error *err)
+{
+    for (int j = 0; j < y->n; j++) {
+        for (int i = 0; i < x->n; i++)
+            CB_TRY(
+                cb_weights_add(b, y->at[j] * width + x->at[i], y->weight[j] * x->weight[i], err));
+    }
+    return CUBED_OK;
 }
 
 static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
-                               const cubed_grid *target, cb_zone *zone, cubed_error *err)
+                               const cubed_grid *target, bool cubic, cb_zone *zone,
+                               cubed_error *err)
 {
     const int64_t height = source->shape[0], width = source->shape[1];
     cb_space_index centres = {.n = 0};
@@ -72,7 +111,12 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
         const double lat = cb_grid_lat(target, i), lon = cb_grid_lon(target, i);
         between x, y;
         if (find_between(source->lat, height, lat, &y)) {
-            if (find_longitude(source, lon, &x)) CB_TRY(add_corners(b, width, y, x, err));
+            if (find_longitude(source, lon, &x)) {
+                const int along = x.second == (x.first + 1) % width ? 1 : -1;
+                const taps ty = taps_of(y, 1, height, false, cubic);
+                const taps tx = taps_of(x, along, width, source->circular, cubic);
+                CB_TRY(add_taps(b, width, &ty, &tx, err));
+            }
         } else if (source->circular) {
             CB_TRY(cb_weights_near(b, &centres, cb_vec_of(lat, lon), 4, true, err));
         }
@@ -86,6 +130,7 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
 typedef struct quads {
     cb_weights_builder *b;
     const cubed_grid *source;
+    bool cubic, around;
     int64_t across;  /* quadrilaterals per row */
     double lat, lon; /* the point */
     bool found;
@@ -161,10 +206,11 @@ static cubed_status try_quad(void *ctx, int32_t q, cubed_error *err)
     }
     if (!surrounds(x, y) || !invert(x, y, &u, &v)) return CUBED_OK;
     s->found = true;
-    CB_TRY(cb_weights_add(s->b, corner[0], (1 - u) * (1 - v), err));
-    CB_TRY(cb_weights_add(s->b, corner[1], u * (1 - v), err));
-    CB_TRY(cb_weights_add(s->b, corner[2], u * v, err));
-    return cb_weights_add(s->b, corner[3], (1 - u) * v, err);
+    const int64_t height = s->source->shape[0], width = s->source->shape[1];
+    const int64_t row = corner[0] / width, i = corner[0] % width;
+    const taps ty = taps_of((between){row, row + 1, v}, 1, height, false, s->cubic);
+    const taps tx = taps_of((between){i, corner[1] % width, u}, 1, width, s->around, s->cubic);
+    return add_taps(s->b, width, &ty, &tx, err);
 }
 
 /* The last column is next to the first if they are as near as columns are to each other, in the middle row. */
@@ -203,11 +249,11 @@ static cubed_status sort_quads(const quads *s, cb_zone *zone, cb_space_index *ou
 }
 
 static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
-                             const cubed_grid *target, cb_zone *zone, cubed_error *err)
+                             const cubed_grid *target, bool cubic, cb_zone *zone, cubed_error *err)
 {
-    quads s = {.b = b, .source = source};
+    quads s = {.b = b, .source = source, .cubic = cubic, .around = columns_go_around(source)};
     cb_space_index index;
-    s.across = source->shape[1] - (columns_go_around(source) ? 0 : 1);
+    s.across = source->shape[1] - (s.around ? 0 : 1);
     if (source->shape[0] < 2 || s.across < 1)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "remap: bilinear weights need two rows and columns of cells, and the source "
@@ -228,16 +274,17 @@ static cubed_status of_quads(cb_weights_builder *b, const cubed_grid *source,
 }
 
 cubed_status cb_weights_bilinear(cb_weights_builder *b, const cubed_grid *source,
-                                 const cubed_grid *target, cubed_error *err)
+                                 const cubed_grid *target, bool cubic, cubed_error *err)
 {
     cb_zone *zone;
     if (source->ndim != 2)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "remap: bilinear weights need a source with two dimensions, and this one is "
-                       "unstructured; choose distance, nearest or conservative");
+                       "remap: %s weights need a source with two dimensions, and this one is "
+                       "unstructured; choose distance, nearest or conservative",
+                       cubic ? "bicubic" : "bilinear");
     CB_TRY(cb_zone_new(source->alloc, &zone, err));
-    cubed_status st = source->regular ? of_regular(b, source, target, zone, err)
-                                      : of_quads(b, source, target, zone, err);
+    cubed_status st = source->regular ? of_regular(b, source, target, cubic, zone, err)
+                                      : of_quads(b, source, target, cubic, zone, err);
     cb_zone_free(zone);
     return st;
 }

@@ -19,8 +19,11 @@ cubed_status cubed_weights_new(cubed_context *ctx, const cubed_grid *source,
     switch (o.method) {
     case CUBED_REMAP_NEAREST:
     case CUBED_REMAP_DISTANCE: st = cb_weights_of_points(&b, source, target, &o, err); break;
-    case CUBED_REMAP_BILINEAR: st = cb_weights_bilinear(&b, source, target, err); break;
-    case CUBED_REMAP_CONSERVATIVE: st = cb_weights_of_areas(&b, source, target, err); break;
+    case CUBED_REMAP_BILINEAR: st = cb_weights_bilinear(&b, source, target, false, err); break;
+    case CUBED_REMAP_BICUBIC: st = cb_weights_bilinear(&b, source, target, true, err); break;
+    case CUBED_REMAP_CONSERVATIVE:
+    case CUBED_REMAP_LARGEST: st = cb_weights_of_areas(&b, source, target, false, err); break;
+    case CUBED_REMAP_CONSERVATIVE2: st = cb_weights_of_areas(&b, source, target, true, err); break;
     default: st = cb_fail(err, CUBED_E_ARG, "remap: method number %d", (int)o.method); break;
     }
     if (st != CUBED_OK) {
@@ -28,6 +31,7 @@ cubed_status cubed_weights_new(cubed_context *ctx, const cubed_grid *source,
         return st;
     }
     b.w->nearest = o.method == CUBED_REMAP_NEAREST;
+    b.w->largest = o.method == CUBED_REMAP_LARGEST;
     cb_weights_finish(&b);
     *out = b.w;
     return CUBED_OK;

@@ -25,6 +25,8 @@ static const named_rule rules[] = {
     {"anomaly", CUBED_ATTRS_SAME, NULL, 0},      {"last", CUBED_ATTRS_REDUCE, NULL, 0},
     {"remapbil", CUBED_ATTRS_SAME, NULL, 0},     {"remapcon", CUBED_ATTRS_SAME, NULL, 0},
     {"remapdis", CUBED_ATTRS_SAME, NULL, 0},     {"remapnn", CUBED_ATTRS_SAME, NULL, 0},
+    {"remapbic", CUBED_ATTRS_SAME, NULL, 0},     {"remapcon2", CUBED_ATTRS_SAME, NULL, 0},
+    {"remaplaf", CUBED_ATTRS_SAME, NULL, 0},
 };
 
 static named_rule find_rule(const char *name)

@@ -69,10 +69,10 @@ typedef struct named_method {
 } named_method;
 
 static const named_method methods[] = {
-    {"bilinear", "bil", CUBED_REMAP_BILINEAR},
-    {"nearest", "nn", CUBED_REMAP_NEAREST},
-    {"distance", "dis", CUBED_REMAP_DISTANCE},
-    {"conservative", "con", CUBED_REMAP_CONSERVATIVE},
+    {"bilinear", "bil", CUBED_REMAP_BILINEAR}, {"nearest", "nn", CUBED_REMAP_NEAREST},
+    {"distance", "dis", CUBED_REMAP_DISTANCE}, {"conservative", "con", CUBED_REMAP_CONSERVATIVE},
+    {"bicubic", "bic", CUBED_REMAP_BICUBIC},   {"conservative2", "con2", CUBED_REMAP_CONSERVATIVE2},
+    {"largest", "laf", CUBED_REMAP_LARGEST},
 };
 
 static cubed_status find_method(remap_call *c, const expr *given)
@@ -87,8 +87,8 @@ static cubed_status find_method(remap_call *c, const expr *given)
         return CUBED_OK;
     }
     return expr_reject(c->b, given ? given : c->e,
-                       "expected method=\"bilinear\", \"nearest\", \"distance\" or "
-                       "\"conservative\"");
+                       "expected method=\"bilinear\", \"nearest\", \"distance\", "
+                       "\"conservative\", \"bicubic\", \"conservative2\" or \"largest\"");
 }
 
 /* --- The source --------------------------------------------------------------------------------------- */
@@ -325,6 +325,7 @@ static cubed_status read_weights(remap_call *c)
         st = expr_located(c->b, c->at,
                           cubed_weights_from_links(c->b->ctx, &shape, n[0], place[0], place[1],
                                                    list[2], &c->weights, c->b->err));
+    c->options.largest = c->method == CUBED_REMAP_LARGEST;
     if (st == CUBED_OK && c->method == CUBED_REMAP_NEAREST)
         st = expr_located(c->b, c->at, cubed_weights_set_nearest(c->weights, c->b->err));
     for (int i = 0; i < 3; i++) lang_free(list[i]);
@@ -628,10 +629,9 @@ static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out
     return st;
 }
 
-const expr_function expr_remap_functions[] = {{.name = "remap", .fn = call_remap},
-                                              {.name = "remapbil", .fn = call_remap},
-                                              {.name = "remapcon", .fn = call_remap},
-                                              {.name = "remapdis", .fn = call_remap},
-                                              {.name = "remapnn", .fn = call_remap},
-                                              {.name = "weights_file", .fn = call_remap},
-                                              {.name = NULL}};
+const expr_function expr_remap_functions[] = {
+    {.name = "remap", .fn = call_remap},        {.name = "remapbil", .fn = call_remap},
+    {.name = "remapbic", .fn = call_remap},     {.name = "remapcon2", .fn = call_remap},
+    {.name = "remaplaf", .fn = call_remap},     {.name = "remapcon", .fn = call_remap},
+    {.name = "remapdis", .fn = call_remap},     {.name = "remapnn", .fn = call_remap},
+    {.name = "weights_file", .fn = call_remap}, {.name = NULL}};

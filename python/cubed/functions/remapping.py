@@ -27,6 +27,7 @@ def apply_weights(
     *,
     ndim: int = 2,
     nearest: bool = False,
+    largest: bool = False,
     skipna: bool = True,
     na_threshold: float = 1,
 ) -> Array:
@@ -50,6 +51,8 @@ def apply_weights(
         Number of x's axes that are the source's grid.
     nearest : bool, default False
         Whether each row copies one element, which keeps the type of x.
+    largest : bool, default False
+        Whether each row copies the value whose weights have the largest sum.
     skipna : bool, default True
         Whether NaN is left out, and the other weights of a cell are scaled instead.
     na_threshold : float, default 1
@@ -89,6 +92,7 @@ def apply_weights(
         shape,
         ndim,
         nearest,
+        largest,
         skipna,
         na_threshold,
         task_mem(spec),
@@ -145,9 +149,11 @@ def remap_weights(
         Latitudes and longitudes in degrees, and optionally the bounds of both: arrays in memory.
     target : sequence of array_like
         The same of the other grid.
-    method : {"bilinear", "nearest", "distance", "conservative"}, default "bilinear"
+    method : str, default "bilinear"
         Values between four centres, of the nearest centre, of several centres by inverse distance,
-        or means over shared areas.
+        means over shared areas, between 16 centres, means of second order, or the value with the
+        largest area. One of ``"bilinear"``, ``"nearest"``, ``"distance"``, ``"conservative"``,
+        ``"bicubic"``, ``"conservative2"``, ``"largest"``.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
     source_unstructured : bool, default False

@@ -10,7 +10,15 @@ from conftest import run
 xr = pytest.importorskip("xarray", reason="the package xarray is not there")
 pytestmark = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo is not there")
 
-METHODS = {"bilinear": "bil", "nearest": "nn", "distance": "dis", "conservative": "con"}
+METHODS = {
+    "bilinear": "bil",
+    "bicubic": "bic",
+    "nearest": "nn",
+    "distance": "dis",
+    "conservative": "con",
+}
+#: CDO's files of bicubic weights have weights of gradients.
+WITH_FILES = [m for m in METHODS if m != "bicubic"]
 #: CDO computes distances with less precision.
 TOLERANCE = {"distance": 1e-6}
 REGION = "gridtype=lonlat\nxsize=5\nysize=4\nxfirst=3\nxinc=10\nyfirst=-20\nyinc=12.5\n"
@@ -94,7 +102,7 @@ def test_the_grid_of_a_file(tmp_path, source):
     same(tmp_path / "o.nc", tmp_path / "small.nc")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", WITH_FILES)
 def test_weights_are_kept_and_shared_with_cdo(tmp_path, source, method):
     short = METHODS[method]
     cubed("remap", "r17x10", source, tmp_path / "o.nc", "--method", method, "--weights",
@@ -113,6 +121,16 @@ def test_weights_are_kept_and_shared_with_cdo(tmp_path, source, method):
     cubed(f"gen{short},r17x10", source, tmp_path / "g.nc")
     with xr.open_dataset(tmp_path / "g.nc") as a, xr.open_dataset(tmp_path / "w.nc") as b:
         assert a.identical(b) and a["S"].size == a["remap_matrix"].size
+
+
+@pytest.mark.parametrize("method", ["bicubic", "conservative2", "largest"])
+def test_weights_of_other_methods_are_kept(tmp_path, source, method):
+    words = ["--method", method, "--weights", tmp_path / "w.nc"]
+    cubed("remap", "r17x10", source, tmp_path / "o.nc", *words)
+    cubed("remap", "r17x10", source, tmp_path / "p.nc", *words)
+    cubed("remap", "r17x10", source, tmp_path / "q.nc", *words[:2])
+    same(tmp_path / "p.nc", tmp_path / "o.nc")
+    same(tmp_path / "q.nc", tmp_path / "o.nc")
 
 
 def test_weights_of_esmf(tmp_path, source):

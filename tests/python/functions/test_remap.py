@@ -13,6 +13,8 @@ xr = pytest.importorskip("xarray", reason="the package xarray is not there")
 needs_cdo = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo is not there")
 
 METHODS = {"bilinear": "bil", "nearest": "nn", "distance": "dis", "conservative": "con"}
+#: Methods whose weights may be negative, or whose values are no sums.
+OTHERS = ("bicubic", "conservative2", "largest")
 
 
 def field(lat, lon):
@@ -289,6 +291,116 @@ def test_cells_that_touch_have_no_weights():
     w = remapping.make_weights(a, text, "conservative")
     assert set(w.rows.tolist()) <= {4, 7}  # the arc between two corners rises above their latitude
     assert w.weights[w.rows == 4].tolist() == [1]
+
+
+# --- Weights that may be negative, and classes ---------------------------------------------------
+
+
+def cell_means(grid, f, n=24):
+    """Means of f over the cells of a regular grid, by the midpoint rule."""
+    la, lo = np.radians(grid.lat_bounds), np.radians(grid.lon_bounds)
+    parts = (np.arange(n) + 0.5) / n
+    sines = np.sin(la)
+    s = sines[:, :1] + (sines[:, 1:] - sines[:, :1]) * parts
+    x = lo[:, :1] + (lo[:, 1:] - lo[:, :1]) * parts
+    return f(np.arcsin(s)[:, None, :, None], x[None, :, None, :]).mean((2, 3))
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("method", OTHERS)
+def test_constants_stay_constant(source, target, method):
+    a = remapping.grid(source)
+    w = remapping.make_weights(a, target, method)
+    np.testing.assert_allclose(matrix(w).sum(axis=1), 1, rtol=0, atol=1e-13)
+    got = w.apply(np.full((2, *a.shape), 7.25)).compute()
+    np.testing.assert_allclose(got, 7.25, rtol=1e-13)
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize("cells", [False, True])
+def test_bicubic_is_exact_for_products_of_parabolas(flipped, cells):
+    """In the interior, whose slopes are differences of both neighbours."""
+    lat, lon = np.arange(-60.0, 61, 20), np.arange(0.0, 160, 20)
+    lat = lat[::-1] if flipped else lat
+    f = lambda la, lo: (2 + la - la**2 / 50) * (1 - lo / 30 + lo**2 / 90)  # noqa: E731
+    x = f(lat[:, None], lon[None])
+    to_lat, to_lon = np.linspace(-40, 40, 13), np.linspace(20, 120, 11)
+    axes = np.meshgrid(lat, lon, indexing="ij") if cells else (lat, lon)
+    got = cubed.remap(x, (to_lat, to_lon), "bicubic", lat=axes[0], lon=axes[1]).compute()
+    np.testing.assert_allclose(got, f(to_lat[:, None], to_lon[None]), rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_second_order_keeps_integrals_and_has_smaller_errors(source, target):
+    a, b = remapping.grid(source), remapping.grid(target)
+    f = lambda la, lo: 2 + np.cos(la) ** 2 * np.cos(2 * lo) + np.sin(la)  # noqa: E731
+    x, want = cell_means(a, f), cell_means(b, f)
+    error = {}
+    for method in ("conservative", "conservative2"):
+        got = remapping.make_weights(a, b, method).apply(x).compute()
+        assert abs((got * areas(b)).sum() - (x * areas(a)).sum()) < 1e-12 * 4 * np.pi * 10
+        error[method] = np.abs(got - want).mean()
+    assert error["conservative2"] < 0.6 * error["conservative"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8", "bool", "int64"])
+def test_the_value_with_the_largest_area(dtype):
+    rng = np.random.default_rng(4)
+    a, b = remapping.grid("r36x18"), remapping.grid("r7x5")
+    x = rng.integers(0, 2 if dtype == "bool" else 4, (3, *a.shape)).astype(dtype)
+    w = matrix(remapping.make_weights(a, b, "conservative"))
+    classes = np.unique(x)
+    parts = np.stack([(x.reshape(3, -1) == c) @ w.T for c in classes])
+    want = classes[parts.argmax(axis=0)].reshape(3, *b.shape)
+    got = cubed.remap(x, b, "largest", lat=a.lat, lon=a.lon)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got.compute(), want)
+    kept = remapping.make_weights(a, b, "largest")
+    np.testing.assert_array_equal(kept.apply(x).compute(), want)
+
+
+def test_missing_classes_and_slopes():
+    a, b = remapping.grid("r12x6"), remapping.grid("r6x3")
+    x = np.tile(np.arange(12) // 2 % 3.0, (6, 1))
+    x[:3] = np.nan
+    x[3, 0] = np.nan
+    got = cubed.remap(x, b, "largest", lat=a.lat, lon=a.lon).compute()
+    assert np.isnan(got).any() and (got[-1] == np.arange(6) % 3).mean() >= 0.5
+    strict = cubed.remap(x, b, "largest", lat=a.lat, lon=a.lon, skipna=False).compute()
+    assert np.isnan(strict).sum() > np.isnan(got).sum()
+    zeros = np.where(x == 0, -0.0, x)
+    zeros[:, ::2] = np.abs(zeros[:, ::2])
+    np.testing.assert_array_equal(
+        cubed.remap(zeros, b, "largest", lat=a.lat, lon=a.lon).compute(), got
+    )
+    for method in ("bicubic", "conservative2"):
+        w = remapping.make_weights(a, b, method)
+        m = matrix(w)
+        want = (np.isnan(x).ravel() & (m != 0)).any(axis=1)
+        negative = (m < 0).any(axis=1)
+        assert negative.any()
+        y = w.apply(x).compute().ravel()
+        assert np.isnan(y[want & negative]).all() and np.isfinite(y[~want]).all()
+
+
+@needs_cdo
+@pytest.mark.parametrize(("method", "name"), [("bicubic", "bic"), ("largest", "laf")])
+@pytest.mark.parametrize("source", ["r36x18", "n16"])
+def test_bicubic_and_largest_are_those_of_cdo(tmp_path, source, method, name):
+    by_cdo("-setname,topo", "-expr,topo=nint(topo/800)", f"-topo,{source}", tmp_path / "a.nc")
+    a = xr.load_dataset(tmp_path / "a.nc")["topo"]
+    for target in ("r17x10", "r90x45"):
+        by_cdo(f"remap{name},{target}", tmp_path / "a.nc", tmp_path / "o.nc")
+        want = xr.load_dataset(tmp_path / "o.nc")["topo"].values
+        got = cubed.remap(a, target, method).values
+        clear = np.ones(want.shape, bool)
+        if method == "largest":  # of equal areas either class may be chosen
+            w = matrix(remapping.make_weights(a, target, "conservative"))
+            parts = np.stack([(a.values.ravel() == c) @ w.T for c in np.unique(a)])
+            first, second = np.sort(parts, axis=0)[[-1, -2]]
+            clear = (first - second > 1e-6).reshape(want.shape)
+        assert clear.mean() > 0.9
+        np.testing.assert_allclose(got[clear], want[clear], rtol=1e-10, atol=1e-10)
 
 
 # --- Values --------------------------------------------------------------------------------------
@@ -595,9 +707,10 @@ def test_grids_that_cannot_be_found():
 
 
 def test_methods_that_are_not_there():
-    for method in ("bicubic", "conservative2", "largest"):
-        with pytest.raises(ValueError, match="does not have this method yet"):
-            remapping.make_weights("r6x4", "r3x2", method)
+    with pytest.raises(ValueError, match="method is 'cubic', expected one of bilinear, "):
+        remapping.make_weights("r6x4", "r3x2", "cubic")
+    with pytest.raises(NotImplementedError, match="need two regular grids, and the source has"):
+        remapping.make_weights(as_cells(remapping.grid("r6x4")), "r3x2", "conservative2")
     with pytest.raises(NotImplementedError, match="this one is unstructured"):
         remapping.make_weights(as_cells(remapping.grid("r6x4"), True), "r3x2")
     bare = remapping.Grid(np.zeros((2, 2)), np.ones((2, 2)))
