@@ -34,7 +34,7 @@ static cubed_array *make(cubed_context *ctx, const double *data, const int64_t *
     static const double matrix[] = {0.9, -1.1, 0.7, 1.3}, offset[] = {4.25, -3.5};
     const cubed_affine map = {.matrix = matrix, .offset = offset, .shape = result_shape};
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_array *x, *y;
+    cubed_array *x = NULL, *y = NULL;
     if (cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, data, &x, &err) !=
             CUBED_OK ||
         cubed_affine_transform(x, &map, options, &y, &err) != CUBED_OK)

@@ -29,7 +29,9 @@ from cubed.spec import Spec
 Depth = tuple[int, int]
 
 #: Names of boundaries and the modes of pad that make them.
-_MODES: dict[str, PadMode] = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
+_MODES: dict[str, PadMode] = {
+    "mirror": "reflect", "nearest": "edge", "periodic": "wrap", "reflect": "symmetric",
+}  # fmt: skip
 
 
 def map_overlap(
@@ -67,8 +69,9 @@ def map_overlap(
         with an entry for each axis, or a dict by axis; a list with one of these for each array.
     boundary : str, number, dict or None
         Values beyond the ends of an axis: ``"none"`` or None (no values: these blocks are smaller),
-        ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
-        or dict for the axes; a list with one of these for each array.
+        ``"reflect"`` (the last element included), ``"mirror"`` (without it), ``"periodic"``,
+        ``"nearest"``, or a number; a tuple or dict for the axes; a list with one of these for each
+        array.
     trim : bool, default False
         Whether the function returns blocks with the halo, which is then removed.
     drop_axis, new_axis : int, sequence of int or None

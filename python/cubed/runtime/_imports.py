@@ -20,7 +20,8 @@ from cubed.base._held import counting_imports, import_counted, note_unused
 
 #: Modules or packages of functions whose calls import others, and those others.
 _IMPORTED_BY_CALLS = {
-    "cubed.ndimage": ("scipy.ndimage",),
+    "cubed.images._generic": ("scipy.ndimage",),
+    "cubed.images._objects": ("scipy.ndimage",),
     "cubed.random._draws": ("numpy.random",),
     "cubed.xarray._flox": ("flox.core", "flox.xarray"),
     "cubed.xarray._patches": ("pyarrow.pandas_compat", "pyarrow.vendored.version"),

@@ -5,8 +5,8 @@ import warnings
 import cubed
 import numpy as np
 import pytest
-from cubed import ndimage
 from cubed.core.ops import unify_chunks
+from cubed.images import _pyramid
 
 RNG = np.random.default_rng(32)
 
@@ -209,7 +209,7 @@ def test_fits_of_infinite_values():
     ],
 )
 def test_levels_of_pyramids(shape, factors, levels):
-    assert ndimage._levels(cubed.ones(shape, chunks=256), factors) == levels
+    assert _pyramid._levels(cubed.ones(shape, chunks=256), factors) == levels
 
 
 # --- Histograms -----------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import textwrap
 import warnings
 
 import cubed
-import cubed.ndimage
 import numpy as np
 import pytest
 from conftest import TESTS_PATH, run
+from cubed.images import _objects
 from cubed.planning import _room
 
 
@@ -109,7 +109,7 @@ def test_workers_import_before_tasks_and_say_what_libraries_hold(tmp_path):
     """SciPy, for labels: neither the worker nor its libraries wait for memory without end."""
     reserved = cubed.measure_reserved_mem("processes")
 
-    find = cubed.ndimage._Labels(np.ones((3, 3), bool), False)
+    find = _objects._Labels(np.ones((3, 3), bool), False)
 
     def labelled(reserved, allowed):
         spec = cubed.Spec(tmp_path, allowed_mem=allowed, reserved_mem=reserved)
@@ -167,13 +167,14 @@ def test_threads_count_libraries_of_functions(tmp_path):
     script = textwrap.dedent(
         """
         import sys
-        import cubed, cubed.ndimage
+        import cubed
+        from cubed.images import _objects
         import numpy as np
 
         reserved = cubed.measure_reserved_mem("threads")
         spec = cubed.Spec(sys.argv[1], allowed_mem=reserved + 3_000_000, reserved_mem=reserved)
         x = cubed.ones((40, 40), chunks=(20, 40), spec=spec)
-        find = cubed.ndimage._Labels(np.ones((3, 3), bool), False)
+        find = _objects._Labels(np.ones((3, 3), bool), False)
         labels = cubed.map_blocks(find, x, dtype=np.int32)
         labels.compute(executor="threads", max_workers=1)
         """

@@ -9,10 +9,10 @@ import threading
 import warnings
 
 import cubed
-import cubed.ndimage
 import numpy as np
 import pytest
 from conftest import NIGHTLY, TESTS_PATH
+from cubed.images import _objects
 from cubed.planning import _room
 from test_engines import ENGINES
 
@@ -90,7 +90,7 @@ def test_libraries_of_functions_count(tmp_path):
         engine = name, options | {"max_workers": 1}
         x = _sines(tmp_path, engine, allowed_mem="30MB", reserved_mem="1MB")
         with_data = cubed.map_blocks(lambda block: block + ballast[0], x, dtype="f8")
-        find = cubed.ndimage._Labels(np.ones((3,) * x.ndim, bool), False)
+        find = _objects._Labels(np.ones((3,) * x.ndim, bool), False)
         labels = cubed.map_blocks(find, x, dtype=np.int32)
         alone, data, library = (_stats(y)["process_mem"] for y in (x, with_data, labels))
     assert alone > 0
