@@ -86,7 +86,23 @@ const cli_topic eval_topics[] = {
      "ymonsub(x, c): each time of x with the element of c for its month, dimensions by name; so "
      "yseas yday yhour mon day year, each with add sub mul div; runmean(x, 5) of windows of time "
      "steps, and ydrunmean(x, 5) of windows around each day of all years, both with avg max mean "
-     "min pctl std std1 sum var var1, as runpctl(x, 90, 5); days_in_month(x)"},
+     "min pctl std std1 sum var var1, as runpctl(x, 90, 5); yearmonmean(x), by lengths of months; "
+     "days_in_month(x) time_steps(x)"},
+    {"series",
+     "timcor timcovar fldcor fldcovar (x, y) of the elements that neither array lacks; detrend(x) "
+     "regres(x), also trend_slope, per time step, trend_intercept(x); consecsum(x > 25), also "
+     "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
+     "of each spell at its last element"},
+    {"climate indices",
+     "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
+     "eca_su(x, 25) summer_days, eca_tr tropical_nights, eca_rr1 wet_days, eca_r1mm, eca_r10mm "
+     "heavy_precipitation_days, eca_r20mm very_heavy_precipitation_days, eca_cdd "
+     "consecutive_dry_days, eca_cwd consecutive_wet_days, eca_sdii wet_day_intensity, eca_rx1day "
+     "highest_one_day_precipitation, eca_rx5day(runsum(x, 5)) highest_five_day_precipitation(x); "
+     "beside a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
+     "cold_wave_days, eca_hwfi warm_spell_days, eca_cwfi cold_spell_days, eca_tx90p eca_tg90p "
+     "eca_tn90p eca_tx10p eca_tg10p eca_tn10p; beside percentiles of wet days eca_r75p eca_r90p "
+     "eca_r95p eca_r99p eca_r75ptot eca_r90ptot eca_r95ptot eca_r99ptot"},
     {"parts of dates",
      "selmon(x, 12, (1, 2)) selyear(x, 2000) selday selhour selseas(x, \"DJF\") seldate(x, "
      "\"2000-01-15\", \"2000-03\"), or in words select_month select_year select_day select_hour "

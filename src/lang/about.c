@@ -6,6 +6,7 @@
 #include "cubed/calendar.h"
 #include "lang/calendar_call.h"
 #include "lang/expr_attributes.h"
+#include "lang/expr_defined.h"
 #include "lang/expr_index.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
@@ -540,8 +541,34 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     expr_about_free(&one);
 }
 
+/* The call of a definition has the coordinates of the expression that it stands for, and attributes of its first array. */
+static expr_about about_defined(expr_builder *b, const expr *e, const expr *body)
+{
+    const expr_definition *d = expr_defined_find(e->text);
+    const cubed_array *x = built(b, e->child[0]);
+    expr_about about = expr_about_of(b, body), first = expr_about_of(b, e->child[0]);
+    const cubed_cf_packing *packing = expr_packing_of(b, e->child[0]);
+    if (packing) drop_packing(first.attrs, packing);
+    about.missing = about.missing || packing != NULL || first.missing;
+    json_decref(about.attrs);
+    about.attrs = d->rule == CUBED_ATTRS_NONE ? NULL : computed(json_incref(first.attrs));
+    if ((d->units || d->long_name) && !about.attrs) about.attrs = expr_json_object(b);
+    const int axis = x ? lang_axis_named(x, "time") : -1;
+    if (d->method && about.attrs && axis >= 0) add_method(b, about.attrs, x, 1, &axis, d->method);
+    if (d->units) expr_json_put_text(b, about.attrs, "units", "%s", d->units);
+    if (d->long_name) {
+        expr_json_put_text(b, about.attrs, "long_name", "%s", d->long_name);
+        expr_json_drop_attribute(about.attrs, "standard_name");
+    }
+    expr_about_free(&first);
+    return about;
+}
+
 static expr_about about_operands(expr_builder *b, const expr *e)
 {
+    const expr *body = e->number < b->nbuilt ? b->built[e->number].body : NULL;
+    if (body) return about_defined(b, e, body);
+
     const named_rule r = rule_of(b, e);
     const expr **list = lang_alloc((size_t)count_operands(e) * sizeof *list);
     if (!list) {

@@ -4,6 +4,7 @@
 #include "lang/about.h"
 #include "lang/expr_builder.h"
 #include "lang/expr_calendar.h"
+#include "lang/expr_defined.h"
 #include "lang/expr_fields.h"
 #include "lang/expr_index.h"
 #include "lang/expr_json.h"
@@ -180,6 +181,95 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
     return st;
 }
 
+static void add_var(expr_builder *b, expr_var var, const char *name);
+static cubed_status build_statement(expr_builder *b, const expr *e, int *bare);
+
+/* Gives the nodes of a definition numbers of their own, and the place of its call. The height of a tree bounds the depth. */
+static void renumber(expr_builder *b, expr *e, int at)
+{
+    e->number = b->fresh++;
+    e->at = at;
+    for (int i = 0; i < e->n; i++) renumber(b, e->child[i], at);
+}
+
+static int greatest_number(const expr *e)
+{
+    int most = e->number;
+    for (int i = 0; i < e->n; i++) {
+        const int n = greatest_number(e->child[i]);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/* Makes argument i of a definition a name of its own. */
+static cubed_status name_argument(expr_builder *b, const expr *e, int i)
+{
+    expr_var var = {.of = {.array = NULL}};
+    EXPR_TRY(expr_get_array(b, e->child[i], &var.of.array));
+    var.about = expr_about_of(b, e->child[i]);
+    if (expr_packing_of(b, e->child[i])) {
+        json_t *attrs = expr_value_attrs(b, &var.about, expr_packing_of(b, e->child[i]),
+                                         cubed_array_dtype(var.of.array));
+        json_decref(var.about.attrs);
+        var.about.attrs = attrs;
+        var.about.missing = true;
+    }
+    char *name = expr_text(b, "_%d%c", e->number, i == 0 ? 'x' : 'y');
+    add_var(b, var, name);
+    expr_text_free(name);
+    return CUBED_OK;
+}
+
+/* Builds the statements of a definition; the last one is the value of the call. */
+static cubed_status build_body(expr_builder *b, const expr *e, const char *text, value *out)
+{
+    expr **list = NULL;
+    int n = 0, unused = 0;
+    EXPR_TRY(expr_parse(text, &list, &n, b->err));
+    void *longer = lang_resize(b->bodies, (size_t)(b->nbodies + 1) * sizeof *b->bodies);
+    if (!longer) {
+        expr_free(list, n);
+        return expr_fail(b->err, CUBED_E_NOMEM, b->text, e->at, EXPR_NO_MEMORY);
+    }
+    b->bodies = longer;
+    b->bodies[b->nbodies].list = list;
+    b->bodies[b->nbodies++].n = n;
+    for (int i = 0; i < n; i++) renumber(b, list[i], e->at);
+    for (int i = 0; i + 1 < n; i++) EXPR_TRY(build_statement(b, list[i], &unused));
+    EXPR_TRY(expr_get_array(b, list[n - 1], &out->array));
+    b->built[e->number].body = list[n - 1];
+    return CUBED_OK;
+}
+
+static cubed_status build_defined(expr_builder *b, const expr *e, const expr_definition *d,
+                                  value *out)
+{
+    const char *const names[] = {d->takes_freq ? "freq" : NULL, NULL};
+    double number[DEFINED_MOST_NUMBERS] = {d->number[0], d->number[1]};
+    const expr *freq = expr_keyword(e, "freq");
+    char *text = NULL;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, d->narrays, d->narrays + d->nnumbers, names, &n));
+    if (freq && freq->kind != EXPR_STRING)
+        return expr_reject(b, freq, "expected a frequency in quotes, such as \"YS\"");
+    if (freq && freq->text[strcspn(freq->text, "\"\\;")])
+        return expr_reject(b, freq, "expected a frequency, such as \"YS\"");
+    for (int i = d->narrays; i < n; i++) {
+        value v = {.array = NULL};
+        EXPR_TRY(expr_get_number(b, e->child[i], &v));
+        number[i - d->narrays] = v.re;
+    }
+    for (int i = 0; i < d->narrays; i++) EXPR_TRY(name_argument(b, e, i));
+    expr_about about = expr_about_of(b, e->child[0]);
+    cubed_status st =
+        expr_defined_text(b, e, d, about.attrs, number, freq ? freq->text : NULL, &text);
+    expr_about_free(&about);
+    if (st == CUBED_OK) st = build_body(b, e, text, out);
+    lang_free(text);
+    return st;
+}
+
 static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 {
     cubed_dtype dtype;
@@ -188,6 +278,8 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_group));
     if (!is_group) EXPR_TRY(expr_group_build(b, e, &out->array, &is_group));
     if (is_group) return CUBED_OK;
+    const expr_definition *definition = expr_defined_find(e->text);
+    if (definition) return build_defined(b, e, definition, out);
     /* Some of these functions prepare arguments for a function of the same name in the catalogue, so they come first. */
     const expr_function *f = expr_find_function(e->text);
     if (f) return f->fn(b, e, &out->array);
@@ -470,6 +562,10 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     int bare = 0;
     cubed_status st = CUBED_OK;
     memset(out, 0, sizeof *out);
+    for (int i = 0; i < n; i++) {
+        const int most = greatest_number(statements[i]);
+        if (most >= b.fresh) b.fresh = most + 1;
+    }
     for (int i = 0; i < n && st == CUBED_OK; i++) {
         st = build_statement(&b, statements[i], &bare);
         expr_source_free(&b.source);
@@ -483,6 +579,8 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     if (st != CUBED_OK) expr_result_free(out);
     for (int i = 0; i < b.nbuilt; i++) forget_built(&b, i);
     for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);
+    for (int i = 0; i < b.nbodies; i++) expr_free(b.bodies[i].list, b.bodies[i].n);
+    lang_free(b.bodies);
     lang_free(b.built);
     lang_free(b.noted);
     expr_weights_free(b.weights);

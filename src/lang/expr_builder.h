@@ -32,9 +32,17 @@ struct expr_builder {
         const cubed_cf_packing
             *packing; /* packing of `stored`; while a node is built: packing of its result */
         expr_reduced reduced;
+        const expr
+            *body; /* expression that a definition stands for; NULL: the node is no such call */
     } * built;
     bool
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
+    int fresh;     /* number for the next node of a definition; numbers of the text are below */
+    int nbodies;
+    struct {
+        expr **list;
+        int n;
+    } * bodies;         /* statements of definitions, which descriptions of results refer to */
     expr_source source; /* inputs that the current statement has read so far */
     expr_weights
         *weights; /* between two grids, for the next call with the same ones; may be NULL */

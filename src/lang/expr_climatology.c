@@ -517,38 +517,48 @@ static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Lengths of months -------------------------------------------------------------------------------- */
 
-/* days_in_month(x): the days of each time's month, along the dimension of time; it broadcasts to x. */
-static cubed_status call_days_in_month(expr_builder *b, const expr *e, cubed_array **out)
+/* days_in_month(x), the days of each time's month, and time_steps(x), the number of each time from 0. Their dimensions are those of
+ * x from time on, so that they broadcast to x. */
+static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL};
+    const bool is_days = strcmp(e->text, "days_in_month") == 0;
     calendar_call call = {.reduction = NULL};
     const char *dims[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *x;
-    axis_values v;
-    double *days;
-    int n, d;
+    axis_values v = {.n = 0};
+    double *number = NULL;
+    int n;
     EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
     read_dim(e, &call);
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = calendar_read_times(b, e, &call, x, &d, &v);
-    if (st != CUBED_OK) {
-        cubed_array_unref(x);
-        return st;
+    int d = calendar_call_axis(x, &call);
+    const int64_t extent = d >= 0 ? cubed_array_shape(x)[d] : 0;
+    cubed_status st = CUBED_OK;
+    if (d < 0)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "%s: the array has no dimension \"%s\", expected it", e->text, call.dim);
+    else if (extent > AXIS_VALUES_MAX)
+        st = expr_reject(b, e, "the dimension has more than 16777216 elements");
+    if (st == CUBED_OK && is_days) {
+        st = calendar_read_times(b, e, &call, x, &d, &v);
+        if (st != CUBED_OK) v = (axis_values){.n = 0}; /* freed */
     }
-    st = expr_alloc(b, e, v.n, sizeof *days, &days);
-    if (st == CUBED_OK) {
-        for (int64_t k = 0; k < v.n; k++) {
-            const cubed_date date = date_of(v.axis.calendar, v.us[k]);
-            days[k] = cubed_calendar_month_length(v.axis.calendar, date.year, date.month);
-        }
-        for (int i = d; i < cubed_array_ndim(x); i++) {
-            dims[i - d] = cubed_array_dim_name(x, i);
-            shape[i - d] = i == d ? v.n : 1;
-        }
+    if (st == CUBED_OK) st = expr_alloc(b, e, extent, sizeof *number, &number);
+    for (int64_t k = 0; k < extent && st == CUBED_OK; k++) {
+        const cubed_date date =
+            is_days ? date_of(v.axis.calendar, v.us[k]) : (cubed_date){.day = 0};
+        number[k] = is_days ? cubed_calendar_month_length(v.axis.calendar, date.year, date.month)
+                            : (double)k;
+    }
+    for (int i = d; i < cubed_array_ndim(x) && st == CUBED_OK; i++) {
+        dims[i - d] = cubed_array_dim_name(x, i);
+        shape[i - d] = i == d ? extent : 1;
+    }
+    if (st == CUBED_OK)
         st = expr_own_described(b, e, CUBED_FLOAT64, cubed_array_ndim(x) - d, shape, dims, NULL,
-                                days, out);
-    }
+                                number, out);
     axis_values_free(&v);
     cubed_array_unref(x);
     return st;
@@ -563,27 +573,27 @@ static cubed_status call_days_in_month(expr_builder *b, const expr *e, cubed_arr
         .name = PREFIX "div", .fn = call_arithmetic                                                \
     }
 
-const expr_function expr_climatology_functions[] = {
-    FAMILY("ymon"),
-    FAMILY("yseas"),
-    FAMILY("yday"),
-    FAMILY("yhour"),
-    FAMILY("mon"),
-    FAMILY("day"),
-    FAMILY("year"),
-    {.name = "selmon", .fn = call_selection},
-    {.name = "select_month", .fn = call_selection},
-    {.name = "selmonth", .fn = call_selection},
-    {.name = "selseason", .fn = call_selection},
-    {.name = "selyear", .fn = call_selection},
-    {.name = "select_year", .fn = call_selection},
-    {.name = "selday", .fn = call_selection},
-    {.name = "select_day", .fn = call_selection},
-    {.name = "selhour", .fn = call_selection},
-    {.name = "select_hour", .fn = call_selection},
-    {.name = "selseas", .fn = call_selection},
-    {.name = "select_season", .fn = call_selection},
-    {.name = "seldate", .fn = call_seldate},
-    {.name = "select_date", .fn = call_seldate},
-    {.name = "days_in_month", .fn = call_days_in_month},
-    {.name = NULL}};
+const expr_function expr_climatology_functions[] = {FAMILY("ymon"),
+                                                    FAMILY("yseas"),
+                                                    FAMILY("yday"),
+                                                    FAMILY("yhour"),
+                                                    FAMILY("mon"),
+                                                    FAMILY("day"),
+                                                    FAMILY("year"),
+                                                    {.name = "selmon", .fn = call_selection},
+                                                    {.name = "select_month", .fn = call_selection},
+                                                    {.name = "selmonth", .fn = call_selection},
+                                                    {.name = "selseason", .fn = call_selection},
+                                                    {.name = "selyear", .fn = call_selection},
+                                                    {.name = "select_year", .fn = call_selection},
+                                                    {.name = "selday", .fn = call_selection},
+                                                    {.name = "select_day", .fn = call_selection},
+                                                    {.name = "selhour", .fn = call_selection},
+                                                    {.name = "select_hour", .fn = call_selection},
+                                                    {.name = "selseas", .fn = call_selection},
+                                                    {.name = "select_season", .fn = call_selection},
+                                                    {.name = "seldate", .fn = call_seldate},
+                                                    {.name = "select_date", .fn = call_seldate},
+                                                    {.name = "days_in_month", .fn = call_of_times},
+                                                    {.name = "time_steps", .fn = call_of_times},
+                                                    {.name = NULL}};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lang/calendar_call.h"
+#include "lang/expr_defined.h"
 
 /* Functions of NumPy and Xarray that have other names in the Array API standard, or here. */
 static const struct {
@@ -58,13 +59,15 @@ static void try_functions(lang_guess *g)
     }
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
     calendar_call_guess_functions(g);
+    expr_defined_guess(g);
 }
 
 bool expr_is_function(const char *name)
 {
     cubed_dtype dtype;
     return cubed_function_find(name) || expr_find_function(name) ||
-           calendar_call_is_function(name) || cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK;
+           calendar_call_is_function(name) || expr_defined_find(name) ||
+           cubed_dtype_parse(name, &dtype, NULL) == CUBED_OK;
 }
 
 bool expr_is_along_time(const char *name)
@@ -77,6 +80,7 @@ bool expr_is_along_time(const char *name)
             if (strcmp(f->name, name) == 0) return true;
         }
     }
+    if (expr_defined_find(name)) return strncmp(name, "fld", 3) != 0;
     return calendar_call_is_function(name) || calendar_call_windows(&call, &unused);
 }
 
