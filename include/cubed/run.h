@@ -288,6 +288,8 @@ CUBED_API uint64_t cubed_peak_rss(void);
 /* Returns the resident memory of this process in bytes; 0 if the system does not report it. Before a run starts, this is
  * what the reserved_mem of all workers in this process must cover. */
 CUBED_API uint64_t cubed_resident_mem(void);
+/* Returns the memory of this machine in bytes, or the lowest limit of the cgroups and the address space of this process. */
+CUBED_API uint64_t cubed_machine_mem(void);
 /* Returns the private memory of this process in bytes, resident or not; 0 if the system does not report it. For a worker
  * process before its first task, this is what reserved_mem must cover: the system limits private memory to allowed_mem. */
 CUBED_API uint64_t cubed_private_mem(void);

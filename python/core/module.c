@@ -63,6 +63,13 @@ static PyObject *resident_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_resident_mem());
 }
 
+static PyObject *machine_mem(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(cubed_machine_mem());
+}
+
 static PyObject *caps_dict(const cubed_executor_caps *c)
 {
     return Py_BuildValue(
@@ -157,6 +164,7 @@ static PyMethodDef own_methods[] = {
     {"code_above", code_above, METH_VARARGS, "code_above(limit: int, /) -> int"},
     {"executors", executors, METH_NOARGS, "executors() -> dict[str, dict[str, Any]]"},
     {"resident_mem", resident_mem, METH_NOARGS, "resident_mem() -> int"},
+    {"machine_mem", machine_mem, METH_NOARGS, "machine_mem() -> int"},
     {"serve", serve, METH_VARARGS, "serve(fd: int, load: Any, /) -> None"},
     {NULL, NULL, 0, NULL},
 };

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.remapping import remap as remap
+    from cubed.runtime.preflight import check_executor as check_executor
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
@@ -75,6 +76,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "apply_gufunc",
         "as_gufunc",
         "blockwise",
+        "check_executor",
         "compute",
         "config",
         "cumreduction",
@@ -109,6 +111,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "apply_gufunc": "blocks._gufunc",
         "as_gufunc": "blocks._gufunc",
         "blockwise": "blocks._blockwise",
+        "check_executor": "runtime.preflight",
         "config": "_settings",
         "cumreduction": "blocks._reduction",
         "eval": "io._eval",

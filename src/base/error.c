@@ -116,6 +116,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
 
 void cb_note(cubed_error *err, const char *fmt, ...)
 {
+    if (!err) return;
     const size_t used = strlen(err->message);
     va_list ap;
     va_start(ap, fmt);

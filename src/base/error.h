@@ -14,7 +14,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 
-/* Appends to the message. */
+/* Appends to the message; `err` may be NULL. */
 void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 
 /* CUBED_E_ARG if `what` ("a codec's vtable"), provided by a program, was compiled with another version of its header. Its

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_ARGUMENTS = 12, NOT_STARTED = 127 };
+enum { MOST_MODULES = 10, NOT_STARTED = 127 };
 
 const char *python_name(void)
 {
@@ -18,13 +18,16 @@ const char *python_name(void)
 
 int python_run(const char *const *arguments)
 {
-    char *argv[MOST_ARGUMENTS + 2] = {(char *)(uintptr_t)python_name()};
+    int n = 0, status = 0;
     pid_t pid;
-    int status = 0;
-    for (int i = 0; i < MOST_ARGUMENTS && arguments[i]; i++)
-        argv[i + 1] = (char *)(uintptr_t)arguments[i];
+    while (arguments[n]) n++;
+    char **argv = cli_resize(NULL, (size_t)(n + 2) * sizeof *argv);
+    argv[0] = (char *)(uintptr_t)python_name();
+    for (int i = 0; i <= n; i++) argv[i + 1] = (char *)(uintptr_t)arguments[i];
     (void)fflush(stdout);
-    if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) return NOT_STARTED;
+    const int failed = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+    cli_free(argv);
+    if (failed) return NOT_STARTED;
     while (waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR) return NOT_STARTED;
     }
@@ -57,8 +60,8 @@ static void say_remedy(bool without_package, const char *extra)
 int python_check(const char *verb, const python_module *modules, int n, const char *what,
                  const char *extra)
 {
-    const char *arguments[MOST_ARGUMENTS + 1] = {"-c", look_up};
-    for (int i = 0; i < n && i < MOST_ARGUMENTS - 2; i++) arguments[i + 2] = modules[i].name;
+    const char *arguments[MOST_MODULES + 3] = {"-c", look_up};
+    for (int i = 0; i < n && i < MOST_MODULES; i++) arguments[i + 2] = modules[i].name;
     const int found = python_run(arguments);
     if (found >= FIRST_MISSING && found < FIRST_MISSING + n) {
         const python_module *missing = &modules[found - FIRST_MISSING];

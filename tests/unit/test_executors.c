@@ -140,6 +140,7 @@ static void test_added_executors_are_known(void **state)
     cubed_executor_caps caps;
     (void)state;
     assert_int_equal(cubed_executor_get_caps(ctx, "mine", &caps, &err), CUBED_E_ARG);
+    assert_int_equal(cubed_executor_get_caps(NULL, "mine", &caps, NULL), CUBED_E_ARG);
     assert_non_null(strstr(err.message, "threads, single-threaded, processes"));
     assert_int_equal(cubed_context_add_executor(ctx, &good, NULL, &err), CUBED_OK);
     assert_int_equal(cubed_context_add_executor(ctx, &good, NULL, &err), CUBED_E_EXISTS);

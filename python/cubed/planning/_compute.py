@@ -431,7 +431,7 @@ class Plan(PlanTotals):
                 "whose contents nobody can compare with what they were"
             )
         e = self.executor
-        engine = e.begin()
+        engine = e.begin(self.allowed_mem, self.reserved_mem)
         plan, stored = self._plan, self._in_store
         if stored and resume is not None:  # where an earlier run has put them
             stored = stored.named_by(self._maker.plan)

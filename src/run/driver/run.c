@@ -6,6 +6,7 @@
 #include "base/struct_size.h"
 #include "cubed/sys/message.h"
 #include "exec/plan/limits.h"
+#include "mem/pages.h"
 #include "run/driver/run_parts.h"
 #include "run/driver/run_stats.h"
 #include "run/driver/schedule.h"
@@ -14,6 +15,7 @@
 uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
 
 uint64_t cubed_resident_mem(void) { return cb_resident(); }
+uint64_t cubed_machine_mem(void) { return cb_machine_memory(); }
 
 uint64_t cubed_private_mem(void) { return cb_private_memory(); }
 

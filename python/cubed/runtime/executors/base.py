@@ -162,9 +162,15 @@ class Executor:
         """Returns the engine that moves the tasks of one run. None: the C library does."""
         return None
 
-    def begin(self) -> Engine | None:
-        """Calls :meth:`connect` and applies options of all executors."""
+    def begin(self, allowed_mem: int, reserved_mem: int) -> Engine | None:
+        """Calls :meth:`connect` for a run with these limits, and applies options of all
+        executors.
+        """
         return self.connect()
+
+    def takes(self, option: str) -> bool:
+        """Returns True if the executor has an option besides `max_workers` and `retries`."""
+        return option in self._accepted
 
     def with_options(self, options: Mapping[str, Any]) -> Executor:
         """Returns a copy with some options changed."""
@@ -242,10 +248,23 @@ class EngineExecutor(Executor):
     def connect(self) -> Engine:
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
 
-    def begin(self) -> Engine:
-        """Returns the engine, with the run's limits."""
+    def begin(self, allowed_mem: int, reserved_mem: int) -> Engine:
+        """Returns the engine for a run with these limits.
+
+        Raises
+        ------
+        ImportError
+            If workers do not find this package, as far as the engine can tell.
+        MemoryError
+            If the engine gives tasks less than `allowed_mem`.
+        """
         engine = self.connect()
         engine.start_timeout = self.kwargs.get("start_timeout") or engine.start_timeout
+        try:
+            engine.check(allowed_mem, reserved_mem)
+        except BaseException:
+            engine.disconnect()
+            raise
         return engine
 
 
@@ -291,6 +310,22 @@ class Engine(ABC):
         seconds while no call ends.
         """
         return True
+
+    def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
+        """Returns the bytes that the engine gives a task and its process, `reserved_mem` of which
+        the tasks of a process share, and the name of the limit. None if it has no limit, or the
+        limit is not known.
+        """
+        return None
+
+    def check(self, allowed_mem: int, reserved_mem: int) -> None:
+        """Refuses a run for which the engine has no memory: see `EngineExecutor.begin`."""
+        limit = self.task_mem(reserved_mem)
+        if limit is not None and limit[0] < allowed_mem:
+            raise MemoryError(
+                f"tasks get {limit[0]} bytes of memory ({limit[1]}), and allowed_mem is"
+                f" {allowed_mem}: give workers more memory, or lower allowed_mem"
+            )
 
     @abstractmethod
     def submit_one(self, message: bytes) -> Any:

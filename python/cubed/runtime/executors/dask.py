@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import uuid
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from cubed import _core
 from cubed.runtime import worker
 from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
@@ -25,6 +27,32 @@ class DaskEngine(Engine):
     def has_workers(self) -> bool:
         """As the scheduler reports."""
         return bool(self._client.nthreads())
+
+    def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
+        """As the workers' memory limits, which their threads share, imply."""
+        limits = [
+            ((worker["memory_limit"] - reserved_mem) // worker["nthreads"] + reserved_mem, name)
+            for name, worker in self._client.scheduler_info(n_workers=-1)["workers"].items()
+            if worker["memory_limit"] and worker["nthreads"]
+        ]
+        if not limits:
+            return None
+        least, name = min(limits)
+        return least, f"memory_limit of Dask's worker {name}, divided by its threads"
+
+    def check(self, allowed_mem: int, reserved_mem: int) -> None:
+        """Also refuses workers without this package. Dask ends such a worker when it gets a task,
+        and waits for another one.
+        """
+        super().check(allowed_mem, reserved_mem)
+        # A function of Python's own library: the workers can load it.
+        found = self._client.run(pkgutil.resolve_name, "cubed:__version__", on_error="return")
+        for name, version in found.items():
+            if isinstance(version, Exception):
+                raise ImportError(
+                    f"Dask's worker {name} cannot import cubed ({version}): install version"
+                    f" {_core.version} of cubed-c where the worker runs"
+                ) from version
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a call with a unique name, because calls with the same arguments would run only
@@ -57,8 +85,9 @@ class DaskExecutor(EngineExecutor):
     Parameters
     ----------
     client
-        A ``distributed.Client``; default: the current one, otherwise a ``LocalCluster`` of
-        `max_workers` processes for each run.
+        A ``distributed.Client``, or the address of a scheduler, to which the process stays
+        connected; default: the current client, otherwise a ``LocalCluster`` of `max_workers`
+        processes for each run.
     compute_kwargs
         Arguments of ``Client.submit`` for each call, such as ``resources`` or ``priority``.
     max_workers
@@ -76,9 +105,12 @@ class DaskExecutor(EngineExecutor):
     _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}
 
     def _client(self) -> Any:
+        distributed = needed("distributed", "dask")
+        if isinstance(self.kwargs.get("client"), str):
+            self.kwargs["client"] = distributed.Client(self.kwargs["client"], set_as_default=False)
         given = self.given("client", "distributed", "Client")
         try:
-            return given or needed("distributed", "dask").default_client()
+            return given or distributed.default_client()
         except ValueError:
             return None
 

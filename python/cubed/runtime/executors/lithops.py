@@ -24,6 +24,15 @@ class LithopsEngine(ListEngine):
         self._timeout = timeout
         self.call_timeout = timeout or self._executor.config["lithops"]["execution_timeout"]
 
+    def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
+        """As the runtime's memory in Lithops's configuration, which is in MB, implies."""
+        config = self._executor.config
+        backend = config["lithops"]["backend"]
+        size = config.get(backend, {}).get("runtime_memory")
+        if backend == "localhost" or not size:
+            return None
+        return int(size) << 20, f"runtime_memory of Lithops's backend {backend!r}"
+
     def submit_list(self, messages: list[bytes]) -> Any:
         """Starts a job. Workers have the package, so no modules are sent."""
         calls = [(message,) for message in messages]

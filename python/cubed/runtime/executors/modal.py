@@ -22,14 +22,19 @@ class ModalEngine(StageEngine):
     :func:`cubed.runtime.worker.attempt`.
     """
 
-    def __init__(self, function: Any, local: bool, workers: int) -> None:
+    def __init__(self, function: Any, local: bool, memory: int | None, workers: int) -> None:
         super().__init__(workers)
+        self._memory = memory
         exceptions = needed("modal.exception", "modal")
         self.may_pass: tuple[type[BaseException], ...] = (
             exceptions.ConnectionError,
             exceptions.InternalFailure,
         )
         self._function, self._local = function, local
+
+    def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
+        """As the option `memory` implies, if a function is created for the run."""
+        return (self._memory << 20, "memory of Modal's function") if self._memory else None
 
     def run_stage(
         self, call: Callable[[bytes], bytes], messages: list[bytes]
@@ -95,8 +100,10 @@ class ModalExecutor(EngineExecutor):
     def connect(self) -> ModalEngine:
         """Returns an engine with the function, or with one of an app that is started."""
         modal, ends = needed("modal", "modal"), ExitStack()
-        function, mine = self.kwargs.get("function"), self.kwargs
+        function, mine, memory = self.kwargs.get("function"), self.kwargs, None
         if function is None:
+            given = mine.get("memory")  # Modal also takes a request and a limit
+            memory = given[-1] if isinstance(given, (tuple, list)) else given
             options = {k: v for k, v in mine.items() if k in self._app_options and v is not None}
             if mine.get("secret") is not None:
                 options["secrets"] = [mine["secret"]]
@@ -107,6 +114,6 @@ class ModalExecutor(EngineExecutor):
             if mine.get("enable_output"):
                 ends.enter_context(modal.enable_output())
             ends.enter_context(app.run())
-        engine = ModalEngine(function, bool(mine.get("local")), self.num_workers())
+        engine = ModalEngine(function, bool(mine.get("local")), memory, self.num_workers())
         engine.ends = ends
         return engine

@@ -16,6 +16,7 @@ class RayEngine(Engine):
         self._ray = needed("ray", "ray")
         e = self._ray.exceptions
         self.may_pass: tuple[type[BaseException], ...] = (e.RaySystemError, e.WorkerCrashedError)
+        self._memory: int | None = options.get("memory")
         self._cpus = options.get("num_cpus", 1) or 0
         self._remote = self._ray.remote(max_retries=0, **options)(self.work)
         self._refs: dict[Any, Any] = {}
@@ -23,6 +24,10 @@ class RayEngine(Engine):
     def has_workers(self) -> bool:
         """Returns True if the cluster has the processors of a task."""
         return self._ray.cluster_resources().get("CPU", 0) >= self._cpus
+
+    def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
+        """As the option of the task implies, if there is one."""
+        return (int(self._memory), "memory of ray_remote") if self._memory else None
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a task."""
