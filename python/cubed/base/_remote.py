@@ -28,13 +28,32 @@ def shown(place: Any) -> str:
     return _core.hide_secrets(repr(place))
 
 
+#: Parts of names of options whose values are secrets.
+_SECRET = ("secret", "password", "token", "key", "credential", "connection_string")
+
+
+def _is_secret(name: str) -> bool:
+    return any(part in name.lower() for part in _SECRET)
+
+
 def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options of an engine for display, without configurations and secrets."""
-    secret = ("secret", "password", "token", "key", "credential")
     return {
-        name: "..." if isinstance(v, Mapping) or any(s in name.lower() for s in secret) else v
+        name: "..." if isinstance(v, Mapping) or _is_secret(name) else v
         for name, v in options.items()
     }
+
+
+def secret_options() -> list[str]:
+    """Returns the names of options of stores whose values are secrets, as ``'NAME' of URL``."""
+    from urllib.parse import unquote  # lazy: slow import
+
+    found = []
+    for line in _core.storage_options().splitlines():
+        scope, name, value = map(unquote, line.split(" "))
+        if value and _is_secret(name):
+            found.append(f"{name!r} of {_core.hide_secrets(scope)}")
+    return sorted(set(found))
 
 
 def set_options(url: Any, options: Mapping[str, Any] | None) -> None:

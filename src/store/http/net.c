@@ -159,6 +159,9 @@ static void drop(cb_net *n, const char *scope, const char *name)
 
 /* --- Passing options to other processes --------------------------------------------------------------- */
 
+/* Workers invoke no functions, so they do not get the keys for it. */
+static bool is_of_driver(const char *scope) { return strncmp(scope, "lambda://", 9) == 0; }
+
 cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
 {
     size_t count = 0;
@@ -170,6 +173,7 @@ cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
         for (size_t left = count; s; s = s->next) {
             if (s->scope && --left == 0) break;
         }
+        if (is_of_driver(s->scope)) continue;
         const char *const parts[] = {s->scope, s->name, s->value};
         for (int i = 0; i < 3; i++) {
             cb_uri_put(out, parts[i], "");

@@ -179,3 +179,39 @@ def test_wrong_options(options, message):
     done = run_check(*options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_keys_in_messages_are_warned_of(tmp_path):
+    """Of engines that store messages; in its own process, because options stay."""
+    program = """
+import warnings
+import cubed
+from cubed import _core
+from cubed.base._remote import set_options, set_service_options
+from cubed.runtime.create import create_executor
+from cubed.runtime.executors.ray import RayExecutor
+
+class Executor(RayExecutor):
+    def connect(self):
+        raise RuntimeError("connected")
+
+def caught(executor):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            executor.begin(1, 0)
+        except RuntimeError:
+            pass
+    return [str(w.message) for w in found]
+
+set_options("s3://bucket", {"profile": "mine", "region": "eu-west-1"})
+assert caught(Executor()) == []
+set_service_options("lambda://function", {"secret": "hidden-secret"})
+assert caught(Executor()) == [] and "hidden-secret" not in _core.storage_options()
+set_options("s3://bucket", {"key": "K", "secret": "very-secret"})
+(text,) = caught(Executor())
+assert "'secret' of s3://bucket" in text and "Ray's object store keeps" in text, text
+assert "very-secret" not in text
+assert caught(create_executor("futures")) == []
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, cwd=tmp_path)

@@ -12,11 +12,13 @@ from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
+from warnings import warn
 
 import numpy as np
 
 from cubed import _core
 from cubed.base._distribution import install_command
+from cubed.base._remote import secret_options
 from cubed.runtime import worker
 
 #: The result of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
@@ -209,6 +211,9 @@ class EngineExecutor(Executor):
 
     #: Whether workers may be on other machines.
     remote: ClassVar[bool] = True
+    #: The part of the engine in which messages lie, for a warning about keys in them; "": they
+    #: pass between processes and are not stored.
+    keeps_messages: ClassVar[str] = ""
     #: Maximum size of a call; 0: no limit.
     max_message_bytes: ClassVar[int] = 0
     #: Seconds of an empty call: ranges of tasks are planned to take twenty times as long.
@@ -249,7 +254,8 @@ class EngineExecutor(Executor):
         """Connects to the engine, for one run; raises ImportError if it is not installed."""
 
     def begin(self, allowed_mem: int, reserved_mem: int) -> Engine:
-        """Returns the engine for a run with these limits.
+        """Returns the engine for a run with these limits. Warns of keys in messages that the engine
+        stores.
 
         Raises
         ------
@@ -258,6 +264,14 @@ class EngineExecutor(Executor):
         MemoryError
             If the engine gives tasks less than `allowed_mem`.
         """
+        if self.keeps_messages and (secrets := secret_options()):
+            warn(
+                f"storage_options {', '.join(secrets)} are in the messages to workers, which"
+                f" {self.keeps_messages} keeps: let workers find credentials by a profile, a role"
+                " or environment variables, and give no keys",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         engine = self.connect()
         engine.start_timeout = self.kwargs.get("start_timeout") or engine.start_timeout
         try:

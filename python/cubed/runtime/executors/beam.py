@@ -69,6 +69,7 @@ class BeamExecutor(EngineExecutor):
     """
 
     name = "beam"
+    keeps_messages: ClassVar[str] = "the pipeline of Beam"
     engine: ClassVar[tuple[str, str]] = ("apache_beam", "beam")
     overhead: ClassVar[float] = 1.0
     _accepted = EngineExecutor._accepted | {"options"}

@@ -33,6 +33,7 @@ class CoiledExecutor(EngineExecutor):
     """
 
     name = "coiled"
+    keeps_messages: ClassVar[str] = "Dask's scheduler"
     engine: ClassVar[tuple[str, str]] = ("coiled", "coiled")
     overhead: ClassVar[float] = 0.01
     _accepted = EngineExecutor._accepted | {"coiled_kwargs"}

@@ -100,6 +100,7 @@ class DaskExecutor(EngineExecutor):
     """
 
     name = "dask"
+    keeps_messages: ClassVar[str] = "Dask's scheduler"
     engine: ClassVar[tuple[str, str]] = ("distributed", "dask")
     overhead: ClassVar[float] = 0.002
     _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}

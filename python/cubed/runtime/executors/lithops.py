@@ -84,6 +84,7 @@ class LithopsExecutor(EngineExecutor):
     """
 
     name = "lithops"
+    keeps_messages: ClassVar[str] = "Lithops's storage"
     engine: ClassVar[tuple[str, str]] = ("lithops", "lithops")
     overhead: ClassVar[float] = 0.5
     max_message_bytes: ClassVar[int] = 4 << 20

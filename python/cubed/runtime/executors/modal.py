@@ -68,6 +68,7 @@ class ModalExecutor(EngineExecutor):
     """
 
     name = "modal"
+    keeps_messages: ClassVar[str] = "Modal's service"
     engine: ClassVar[tuple[str, str]] = ("modal", "modal")
     overhead: ClassVar[float] = 0.2
     max_message_bytes: ClassVar[int] = 2 << 20

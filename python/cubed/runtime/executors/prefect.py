@@ -82,6 +82,7 @@ class PrefectExecutor(EngineExecutor):
     """
 
     name = "prefect"
+    keeps_messages: ClassVar[str] = "Prefect's server"
     engine: ClassVar[tuple[str, str]] = ("prefect", "prefect")
     overhead: ClassVar[float] = 0.05
     _accepted = EngineExecutor._accepted | {"task_runner"}

@@ -59,6 +59,7 @@ class RayExecutor(EngineExecutor):
     """
 
     name = "ray"
+    keeps_messages: ClassVar[str] = "Ray's object store"
     engine: ClassVar[tuple[str, str]] = ("ray", "ray")
     overhead: ClassVar[float] = 0.005
     _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}

@@ -53,6 +53,7 @@ class SparkExecutor(EngineExecutor):
     """
 
     name = "spark"
+    keeps_messages: ClassVar[str] = "Spark's driver"
     engine: ClassVar[tuple[str, str]] = ("pyspark", "spark")
     overhead: ClassVar[float] = 0.05
     _accepted = EngineExecutor._accepted | {"spark_context", "spark_conf"}
