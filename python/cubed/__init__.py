@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from cubed.blocks._gufunc import as_gufunc as as_gufunc
     from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem
     from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.blocks._preflight import check_executor as check_executor
     from cubed.blocks._reduction import cumreduction as cumreduction
     from cubed.blocks._reduction import reduction as reduction
     from cubed.blocks._unify import unify_chunks as unify_chunks
     from cubed.io._eval import eval as eval
     from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.remapping import remap as remap
-    from cubed.runtime.preflight import check_executor as check_executor
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
@@ -111,7 +111,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "apply_gufunc": "blocks._gufunc",
         "as_gufunc": "blocks._gufunc",
         "blockwise": "blocks._blockwise",
-        "check_executor": "runtime.preflight",
+        "check_executor": "blocks._preflight",
         "config": "_settings",
         "cumreduction": "blocks._reduction",
         "eval": "io._eval",

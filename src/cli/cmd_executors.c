@@ -184,7 +184,7 @@ int cmd_executors(int argc, char **argv)
     bool json = false;
     int key;
     add_word(&module, cli_strdup("-m"));
-    add_word(&module, cli_strdup("cubed.runtime.preflight"));
+    add_word(&module, cli_strdup("cubed.blocks._preflight"));
     while ((key = cli_next_option(argc, argv, &cmd_executors_usage, NULL)) != -1) {
         if (key == KEY_AS_JSON)
             json = true;

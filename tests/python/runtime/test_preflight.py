@@ -11,7 +11,7 @@ import cubed
 import numpy as np
 import pytest
 from conftest import BIN
-from cubed.runtime import preflight
+from cubed.blocks import _preflight as preflight
 from cubed.runtime.executors.lithops import LithopsEngine
 from cubed.runtime.executors.modal import ModalEngine
 from real_servers import free_port, wait_for
