@@ -14,7 +14,9 @@ from cubed.array._calls import COPIES, OBJECTS, call_on_each
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 
-_KINDS = "iufcmM"
+#: Kinds whose elements may have any bytes. Bytes of bools are read as whether they are not 0, and
+#: code points of strings must exist, so only strings of the same width are read as strings.
+_KINDS = "biufcmMS"
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,13 @@ class _View:
     dtype: np.dtype[Any]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        return (np.ascontiguousarray(blocks[0]).view(self.dtype),)
+        block = np.ascontiguousarray(blocks[0])
+        return (block.view(np.uint8) != 0 if self.dtype.kind == "b" else block.view(self.dtype),)
 
 
 def view(x: Array, dtype: DTypeLike, order: str | None) -> Array:
     """x whose bytes are read as elements of another type, along the last axis if the sizes of both
-    types differ.
+    types differ. Bytes that are read as bools are 0 or not.
     """
     if order not in ("C", "A", "K", None):
         raise ValueError(f"view: order is {order!r}, expected 'C': chunks are in C order")
@@ -37,8 +40,10 @@ def view(x: Array, dtype: DTypeLike, order: str | None) -> Array:
     if to == x.dtype:
         return x._like(x._x)
     for what, d in (("the array", x.dtype), ("dtype", to)):
-        if kind_of(d) not in _KINDS and not (d.kind == "b" and what == "the array"):
-            raise TypeError(f"view: {what} is {d}, expected numbers or dates: astype converts them")
+        if kind_of(d) not in _KINDS and not (d.kind == "U" and what == "the array"):
+            raise TypeError(
+                f"view: {what} is {d}, expected numbers, dates or bytes: astype converts them"
+            )
     old, new = x.dtype.itemsize, to.itemsize
     if old != new:
         x = _fitting(x, old, new)

@@ -304,7 +304,7 @@ class Methods(ArrayBase):
         return self._like(self._x)
 
     def view(self, dtype: DTypeLike = None, order: str | None = "C") -> Array:
-        """The bytes of the elements read as another type of numbers or dates.
+        """The bytes of the elements read as another type of numbers, dates, bools or bytes.
 
         If its elements have another size, the last axis has more or fewer elements. Unlike NumPy's
         the result is an array of its own: assigning to one leaves the other as it is.

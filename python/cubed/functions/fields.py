@@ -555,6 +555,9 @@ def gridarea(
 
     A cell with corners may contain a pole. Areas of such cells have great circles as edges.
 
+    The area of a cell is NaN if a coordinate or a corner is. Functions such as `fldmean` leave
+    elements out whose weight is NaN, without a warning: ``isnan(areas)`` finds these cells.
+
     Parameters
     ----------
     lat : array_like
