@@ -226,7 +226,8 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
             out->has_matrix = out->has_matrix || t->numbers[d] == 0;
             continue;
         }
-        memcpy(out->matrix + d * n, t->numbers + d * columns, (size_t)n * sizeof(double));
+        memcpy(out->matrix + (ptrdiff_t)d * n, t->numbers + d * columns,
+               (size_t)n * sizeof(double));
         if (has_offset) out->offset[d] = t->numbers[d * columns + n];
     }
     if (depth == 2) return CUBED_OK;
