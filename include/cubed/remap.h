@@ -115,7 +115,7 @@ typedef struct cubed_weights cubed_weights;
  *
  * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source
  * that goes around the earth they are those of the four nearest centres by inverse distance along the earth, as in CDO.
- * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO.
+ * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO, which rounds their squares to float32.
  * Bicubic weights are as bilinear ones, and may be negative.
  * Conservative weights need the bounds of both grids; those of second order also regular grids. Edges are parts of great circles, except those of cells between two
  * latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO. Cells are convex.

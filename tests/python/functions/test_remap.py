@@ -657,6 +657,34 @@ def test_second_order_weights_are_refused(tmp_path):
         remapping.open_weights(tmp_path / "w.nc")
 
 
+@needs_cdo
+def test_distances_of_cdo_are_rounded(tmp_path):
+    """CDO rounds squared distances to float32. With the same rounding, weights are equal."""
+    a, b = remapping.grid("r36x18"), remapping.grid("r17x11")
+    by_cdo("gendis,r17x11", "-topo,r36x18", tmp_path / "w.nc")
+    theirs, mine = (
+        matrix(w)
+        for w in (
+            remapping.open_weights(tmp_path / "w.nc"),
+            remapping.make_weights(a, b, "distance"),
+        )
+    )
+    # Among equally near centres, others may be chosen.
+    same = ((theirs != 0) == (mine != 0)).all(axis=1) & ((mine != 0).sum(axis=1) == 4)
+    assert same.mean() > 0.5
+    squares = np.square(vectors(*centres(b))[:, None] - vectors(*centres(a))[None]).sum(axis=-1)
+
+    def inverse(d2):
+        with np.errstate(divide="ignore"):
+            w = np.where(mine != 0, 1 / np.sqrt(d2), 0)[same]
+        return w / w.sum(axis=1, keepdims=True)
+
+    np.testing.assert_allclose(mine[same], inverse(squares), rtol=0, atol=1e-14)
+    rounded = squares.astype("float32").astype(float)
+    np.testing.assert_allclose(theirs[same], inverse(rounded), rtol=0, atol=1e-14)
+    assert np.abs(theirs - mine)[same].max() > 1e-10
+
+
 def test_weights_of_xesmf(tmp_path):
     xr.Dataset(
         {"row": ("n_s", [1, 2]), "col": ("n_s", [3, 1]), "S": ("n_s", [1.0, 0.5])}
