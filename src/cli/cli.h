@@ -45,6 +45,9 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
     cmd_worker_usage, cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage,
     cmd_executors_usage, cmd_lambda_package_usage, cmd_demo_usage;
 
+/* Runs `cubed eval` for another verb, argv[0]. `command`: the line of the attribute `history`, which it takes over. */
+int cli_evaluate(int argc, char **argv, char *command);
+
 /* Whether FUNCTION[,ARGUMENT...] names a function of expressions (cmd_apply.c). */
 bool cli_is_function(const char *spec);
 
@@ -134,7 +137,7 @@ struct cli_usage {
     const char *words;       /* "a|b": allowed first arguments; NULL: anything */
     const cli_option *own;   /* ends with a NULL name, may be NULL */
     bool common;             /* accepts the common options as well */
-    /* The only specific option with a value that may be repeated, or NULL. */
+    /* "a|b": the specific options with a value that may be repeated, or NULL. */
     const char *repeats;
 };
 
@@ -267,6 +270,9 @@ int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_pla
 /* Computes all elements of x into data before the command's main work; shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
+/* The same for n arrays, by one run: arrays that share a source read it once. */
+cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *const *data, int n,
+                             const cli_common *c, cubed_error *err);
 /* Makes plans that would run one after another, and does nothing else: cubed_plan_check. */
 cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
                              int nplans, const cubed_plan_group *groups, int ngroups,

@@ -9,10 +9,12 @@
 #include "archive.h"
 #include "cli.h"
 #include "grid_file.h"
+#include "history.h"
 #include "inputs.h"
 #include "lang/field_axes.h"
 #include "lang/function_hints.h"
 #include "lang/lang_arrays.h"
+#include "output_options.h"
 #include "referred.h"
 
 enum { KEY_PASSED = CLI_OWN_KEY, KEY_ALONG };
@@ -29,6 +31,8 @@ static const cli_option own[] = {
     {"format", "2|3", "Zarr format of results (default 3)", KEY_PASSED},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
      KEY_PASSED},
+    {"chunks", "SPEC", "store results in such chunks: time=100,lat=-1", KEY_PASSED},
+    OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_apply_usage = {
@@ -46,6 +50,7 @@ const cli_usage cmd_apply_usage = {
                 "  cubed mean,time -sel,time=2020-06 era5.nc june.nc\n"
                 "  cubed subtract era5.zarr climatology.zarr anomalies.zarr\n",
     .own = own,
+    .repeats = OUTPUTS_REPEATS,
     .common = true};
 
 typedef struct variable {
@@ -382,6 +387,7 @@ typedef struct apply {
     const char *along; /* dimension along which several input files are joined */
     char *first_file;  /* first of several input files; NULL if there is one file */
     content content[MOST_INPUTS];
+    char *command;                /* for the attribute history */
     char *text;                   /* the expression */
     char *copied;                 /* names of variables that are copied, for a message */
     char *inputs[2 * MOST_PAIRS]; /* arguments of --in for single variables */
@@ -558,14 +564,14 @@ static int evaluate(apply *a, char **options, int noptions)
     if (a->nin == 1) argv[n++] = (char *)a->in[0];
     argv[n] = NULL;
     optind = 0; /* restart getopt */
-    const int code = cmd_eval(n, argv);
+    const int code = cli_evaluate(n, argv, cli_strdup(a->command));
     cli_free(argv);
     return code;
 }
 
 int cmd_apply(int argc, char **argv)
 {
-    apply a = {.text = cli_strdup(""), .along = "time"};
+    apply a = {.command = history_command(argc, argv), .text = cli_strdup(""), .along = "time"};
     cli_common common = CLI_COMMON_INIT;
     int noptions = 0;
     int code = parse(&argc, &argv, &a, &common, &noptions);
@@ -576,6 +582,7 @@ int cmd_apply(int argc, char **argv)
     for (int i = 0; i < a.ninputs; i++) cli_free(a.inputs[i]);
     free_operations(a.operations, a.noperations);
     cli_free(a.first_file);
+    cli_free(a.command);
     cli_free(a.text);
     cli_free(a.copied);
     return code;

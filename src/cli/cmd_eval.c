@@ -7,8 +7,10 @@
 #include "cli_values.h"
 #include "cubed/lang.h"
 #include "eval_topics.h"
+#include "history.h"
 #include "inputs.h"
 #include "lang/lang_arrays.h"
+#include "output_options.h"
 #include "picture.h"
 #include "referred.h"
 #include "series.h"
@@ -25,7 +27,8 @@ enum {
     KEY_REGION,
     KEY_COLORS,
     KEY_TITLE,
-    KEY_CSV
+    KEY_CSV,
+    KEY_CHUNKS
 };
 
 /* Maximum results as columns of CSV. */
@@ -67,12 +70,15 @@ static const cli_option own[] = {
      "put the result into this part of the array at --out, which exists (START:STOP,... by "
      "position)",
      KEY_REGION},
+    {"chunks", "SPEC", "store results in such chunks: time=100,lat=-1, or 100,-1 by position",
+     KEY_CHUNKS},
+    OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_eval_usage = {
     .words = CLI_WORDS_EXPRESSION,
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
-    .repeats = "in",
+    .repeats = "in|" OUTPUTS_REPEATS,
     .text =
         "Evaluates NumPy-like expressions over arrays of Zarr stores and of files (NetCDF, HDF5, "
         "ZIP); "
@@ -143,6 +149,8 @@ typedef struct eval {
     const char *text, *out, *codecs, *region;
     bool csv;
     int format;
+    outputs outputs;
+    chunk_spec chunks;
     cubed_expr *expr;
     cubed_expr_results *built;
     eval_item *item; /* items to store or print: results, then coordinates */
@@ -482,6 +490,58 @@ static void warn_of_lengths(const eval *e)
     }
 }
 
+/* Rechunks a result by --chunks. */
+static cubed_status rechunk_item(eval *e, eval_item *item, cubed_error *err)
+{
+    const int ndim = cubed_array_ndim(item->array);
+    const bool several = e->nitems > 1;
+    int64_t lengths[CUBED_MAX_NDIM];
+    cubed_chunk_list lists[CUBED_MAX_NDIM] = {{NULL, 0}};
+    cubed_array *even, *x;
+    for (int d = 0; d < ndim; d++) lengths[d] = CUBED_CHUNKS_KEPT;
+    cubed_status st = chunk_spec_apply(&e->chunks, "--chunks", several, item->array, item->name,
+                                       lengths, lists, err);
+    if (st == CUBED_OK) st = cubed_rechunk(item->array, lengths, &even, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_rechunk_irregular(even, lists, &x, err);
+    cubed_array_unref(even);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(item->array);
+    item->array = x;
+    return CUBED_OK;
+}
+
+/* Applies the options of how results are described and stored to all items, and packs and rechunks results, but no coordinates. */
+static cubed_status edit_items(eval *e, cubed_error *err)
+{
+    cubed_array ***packs = cli_alloc((size_t)e->nitems * sizeof *packs);
+    const char **names = cli_alloc((size_t)e->nitems * sizeof *names);
+    cubed_status st = CUBED_OK;
+    int n = 0;
+    for (int i = 0; i < e->nitems && st == CUBED_OK; i++)
+        st = outputs_edit_array(&e->outputs, &e->item[i].name, &e->item[i].array, err);
+    for (int i = 0; i < e->nitems && st == CUBED_OK; i++) {
+        eval_item *item = &e->item[i];
+        for (int k = 0; k < i && st == CUBED_OK; k++) {
+            if (strcmp(e->item[k].name, item->name) == 0)
+                st = cli_reject(err, "--rename gives two results the name \"%s\"", item->name);
+        }
+        const char *dim =
+            cubed_array_ndim(item->array) == 1 ? cubed_array_dim_name(item->array, 0) : NULL;
+        if (!item->result || (dim && strcmp(dim, item->name) == 0)) continue;
+        packs[n] = &item->array;
+        names[n++] = item->name;
+    }
+    if (st == CUBED_OK && e->outputs.pack.is_on)
+        st = packed_arrays(&e->outputs.pack, e->ctx, &e->common, packs, names, n, err);
+    for (int i = 0; i < e->nitems && st == CUBED_OK && e->chunks.n > 0; i++) {
+        if (e->item[i].result) st = rechunk_item(e, &e->item[i], err);
+    }
+    cli_free(packs);
+    cli_free(names);
+    return st;
+}
+
 /* Sets the place of each result. One bare expression of independent arrays goes to --out itself, others below it. Results
  * from a group, or with coordinates, go to a group, so that Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
@@ -507,6 +567,7 @@ static bool place_results(eval *e, cubed_error *err)
     bool bare = !named && e->nitems == 1 && e->item[0].result->is_bare;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
     if (!e->region && !alone) add_coordinates(e);
+    if (!e->region && edit_items(e, err) != CUBED_OK) return false;
     if (bare && (alone || (!inputs_have_group(&e->in) && stands_alone(e)))) {
         e->item[0].url = cli_strdup(e->out);
         return e->region || drop_references(e, true, err) == CUBED_OK;
@@ -521,14 +582,33 @@ static bool is_grouped(const eval *e)
     return e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
 }
 
+/* The attributes of a group that is at --out already; NULL if there is none. The caller frees the string. */
+static char *existing_attrs(const eval *e)
+{
+    char *attrs = NULL;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    const cubed_status st = cubed_zarr_walk(e->ctx, e->out, false, first_attrs, &attrs, &ignored);
+    (void)st; /* there may be nothing */
+    return attrs;
+}
+
 /* Sets the group around several results, with the attributes of the input group; *grouped is false if there is none. The
  * caller frees the attributes. */
-static cubed_status result_group(const eval *e, cubed_plan_group *group, char **attrs,
-                                 bool *grouped, cubed_error *err)
+static cubed_status result_group(eval *e, cubed_plan_group *group, char **attrs, bool *grouped,
+                                 cubed_error *err)
 {
     *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
-    cubed_status st = group_attrs(e, attrs, err);
+    /* Numbers that an expression makes have no history. */
+    if (e->in.nspecs == 0) e->outputs.no_history = true;
+    char *given;
+    cubed_status st = group_attrs(e, &given, err);
+    if (st == CUBED_OK && !given && !archive_is_wanted(e->out) &&
+        (!e->outputs.no_history || outputs_given(&e->outputs)))
+        given = existing_attrs(e);
+    if (st == CUBED_OK)
+        *attrs = outputs_group_attrs(&e->outputs, given, archive_is_netcdf(e->out));
+    cli_free(given);
     *group = (cubed_plan_group){.url = e->out,
                                 .zarr_format = e->format ? e->format : 3,
                                 .attrs = *attrs,
@@ -683,6 +763,14 @@ static void free_targets(eval_targets *t)
     cli_free(t->attrs);
 }
 
+/* The codecs of item i by options; NULL: the default. */
+static const char *codecs_of(eval *e, int i)
+{
+    const int format = e->format && !archive_is_netcdf(e->out) ? e->format : 3;
+    return e->item[i].url ? outputs_codecs(&e->outputs, cubed_array_dtype(e->item[i].array), format)
+                          : NULL;
+}
+
 /* Creates the targets of all results; free them in any case. */
 static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
 {
@@ -700,7 +788,7 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
                                       .data = e->item[i].data,
                                       .name = e->item[i].name,
                                       .zarr_format = e->format,
-                                      .codecs = e->codecs,
+                                      .codecs = e->codecs ? e->codecs : codecs_of(e, i),
                                       .overwrite = e->common.overwrite,
                                       .durable = e->common.durable};
         if (!e->region) continue;
@@ -709,6 +797,14 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
         if (st == CUBED_OK) t->nregions = i + 1;
     }
     return st;
+}
+
+/* Returns why an option changes nothing; NULL if all options of results do. The caller frees the string. */
+static char *unused_option(const eval *e)
+{
+    const char *dim = chunk_spec_unused(&e->chunks);
+    if (dim) return cli_printf("--chunks: no result has a dimension \"%s\"", dim);
+    return outputs_unused(&e->outputs);
 }
 
 static int run(eval *e)
@@ -723,7 +819,11 @@ static int run(eval *e)
     for (int i = 0; i < e->nitems; i++) {
         if (!e->item[i].url && !e->common.plan_only) e->item[i].data = cli_alloc(e->item[i].bytes);
     }
-    if (make_targets(e, &t, &err) != CUBED_OK)
+    const cubed_status st = make_targets(e, &t, &err);
+    char *unused = st == CUBED_OK ? unused_option(e) : NULL;
+    if (unused)
+        code = cli_usage_error(e->verb, "%s", unused);
+    else if (st != CUBED_OK)
         code = cli_report(e->verb, &err);
     else
         code = cli_execute(&(cli_job){.verb = e->verb,
@@ -735,6 +835,7 @@ static int run(eval *e)
                                       .ngroups = t.grouped},
                            &ran, &stats, &info);
     if (ran) show_results(e, &stats, &info);
+    cli_free(unused);
     free_targets(&t);
     return code;
 }
@@ -1028,12 +1129,18 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         case KEY_CODECS: e->codecs = optarg; break;
         case KEY_CSV: e->csv = true; break;
         case KEY_REGION: e->region = optarg; break;
+        case KEY_CHUNKS:
+            if (!chunk_spec_parse(optarg, &e->chunks))
+                return cli_usage_error(e->verb, "--chunks \"%s\": " CHUNK_SPEC_EXPECTED, optarg);
+            break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
                 return cli_usage_error(e->verb, "--format \"%s\": expected 2 or 3", optarg);
             e->format = optarg[0] - '0';
             break;
-        default: break;
+        default:
+            if ((wrong = outputs_take(&e->outputs, key, optarg))) return refuse(e, "", wrong);
+            break;
         }
         if (wrong) return refuse(e, "--in: ", wrong);
     }
@@ -1046,6 +1153,16 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
     if (!e->out && (e->codecs || e->format || e->common.overwrite || e->common.durable))
         return cli_usage_error(e->verb, "--format, --codecs, --overwrite and --durable are for "
                                         "results that are stored: with --out");
+    const char *stored = e->chunks.n ? "--chunks" : outputs_given(&e->outputs);
+    if (stored && (!e->out || e->region))
+        return cli_usage_error(
+            e->verb, "%s is for new results that are stored: with --out, and without --region",
+            stored);
+    if (e->codecs && e->outputs.level >= 0)
+        return cli_usage_error(e->verb, "--codecs and --%s exclude each other",
+                               e->outputs.zstd ? "zstd" : "deflate");
+    if (e->outputs.shuffle && e->outputs.level < 0)
+        return cli_usage_error(e->verb, "--shuffle: expected --deflate or --zstd with it");
     if (e->csv && (e->out || e->common.json || e->common.plan_only || e->common.save_plan))
         return cli_usage_error(e->verb, "--csv is for results that are printed: without --out, "
                                         "--json, --plan and --save-plan");
@@ -1068,11 +1185,13 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
     return EXIT_SUCCESS;
 }
 
-/* Evaluates expressions: common to both verbs, from options and inputs to the run. */
-static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture)
+/* Evaluates expressions: common to all verbs, from options and inputs to the run. Takes over `command`. */
+static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture,
+                    char *command)
 {
-    eval e = {.verb = argv[0], .common = CLI_COMMON_INIT};
+    eval e = {.verb = argv[0], .common = CLI_COMMON_INIT, .outputs = OUTPUTS_INIT};
     e.common.picture = picture;
+    e.outputs.command = command;
     int code = parse(argc, argv, usage, picture, &e);
     if (code == EXIT_SUCCESS) code = prepare(&e);
     free_items(e.item, e.nitems);
@@ -1081,15 +1200,25 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     free_again(&e);
     free_counts(e.count, e.ncounts);
     cli_free(e.length);
+    outputs_free(&e.outputs);
+    chunk_spec_free(&e.chunks);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
     return code;
 }
 
-int cmd_eval(int argc, char **argv) { return evaluate(argc, argv, &cmd_eval_usage, NULL); }
+int cli_evaluate(int argc, char **argv, char *command)
+{
+    return evaluate(argc, argv, &cmd_eval_usage, NULL, command);
+}
+
+int cmd_eval(int argc, char **argv)
+{
+    return cli_evaluate(argc, argv, history_command(argc, argv));
+}
 
 int cmd_plot(int argc, char **argv)
 {
     cli_picture picture = {NULL, NULL};
-    return evaluate(argc, argv, &cmd_plot_usage, &picture);
+    return evaluate(argc, argv, &cmd_plot_usage, &picture, NULL);
 }

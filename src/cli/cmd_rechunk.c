@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "archive.h"
+#include "chunk_spec.h"
 #include "cli.h"
 #include "cli_values.h"
+#include "history.h"
 #include "inputs.h"
 #include "lang/guess.h"
 #include "lang/lang_memory.h"
 #include "near.h"
+#include "output_options.h"
 #include "referred.h"
 
 enum {
@@ -44,6 +47,7 @@ static const cli_option own[] = {
      "space",
      KEY_KEEP_EMPTY},
     {"skip-empty", NULL, "do not store them: what is done anyway", KEY_SKIP_EMPTY},
+    OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_rechunk_usage = {
@@ -61,6 +65,7 @@ const cli_usage cmd_rechunk_usage = {
                 "time=31+28+31+30+31+30+31x2+30+31+30+31\n"
                 "  cubed rechunk era5.zarr::t2m --chunks -1,10,10 --plan\n",
     .own = own,
+    .repeats = OUTPUTS_REPEATS,
     .common = true};
 
 const cli_usage cmd_copy_usage = {
@@ -76,75 +81,11 @@ const cli_usage cmd_copy_usage = {
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
     .own = own,
+    .repeats = OUTPUTS_REPEATS,
     .common = true};
 
 static const verb rechunk_verb = {"rechunk", true, &cmd_rechunk_usage};
 static const verb copy_verb = {"copy", false, &cmd_copy_usage};
-
-typedef struct chunk_spec {
-    int n;
-    bool named;
-    struct {
-        char *dim;
-        int64_t length;
-        int64_t *list; /* lengths of irregular chunks; NULL: all have `length` */
-        int64_t n;
-    } part[CUBED_MAX_NDIM];
-} chunk_spec;
-
-enum { MAX_CHUNKS = 1 << 20 };
-
-/* Parses LENGTH or LENGTHxTIMES, and further ones after +. *text is after the first length. */
-static bool parse_list(const char **text, int64_t length, int64_t **list, int64_t *n)
-{
-    const char *at = *text;
-    for (;;) {
-        int64_t times = 1;
-        if (*at == 'x' && (at++, !lang_parse_int(&at, &times))) return false;
-        if (length < 1 || times < 1 || times > MAX_CHUNKS - *n) return false;
-        *list = cli_resize(*list, (size_t)(*n + times) * sizeof **list);
-        for (; times > 0; times--) (*list)[(*n)++] = length;
-        if (*at != '+') break;
-        at++;
-        if (!lang_parse_int(&at, &length)) return false;
-    }
-    *text = at;
-    return true;
-}
-
-static bool parse_spec(const char *text, chunk_spec *s)
-{
-    while (s->n < CUBED_MAX_NDIM) {
-        const char *eq = strchr(text, '='), *comma = strchr(text, ',');
-        char *dim = NULL;
-        if (eq && (!comma || eq < comma)) {
-            dim = cli_printf("%.*s", (int)(eq - text), text);
-            text = eq + 1;
-        }
-        int64_t length = 0;
-        const bool number = lang_parse_int(&text, &length);
-        bool again = s->n > 0 && s->named != (dim != NULL);
-        for (int k = 0; k < s->n && dim && !again; k++) again = strcmp(s->part[k].dim, dim) == 0;
-        s->part[s->n].dim = dim;
-        s->part[s->n++].length = length;
-        if (!number || (length < 1 && length != -1) || again || (dim && !*dim)) return false;
-        s->named = dim != NULL;
-        bool list = *text == '+' || *text == 'x';
-        if (list && !parse_list(&text, length, &s->part[s->n - 1].list, &s->part[s->n - 1].n))
-            return false;
-        if (*text == 0) return true;
-        if (*text++ != ',') return false;
-    }
-    return false;
-}
-
-static void free_spec(chunk_spec *s)
-{
-    for (int k = 0; k < s->n; k++) {
-        cli_free(s->part[k].dim);
-        cli_free(s->part[k].list);
-    }
-}
 
 /* Chunks and shards of one array. */
 typedef struct layout {
@@ -158,11 +99,11 @@ typedef struct job {
     const verb *verb;
     cubed_context *ctx;
     chunk_spec spec, shards;
+    outputs outputs;
     bool no_shards, keep_empty, regular;
     const char *src, *dst;
-    bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
-    int format;                   /* 0: each source's */
-    bool resume;                  /* or that of a continued target */
+    int format;  /* 0: each source's */
+    bool resume; /* or that of a continued target */
     int n, ngroups;
     struct {
         cubed_array *array;
@@ -181,27 +122,6 @@ typedef struct job {
         int format;
     } * copy; /* arrays that can only be copied unchanged */
 } job;
-
-/* Sets lengths of one array's axes by a specification; `lengths` is kept where it says nothing. */
-static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spec, bool *used,
-                               const cubed_array *x, const char *url, int64_t *lengths,
-                               cubed_chunk_list *lists, cubed_error *err)
-{
-    int ndim = cubed_array_ndim(x);
-    if (spec->n && !spec->named && spec->n != ndim)
-        return cli_reject(err, "%s has %d lengths for the %d dimensions of %s%s", option, spec->n,
-                          ndim, url, j->ngroups ? ": in a group, give them by name=length" : "");
-    for (int d = 0; d < ndim; d++) {
-        const char *name = cubed_array_dim_name(x, d);
-        for (int k = 0; k < spec->n; k++) {
-            if (spec->named ? !name || strcmp(name, spec->part[k].dim) != 0 : k != d) continue;
-            lengths[d] = spec->part[k].length;
-            lists[d] = (cubed_chunk_list){spec->part[k].list, spec->part[k].n};
-            used[k] = true;
-        }
-    }
-    return CUBED_OK;
-}
 
 /* Keeps the lists of irregular axes of an array. */
 static void keep_lists(const cubed_array *x, layout *l)
@@ -265,6 +185,32 @@ static bool is_beside(void *ctx, const char *name)
     return is;
 }
 
+/* Returns the last part of the path of STORE::PATH; "" if there is none. */
+static const char *name_in(const char *url)
+{
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store), *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Applies the options of how results are described: *url gets the new name. */
+static cubed_status edit(job *j, cubed_array **x, char **url, cubed_error *err)
+{
+    char *name = cli_strdup(name_in(*url));
+    cubed_status st = outputs_edit_array(&j->outputs, &name, x, err);
+    if (st == CUBED_OK && *name && strcmp(name, name_in(*url)) != 0) {
+        char *renamed = inputs_beside(*url, name);
+        cli_free(*url);
+        *url = cli_must(renamed);
+    }
+    for (int i = 0; i < j->n && st == CUBED_OK; i++) {
+        if (strcmp(j->item[i].url, *url) == 0)
+            st = cli_reject(err, "--rename gives two arrays the name \"%s\"", name);
+    }
+    cli_free(name);
+    return st;
+}
+
 static cubed_status add_array(job *j, const char *url, const char *to, const cubed_zarr_info *info,
                               cubed_error *err)
 {
@@ -283,7 +229,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     memcpy(l.chunks, info->chunks, (size_t)info->ndim * sizeof *l.chunks);
     if (!j->regular && !kept) keep_lists(x, &l);
     if (!j->regular && kept) keep_shard_lists(info, &l);
-    st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, l.chunks, l.lists, err);
+    st = chunk_spec_apply(&j->spec, "--chunks", j->ngroups, x, url, l.chunks, l.lists, err);
     const bool netcdf = archive_is_netcdf(to); /* does not support chunks longer than the axis */
     for (int d = 0; d < info->ndim; d++) {
         /* Requested chunks beyond the extent would only be padded; the source's are kept. */
@@ -294,8 +240,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
         listed = listed || l.lists[d].n > 0;
     }
     if (st == CUBED_OK)
-        st =
-            apply_spec(j, "--shards", &j->shards, j->used[1], x, url, l.shards, l.shard_lists, err);
+        st = chunk_spec_apply(&j->shards, "--shards", j->ngroups, x, url, l.shards, l.shard_lists,
+                              err);
     /* Irregular shards are the chunks of the stored array. */
     for (int d = 0; d < info->ndim; d++) {
         if (l.shard_lists[d].n == 0) continue;
@@ -307,7 +253,13 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (st == CUBED_OK && !j->ngroups) st = referred_keep(&y, is_beside, &(beside){j, to}, err);
     cubed_array_unref(x);
     for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
-    if (st != CUBED_OK) return st;
+    char *place = cli_strdup(to);
+    if (st == CUBED_OK) st = edit(j, &y, &place, err);
+    if (st != CUBED_OK) {
+        cubed_array_unref(y);
+        cli_free(place);
+        return st;
+    }
     j->item = cli_resize(j->item, (size_t)(j->n + 1) * sizeof *j->item);
     j->item[j->n].array = y;
     j->item[j->n].format = format;
@@ -315,7 +267,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     j->item[j->n].listed = listed;
     memcpy(j->item[j->n].chunks, l.chunks, sizeof l.chunks);
     memcpy(j->item[j->n].shards, l.shards, sizeof l.shards);
-    j->item[j->n++].url = cli_strdup(to);
+    j->item[j->n++].url = place;
     return CUBED_OK;
 }
 
@@ -341,12 +293,15 @@ static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
 {
-    const bool lost = inputs_is_of_file(info);
+    const bool lost = inputs_is_of_file(info), changed = outputs_change_arrays(&j->outputs);
+    if (changed && !lost)
+        (void)cli_reject(err, "%s: %s changes arrays, and this one is copied as it is, because %s",
+                         from, outputs_given(&j->outputs), info->unsupported);
     if (lost && j->ngroups)
         cli_say(stderr, "cubed %s: %s is left out: %s\n", j->verb->name, from, info->unsupported);
-    else if (lost || !info->type)
+    else if (!changed && (lost || !info->type))
         (void)cli_reject(err, "%s", info->unsupported);
-    if (lost || !info->type) {
+    if (lost || !info->type || changed) {
         cli_free(from);
         cli_free(to);
         return lost && j->ngroups ? CUBED_OK : err->status;
@@ -371,7 +326,10 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         j->group = cli_resize(j->group, (size_t)(j->ngroups + 1) * sizeof *j->group);
         j->group[j->ngroups].url = to;
         j->group[j->ngroups].format = j->format ? j->format : info->zarr_format;
-        j->group[j->ngroups++].attrs = cli_strdup(info->attrs);
+        j->group[j->ngroups].attrs = j->ngroups == 0
+                                         ? outputs_group_attrs(&j->outputs, info->attrs, false)
+                                         : cli_strdup(info->attrs);
+        j->ngroups++;
         cli_free(from);
         return CUBED_OK;
     }
@@ -461,6 +419,57 @@ static int unknown_dim(const job *j, const char *option, const char *dim)
                            j->src, dim, lang_guess_text(&g, text));
 }
 
+/* The arrays that others describe by, such as coordinates and bounds, are not packed. */
+typedef struct asides {
+    int n;
+    char **name;
+} asides;
+
+static void add_aside(void *ctx, const char *attribute, const char *name)
+{
+    asides *a = ctx;
+    (void)attribute;
+    a->name = cli_resize(a->name, (size_t)(a->n + 1) * sizeof *a->name);
+    a->name[a->n++] = cli_strdup(name);
+}
+
+static bool is_aside(const asides *a, const cubed_array *x, const char *name)
+{
+    const char *dim = cubed_array_ndim(x) == 1 ? cubed_array_dim_name(x, 0) : NULL;
+    bool is = dim && strcmp(dim, name) == 0;
+    for (int i = 0; i < a->n && !is; i++) is = strcmp(a->name[i], name) == 0;
+    return is;
+}
+
+static cubed_status pack(job *j, const cli_common *c, cubed_error *err)
+{
+    asides aside = {0, NULL};
+    cubed_array ***packs = cli_alloc((size_t)j->n * sizeof *packs);
+    const char **names = cli_alloc((size_t)j->n * sizeof *names);
+    int n = 0;
+    for (int i = 0; i < j->n; i++)
+        referred_each(cubed_array_attrs(j->item[i].array), add_aside, &aside);
+    for (int i = 0; i < j->n; i++) {
+        const char *name = name_in(j->item[i].url);
+        if (is_aside(&aside, j->item[i].array, name)) continue;
+        packs[n] = &j->item[i].array;
+        names[n++] = name;
+    }
+    const cubed_status st = packed_arrays(&j->outputs.pack, j->ctx, c, packs, names, n, err);
+    for (int i = 0; i < aside.n; i++) cli_free(aside.name[i]);
+    cli_free(aside.name);
+    cli_free(packs);
+    cli_free(names);
+    return st;
+}
+
+/* The codecs of item i by options; NULL: the default. */
+static const char *codecs_of(job *j, int i)
+{
+    const int format = archive_is_netcdf(j->dst) ? 3 : j->item[i].format;
+    return outputs_codecs(&j->outputs, cubed_array_dtype(j->item[i].array), format);
+}
+
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -468,19 +477,25 @@ static int run(job *j, const cli_common *c, const char *codecs)
     if (near_place(j->ctx, j->src, walked, &err) != CUBED_OK)
         return cli_report(j->verb->name, &err);
     for (int i = 0; i < 2; i++) {
-        const chunk_spec *spec = i ? &j->shards : &j->spec;
-        for (int k = 0; k < spec->n && spec->named; k++) {
-            if (!j->used[i][k]) return unknown_dim(j, i ? "shards" : "chunks", spec->part[k].dim);
-        }
+        const char *dim = chunk_spec_unused(i ? &j->shards : &j->spec);
+        if (dim) return unknown_dim(j, i ? "shards" : "chunks", dim);
     }
     if (j->n == 0 && j->ncopies == 0)
         return cli_usage_error(j->verb->name, "there is no array at %s", j->src);
+    char *unused = outputs_unused(&j->outputs);
+    if (unused) {
+        const int code = cli_usage_error(j->verb->name, "%s", unused);
+        cli_free(unused);
+        return code;
+    }
+    if (j->outputs.pack.is_on && pack(j, c, &err) != CUBED_OK)
+        return cli_report(j->verb->name, &err);
     cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
     for (int i = 0; i < j->n; i++)
         targets[i] = (cubed_target){.array = j->item[i].array,
                                     .url = j->item[i].url,
                                     .zarr_format = j->item[i].format,
-                                    .codecs = codecs,
+                                    .codecs = codecs ? codecs : codecs_of(j, i),
                                     .chunks = j->item[i].listed ? NULL : j->item[i].chunks,
                                     .shards = j->item[i].sharded ? j->item[i].shards : NULL,
                                     .skip_empty = !j->keep_empty,
@@ -527,26 +542,26 @@ static int run(job *j, const cli_common *c, const char *codecs)
 
 static int bad_spec(const verb *v, const char *option, const char *text)
 {
-    return cli_usage_error(v->name,
-                           "%s \"%s\": expected lengths (>= 1, or -1, or several such as "
-                           "31+28+31 or 365x3+366) by position or name=length, once",
-                           option, text);
+    return cli_usage_error(v->name, "%s \"%s\": " CHUNK_SPEC_EXPECTED, option, text);
 }
 
 static int store_again(const verb *v, int argc, char **argv)
 {
     cli_common common = CLI_COMMON_INIT;
-    job j = {.verb = v};
+    job j = {.verb = v, .outputs = OUTPUTS_INIT};
     const char *codecs = NULL;
     int key;
+    j.outputs.command = history_command(argc, argv);
     while ((key = cli_next_option(argc, argv, v->usage, &common)) != -1) {
+        char *bad = NULL;
         switch (key) {
         case KEY_CHUNKS:
-            if (j.spec.n || !parse_spec(optarg, &j.spec)) return bad_spec(v, "--chunks", optarg);
+            if (j.spec.n || !chunk_spec_parse(optarg, &j.spec))
+                return bad_spec(v, "--chunks", optarg);
             break;
         case KEY_SHARDS:
             j.no_shards = strcmp(optarg, "none") == 0;
-            if (!j.no_shards && (j.shards.n || !parse_spec(optarg, &j.shards)))
+            if (!j.no_shards && (j.shards.n || !chunk_spec_parse(optarg, &j.shards)))
                 return bad_spec(v, "--shards", optarg);
             break;
         case KEY_REGULAR: j.regular = true; break;
@@ -558,9 +573,19 @@ static int store_again(const verb *v, int argc, char **argv)
                 return cli_usage_error(v->name, "--format \"%s\": expected 2 or 3", optarg);
             j.format = optarg[0] - '0';
             break;
-        default: break;
+        default: bad = outputs_take(&j.outputs, key, optarg); break;
+        }
+        if (bad) {
+            const int code = cli_usage_error(v->name, "%s", bad);
+            cli_free(bad);
+            return code;
         }
     }
+    if (codecs && j.outputs.level >= 0)
+        return cli_usage_error(v->name, "--codecs and --%s exclude each other",
+                               j.outputs.zstd ? "zstd" : "deflate");
+    if (j.outputs.shuffle && j.outputs.level < 0)
+        return cli_usage_error(v->name, "--shuffle: expected --deflate or --zstd with it");
     /* A plan does not depend on the destination, which is not checked: uses a dummy place. */
     const bool placed = !common.plan_only || common.save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
@@ -591,8 +616,9 @@ static int store_again(const verb *v, int argc, char **argv)
         cli_free(j.copy[i].from);
     }
     cli_free(j.copy);
-    free_spec(&j.spec);
-    free_spec(&j.shards);
+    outputs_free(&j.outputs);
+    chunk_spec_free(&j.spec);
+    chunk_spec_free(&j.shards);
     cli_free(j.item);
     cli_free(j.group);
     cubed_context_unref(j.ctx);

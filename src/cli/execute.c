@@ -323,7 +323,13 @@ cubed_plan_options cli_plan_options(const cli_common *c)
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err)
 {
-    const cubed_target target = {.array = x, .data = data};
+    return cli_compute_all(ctx, &x, &data, 1, c, err);
+}
+
+cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *const *data, int n,
+                             const cli_common *c, cubed_error *err)
+{
+    cubed_target *targets = cli_alloc((size_t)n * sizeof *targets);
     cubed_plan_options o = cli_plan_options(c);
     cli_common quiet = *c;
     cubed_plan *plan;
@@ -332,7 +338,9 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     quiet.events = quiet.report = NULL;
     quiet.resume = false;
     cli_catch_signals();
-    cubed_status st = cubed_plan_new(ctx, &target, 1, &o, &plan, err);
+    for (int i = 0; i < n; i++) targets[i] = (cubed_target){.array = x[i], .data = data[i]};
+    cubed_status st = cubed_plan_new(ctx, targets, n, &o, &plan, err);
+    cli_free(targets);
     if (st == CUBED_OK) {
         st = cli_run_plan(plan, &quiet, NULL, err);
         cubed_plan_unref(plan);

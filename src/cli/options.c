@@ -8,7 +8,7 @@
 #include "lang/guess.h"
 #include "lang/lang_memory.h"
 
-enum { CLI_MOST_OPTIONS = 48 };
+enum { CLI_MOST_OPTIONS = 64 };
 
 /* For every verb: -h and -V. ':' reports a missing value. */
 #define SHORT_OPTIONS ":hV"
@@ -117,6 +117,15 @@ static void check_common(const char *verb, cli_common *c)
     if (wrong) exit(cli_usage_error(verb, "%s", wrong));
 }
 
+static bool repeats(const cli_usage *u, const char *name)
+{
+    const char *list = u->repeats ? u->repeats : "", *word;
+    for (int n; cli_next_word(&list, &word, &n);) {
+        if ((int)strlen(name) == n && strncmp(word, name, (size_t)n) == 0) return true;
+    }
+    return false;
+}
+
 /* Refuses repeated options before anything is done. Scans the options from first to last; the caller scans them again. */
 static void check_repeated(int argc, char **argv, const cli_usage *u, const struct option *longs)
 {
@@ -132,7 +141,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||
                    strcmp(longs[index].name, CLI_REFERENCES_OPTION) == 0 ||
-                   (u->repeats && strcmp(u->repeats, longs[index].name) == 0);
+                   repeats(u, longs[index].name);
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;
     }

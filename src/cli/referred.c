@@ -47,6 +47,43 @@ void referred_each(const char *attrs, referred_fn fn, void *ctx)
     json_decref(doc);
 }
 
+/* Returns a value with the new names of its words; NULL if none has one. Roles such as "area:" of cell_measures are no names,
+ * but "time:" of cell_methods is that of a dimension. */
+static char *renamed(const char *attribute, const char *value, referred_name_fn fn, void *ctx)
+{
+    const bool methods = strcmp(attribute, "cell_methods") == 0;
+    char *text = cli_strdup("");
+    bool any = false;
+    size_t n;
+    for (const char *at = value, *before = value; (at = next_word(at, &n)); at += n, before = at) {
+        const bool ends = at[n - 1] == ':';
+        const bool is_name = methods ? ends : is_variable(attribute, at, n);
+        char *name = name_in(at, n);
+        const char *to = is_name ? fn(ctx, name) : NULL;
+        char *longer =
+            to ? cli_printf("%s%.*s%s%s", text, (int)(at - before), before, to, ends ? ":" : "")
+               : cli_printf("%s%.*s", text, (int)(at + n - before), before);
+        cli_free(name);
+        cli_free(text);
+        text = longer;
+        any = any || to;
+    }
+    if (any) return text;
+    cli_free(text);
+    return NULL;
+}
+
+void referred_rename(json_t *attrs, referred_name_fn fn, void *ctx)
+{
+    for (int i = 0; i <= COUNT; i++) {
+        const char *attribute = i < COUNT ? attributes[i] : "cell_methods";
+        const char *value = json_string_value(json_object_get(attrs, attribute));
+        char *text = value ? renamed(attribute, value, fn, ctx) : NULL;
+        if (text) json_object_set_new(attrs, attribute, json_string(text));
+        cli_free(text);
+    }
+}
+
 /* Returns the words of a value that stay: roles stay with the following variable, and a grid mapping with its coordinates.
  * NULL if all do; the caller frees the string. */
 static char *kept(const char *attribute, const char *value, referred_have_fn have, void *ctx)

@@ -16,4 +16,9 @@ typedef bool (*referred_have_fn)(void *ctx, const char *name);
 CUBED_MUST_CHECK cubed_status referred_keep(cubed_array **x, referred_have_fn have, void *ctx,
                                             cubed_error *err);
 
+typedef const char *(*referred_name_fn)(void *ctx, const char *name);
+/* Replaces names of variables in these attributes, and of dimensions in `cell_methods`. `fn` returns the new name; NULL: the
+ * name stays. */
+void referred_rename(json_t *attrs, referred_name_fn fn, void *ctx);
+
 #endif

@@ -29,7 +29,7 @@ static json_t *value_of(const expr *e)
     return get_number(e, &number) && isfinite(number) ? json_real(number) : NULL;
 }
 
-static bool may_be_set(const char *name)
+bool expr_may_set_attribute(const char *name)
 {
     /* Attributes that cannot be set, because they describe how elements are stored or name the axes. */
     static const char *const fixed[] = {
@@ -46,7 +46,7 @@ static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array *
         const expr *k = e->child[i];
         if (k->kind != EXPR_KEYWORD)
             return expr_reject(b, k, "expected NAME=VALUE, as in set_attrs(x, units=\"degC\")");
-        if (!may_be_set(k->text))
+        if (!expr_may_set_attribute(k->text))
             return expr_reject(b, k,
                                "this attribute says how elements are stored: expected another one");
         json_t *value = value_of(k->child[0]);

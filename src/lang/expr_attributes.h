@@ -11,6 +11,9 @@
  * attribute. */
 void expr_put_attributes(expr_builder *b, const expr *call, json_t **attrs);
 
+/* Returns whether an attribute may be set: not if it describes how elements are stored, or names the axes. */
+bool expr_may_set_attribute(const char *name);
+
 /* Returns whether units are a name of degrees Celsius. */
 bool expr_is_celsius(const char *units);
 

@@ -128,6 +128,8 @@ static void find_command(const char *command)
     open_text(&path);
     fprintf(path.f, "%s:%s", dir, getenv("PATH"));
     if (setenv("PATH", close_text(&path), 1) != 0) die("setenv");
+    /* The date in the attribute `history` of results. */
+    if (setenv("SOURCE_DATE_EPOCH", "0", 1) != 0) die("setenv");
     free(path.bytes);
 }
 

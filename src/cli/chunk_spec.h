@@ -1,0 +1,36 @@
+/* Lengths of chunks and shards on the command line: time=100,lat=-1 by dimension, or 100,-1 by position. */
+#ifndef CUBED_CLI_CHUNK_SPEC_H
+#define CUBED_CLI_CHUNK_SPEC_H
+
+#include "cubed/cubed.h"
+
+#define CHUNK_SPEC_EXPECTED                                                                        \
+    "expected lengths (>= 1, or -1, or several such as 31+28+31 or 365x3+366) by position or "     \
+    "name=length, once"
+
+typedef struct chunk_spec {
+    int n;
+    bool named;
+    struct {
+        char *dim;
+        int64_t length;
+        int64_t *list; /* lengths of irregular chunks; NULL: all have `length` */
+        int64_t n;
+        bool used; /* an array had the axis */
+    } part[CUBED_MAX_NDIM];
+} chunk_spec;
+
+/* Parses a specification, into an empty one. Returns false for other texts. Free it in any case. */
+bool chunk_spec_parse(const char *text, chunk_spec *s);
+void chunk_spec_free(chunk_spec *s);
+/* Sets lengths of one array's axes; `lengths` and `lists` are kept where the specification says nothing.
+ *
+ * option  for messages, such as "--chunks"
+ * group   the array is one of several: lengths by position are refused with a hint */
+cubed_status chunk_spec_apply(chunk_spec *s, const char *option, bool group, const cubed_array *x,
+                              const char *url, int64_t *lengths, cubed_chunk_list *lists,
+                              cubed_error *err);
+/* Returns the first dimension that no array had; NULL if there is none. */
+const char *chunk_spec_unused(const chunk_spec *s);
+
+#endif

@@ -1,0 +1,84 @@
+/* Options of how results are described and stored: names, attributes, packing, chunks, compression and history. */
+#ifndef CUBED_CLI_OUTPUT_OPTIONS_H
+#define CUBED_CLI_OUTPUT_OPTIONS_H
+
+#include "chunk_spec.h"
+#include "cli.h"
+#include "packed.h"
+
+enum {
+    KEY_RENAME = CLI_OWN_KEY + 200,
+    KEY_ATTR,
+    KEY_CALENDAR,
+    KEY_PACK,
+    KEY_DEFLATE,
+    KEY_ZSTD,
+    KEY_SHUFFLE,
+    KEY_NO_HISTORY
+};
+
+/* Rows for the specific options of a verb; --rename and --attr repeat (cli_usage.repeats). */
+#define OUTPUTS_OPTIONS                                                                            \
+    {"rename", "OLD:NEW",                                                                          \
+     "give a variable, and the dimension of that name, another name; VAR:ATTR:NEW renames an "     \
+     "attribute, :ATTR:NEW one of the file",                                                       \
+     KEY_RENAME},                                                                                  \
+        {"attr", "VAR:NAME=VALUE",                                                                 \
+         "set an attribute to a number, a JSON list or a text; without VAR one of the file, "      \
+         "without VALUE remove it",                                                                \
+         KEY_ATTR},                                                                                \
+        {"calendar", "NAME", "state another CF calendar for times; their numbers stay",            \
+         KEY_CALENDAR},                                                                            \
+        {"pack", "TYPE[,scale=S,offset=O]",                                                        \
+         "store floating-point results as int8, int16, int32, uint8 or uint16 with scale_factor "  \
+         "and add_offset (default: by the range of values, which one more pass finds)",            \
+         KEY_PACK},                                                                                \
+        {"deflate", "LEVEL", "compress by deflate at level 0 to 9 (0: not at all)", KEY_DEFLATE},  \
+        {"zstd", "LEVEL", "compress by zstd at level 1 to 22", KEY_ZSTD},                          \
+        {"shuffle", NULL, "with --deflate or --zstd, order bytes by their significance first",     \
+         KEY_SHUFFLE},                                                                             \
+    {                                                                                              \
+        "no-history", NULL, "do not write the command to the attribute history", KEY_NO_HISTORY    \
+    }
+#define OUTPUTS_REPEATS "rename|attr"
+
+typedef struct outputs {
+    char *command; /* for the attribute history; NULL: none is written */
+    bool no_history;
+    int nedits;
+    struct outputs_edit *edit; /* --rename and --attr, as given */
+    const char *calendar;
+    bool has_times; /* an array had times, to which the calendar applies */
+    packed pack;
+    int level; /* of the compressor; -1: not given */
+    bool zstd, shuffle;
+    int ncodecs;
+    char **codecs; /* texts that targets borrow */
+} outputs;
+#define OUTPUTS_INIT                                                                               \
+    {                                                                                              \
+        .level = -1                                                                                \
+    }
+
+/* Reads an option. Returns NULL, or an error message, which the caller frees. */
+char *outputs_take(outputs *o, int key, const char *value);
+/* Returns the first option that is given, for messages; NULL if there is none. */
+const char *outputs_given(const outputs *o);
+/* Returns whether options change arrays, so that an array that is copied byte by byte would lack the change. */
+bool outputs_change_arrays(const outputs *o);
+void outputs_free(outputs *o);
+
+/* Changes the name and the attributes of a result, and names of its dimensions. *name is replaced. */
+CUBED_MUST_CHECK cubed_status outputs_edit_array(outputs *o, char **name, cubed_array **x,
+                                                 cubed_error *err);
+/* Returns attributes of the group around results: edited, with history and conventions. `attrs` NULL: it has none. The caller
+ * frees the string, which is NULL if there are no attributes. */
+char *outputs_group_attrs(outputs *o, const char *attrs, bool conventions);
+/* Returns why an option was not used by any array or group; NULL if all were. Call it when all are edited. The caller frees
+ * the string. */
+char *outputs_unused(const outputs *o);
+/* Returns the codecs of a target by --deflate, --zstd and --shuffle; NULL if they are not given. The text is valid until
+ * outputs_free. */
+const char *outputs_codecs(outputs *o, cubed_dtype dtype, int zarr_format);
+
+#endif
