@@ -82,7 +82,7 @@ def test_netcdf_to_netcdf(tmp_path, kind):
         ("eval", "v=v[:2]", source, "--raw", "--out", out),
         ("eval", "v=flip(v)", source, "--raw", "--out", out),
     ):
-        check(run(*args, "--overwrite"))
+        check(run(*args, "--overwrite", "--no-history"))
         assert attributes(out) == want, args
         if kind == "NETCDF4":
             assert is_string(out, "string")
@@ -95,15 +95,15 @@ def test_netcdf_to_netcdf(tmp_path, kind):
 def test_through_zarr(tmp_path, kind, zarr_format):
     source, store, out = tmp_path / "a.nc", tmp_path / "b.zarr", tmp_path / "c.nc"
     make(source, kind)
-    check(run("copy", source, store, "--format", str(zarr_format)))
-    check(run("copy", store, out))
+    check(run("copy", source, store, "--format", str(zarr_format), "--no-history"))
+    check(run("copy", store, out, "--no-history"))
     assert attributes(out) == attributes(source)
     if kind == "NETCDF4":
         assert is_string(out, "string")
     # Expressions keep the types in stores as well.
-    check(run("eval", "v=v[:2]", store, "--out", tmp_path / "d.zarr"))
+    check(run("eval", "v=v[:2]", store, "--out", tmp_path / "d.zarr", "--no-history"))
     again = tmp_path / "e.nc"
-    check(run("copy", tmp_path / "d.zarr", again))
+    check(run("copy", tmp_path / "d.zarr", again, "--no-history"))
     assert attributes(again) == attributes(source)
 
 
@@ -112,14 +112,14 @@ def test_xarray_reads_and_writes_the_store(tmp_path, zarr_format):
     """The stated types are no attribute that Xarray could not write to NetCDF."""
     source, store = tmp_path / "a.nc", tmp_path / "b.zarr"
     make(source)
-    check(run("copy", source, store, "--format", str(zarr_format)))
+    check(run("copy", source, store, "--format", str(zarr_format), "--no-history"))
     with xr.open_zarr(store, mask_and_scale=False) as ds:
         values = {k: v for k, v in ds.v.attrs.items() if not k.startswith("_")}
         assert set(values) == {n for o, n in attributes(source) if o and not n.startswith("_")}
         assert set(ds.attrs) == {"title", "short", "single"}
         ds.load().to_netcdf(tmp_path / "c.nc")
     # A file that Xarray has written with the list of types has types of its own.
-    check(run("copy", tmp_path / "c.nc", tmp_path / "d.nc"))
+    check(run("copy", tmp_path / "c.nc", tmp_path / "d.nc", "--no-history"))
     before, after = attributes(tmp_path / "c.nc"), attributes(tmp_path / "d.nc")
     before.pop(("v", "_attribute_types"), None)
     assert after == before
@@ -133,7 +133,7 @@ def test_a_store_of_format_3_names_only_types_that_cannot_be_inferred(tmp_path):
         v.setncatts({"units": "m", "scale_factor": 0.5, "n": np.int32(3)})
         v.setncatts({"valid_min": np.int16(1), "flag_values": np.array([1, 2], "i2")})
         v[:] = [1, 2]
-    check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr"))
+    check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr", "--no-history"))
     attrs = json.loads((tmp_path / "b.zarr/v/zarr.json").read_text())["attributes"]
     assert set(attrs) == {"_FillValue", "units", "scale_factor", "n", "valid_min", "flag_values"}
 
@@ -142,7 +142,7 @@ def test_a_store_of_format_3_names_only_types_that_cannot_be_inferred(tmp_path):
 def test_netcdf_c_reads_types_of_format_2(tmp_path, mode):
     source, store = tmp_path / "a.nc", tmp_path / "b.zarr"
     make(source)
-    check(run("copy", source, store, "--format", "2"))
+    check(run("copy", source, store, "--format", "2", "--no-history"))
     with netCDF4.Dataset(f"file://{store}#mode={mode},file") as d, netCDF4.Dataset(source) as s:
         for name in ("scale_factor", "add_offset", "singles", "byte", "int64", "whole_double"):
             assert d["v"].getncattr(name).dtype == s["v"].getncattr(name).dtype, name
@@ -162,7 +162,7 @@ def test_types_that_netcdf_c_wrote_into_zarr(tmp_path):
     for spelling in ("_nczarr_attr", "_NCZARR_ATTR"):
         attrs[spelling] = attrs.pop("_nczarr_attr", None) or attrs.pop("_NCZARR_ATTR")
         (store / "v/.zattrs").write_text(json.dumps(attrs))
-        check(run("copy", store, tmp_path / "b.nc", "--overwrite"))
+        check(run("copy", store, tmp_path / "b.nc", "--overwrite", "--no-history"))
         with netCDF4.Dataset(tmp_path / "b.nc") as d:
             assert d["v"].scale_factor == np.float32(0.01)
             assert d["v"].scale_factor.dtype == np.float32
@@ -193,13 +193,13 @@ def test_engine_gives_what_netcdf4_gives(tmp_path, kind):
 def test_changed_and_removed_attributes_lose_their_type(tmp_path):
     """Xarray or zarr-python may change attributes, but does not know the list of types."""
     make(tmp_path / "a.nc")
-    check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr"))
+    check(run("copy", tmp_path / "a.nc", tmp_path / "b.zarr", "--no-history"))
     attrs = zarr.open_array(tmp_path / "b.zarr/v").attrs
     attrs["byte"] = 1000
     attrs["ubyte"] = "text"
     attrs["singles"] = [0.5]
     del attrs["int64"]
-    check(run("copy", tmp_path / "b.zarr", tmp_path / "c.nc"))
+    check(run("copy", tmp_path / "b.zarr", tmp_path / "c.nc", "--no-history"))
     with netCDF4.Dataset(tmp_path / "c.nc") as d:
         assert (d["v"].byte, d["v"].byte.dtype) == (1000, np.int32)
         assert d["v"].ubyte == "text"
@@ -213,7 +213,7 @@ def test_untyped_attributes_of_zarr(tmp_path):
     z = zarr.create_array(tmp_path / "a.zarr", name="v", shape=(2,), dtype="i2")
     z.attrs.update({"one": 1.0, "two": [2.0, 3.0], "n": 3, "big": 2**40, "huge": 2**63 + 1})
     z.attrs.update({"valid_min": 1.0, "valid_max": 0.5, "mixed": [1, 0.5]})
-    check(run("copy", tmp_path / "a.zarr", tmp_path / "a.nc"))
+    check(run("copy", tmp_path / "a.zarr", tmp_path / "a.nc", "--no-history"))
     with netCDF4.Dataset(tmp_path / "a.nc") as d:
         types = {name: str(np.asarray(d["v"].getncattr(name)).dtype) for name in d["v"].ncattrs()}
         assert d["v"].huge == 2**63 + 1
@@ -236,6 +236,17 @@ def test_integers_beyond_int64(tmp_path):
     info = json.loads(check(run("info", f"{tmp_path / 'in.zarr'}::v", "--json")).out)[0]
     assert info["attributes"]["small"] == 7 and info["attributes"]["big"] == 2.0**64
     out = tmp_path / "o.nc"
-    check(run("eval", "v[1:]", tmp_path / "in.zarr", "--out", out, "--progress", "none"))
+    check(
+        run(
+            "eval",
+            "v[1:]",
+            tmp_path / "in.zarr",
+            "--out",
+            out,
+            "--progress",
+            "none",
+            "--no-history",
+        )
+    )
     with netCDF4.Dataset(out) as d:
         assert d["v"].getncattr("small").dtype == "i4"

@@ -210,9 +210,25 @@ def test_random_arrays_from_format_to_format(tmp_path, here, there):
         options = ["--skip-empty"] if rng.random() < 0.5 else []
         if rng.random() < 0.3:
             options += ["--allowed-mem", "17MB", "--executor", "single-threaded"]
-        check(run("copy", source, copy, "--format", there, "--progress", "none", *options))
+        check(
+            run(
+                "copy",
+                source,
+                copy,
+                "--format",
+                there,
+                "--no-history",
+                "--progress",
+                "none",
+                *options,
+            )
+        )
         compare(source, copy, made, f"{here} to {there} {options}", unspelled)
-        check(run("copy", copy, back, "--format", here, "--progress", "none", *options))
+        check(
+            run(
+                "copy", copy, back, "--format", here, "--no-history", "--progress", "none", *options
+            )
+        )
         compare(source, back, made, f"{here} to {there} and back {options}", unspelled)
 
 
