@@ -1,6 +1,8 @@
 /* Functions of expressions applied to all variables of a file, in the form of CDO: `cubed monmean in.nc out.nc`. Writes an
  * expression with a statement for each variable, and runs it as `cubed eval` does. */
 #include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +10,25 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "file_content.h"
 #include "grid_file.h"
 #include "history.h"
 #include "inputs.h"
+#include "joined_order.h"
 #include "lang/field_axes.h"
 #include "lang/function_hints.h"
+#include "lang/guess.h"
 #include "lang/lang_arrays.h"
+#include "lang/lang_memory.h"
+#include "operators.h"
 #include "output_options.h"
 #include "referred.h"
 
 enum { KEY_PASSED = CLI_OWN_KEY, KEY_ALONG };
-enum { MOST_OPERATIONS = 32, MOST_INPUTS = 2, MOST_PAIRS = 31 };
+enum { MOST_OPERATIONS = 32, MOST_PAIRS = INPUTS_MAX / 2 };
+
+/* The dimension of the files of ensmean and the like. */
+#define MEMBERS "member"
 
 static const cli_option own[] = {
     {"along", "DIM",
@@ -44,32 +54,21 @@ const cli_usage cmd_apply_usage = {
             "`quantile,0.9,dim=time` "
             "is quantile(x, 0.9, dim=\"time\"). Variables without a dimension that a function is "
             "along, texts, and coordinates are copied. With a second input, the function has the "
-            "variable of the same name of it as its second argument, or its only variable. "
+            "variable of the same name of it as its second argument, or its only variable.\n"
+            "Operators of files have CDO's names and arguments: selname, delname, sellonlatbox, "
+            "selindexbox, sellevel, sellevidx and seltimestep select; mergetime, "
+            "cat, merge and ensmean (ensmin, ensmax, enssum, ensstd, enspctl,90, ...) take several "
+            "files and come last; splityear, splitmon, splityearmon, splitname, splitlevel and "
+            "splitsel,N come first, and OUT is the beginning of the names of their results. "
             "`cubed eval` evaluates any expression.",
     .examples = "  cubed monmean era5.nc months.nc\n"
                 "  cubed mean,time -sel,time=2020-06 era5.nc june.nc\n"
-                "  cubed subtract era5.zarr climatology.zarr anomalies.zarr\n",
+                "  cubed subtract era5.zarr climatology.zarr anomalies.zarr\n"
+                "  cubed ensmean 'member-*.nc' mean.nc\n"
+                "  cubed splityear -selname,t2m era5.nc t2m_\n",
     .own = own,
     .repeats = OUTPUTS_REPEATS,
     .common = true};
-
-typedef struct variable {
-    char *name;
-    char **dims;
-    int ndim;
-    bool is_numeric;
-    field_axis kind; /* of coordinates; FIELD_KINDS for other variables */
-    bool is_rotated; /* in degrees of a rotated grid */
-} variable;
-
-typedef struct content {
-    variable *variable;
-    int n;
-    /* Names of coordinates, bounds and the like, which are written with the variables that use them. */
-    char **aside;
-    int naside;
-    char *unsupported; /* names of variables whose type is not supported, for a message */
-} content;
 
 typedef struct argument {
     char *key;  /* "" for a positional argument */
@@ -78,6 +77,8 @@ typedef struct argument {
 } argument;
 
 typedef struct operation {
+    operator_kind kind;
+    char *spec; /* as given */
     char *name;
     argument *argument;
     int n;
@@ -98,7 +99,7 @@ static char *name_of(const char *spec)
 bool cli_is_function(const char *spec)
 {
     char *name = name_of(spec);
-    const bool is_one = *name && expr_is_function(name);
+    const bool is_one = *name && (expr_is_function(name) || operator_find(spec) != OPERATOR_NONE);
     cli_free(name);
     return is_one;
 }
@@ -205,7 +206,8 @@ static argument read_grid_argument(const operation *o, const char *text, int *nw
 static void read_operation(operation *o, const char *spec)
 {
     int nwords = 0;
-    *o = (operation){.name = name_of(spec)};
+    *o = (operation){.kind = operator_find(spec), .spec = cli_strdup(spec), .name = name_of(spec)};
+    if (o->kind != OPERATOR_NONE) return;
     o->selects = strcmp(o->name, "sel") == 0;
     o->by_calendar = expr_is_along_time(o->name);
     o->regrids = strncmp(o->name, "remap", strlen("remap")) == 0;
@@ -233,105 +235,17 @@ static void free_operations(operation *o, int n)
             cli_free(o[i].argument[k].text);
         }
         cli_free(o[i].argument);
+        cli_free(o[i].spec);
         cli_free(o[i].name);
     }
 }
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Appends a name to a list for a message; *list may be NULL. */
-static void append(char **list, const char *name)
-{
-    char *all = *list ? cli_printf("%s, %s", *list, name) : cli_strdup(name);
-    cli_free(*list);
-    *list = all;
-}
-
-static void set_aside(void *ctx, const char *attribute, const char *name)
-{
-    content *c = ctx;
-    (void)attribute;
-    c->aside = cli_resize(c->aside, (size_t)(c->naside + 1) * sizeof *c->aside);
-    c->aside[c->naside++] = cli_strdup(name);
-}
-
-static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *err)
-{
-    content *c = ctx;
-    (void)err;
-    if (!info->is_array || strchr(info->path, '/')) return CUBED_OK;
-    referred_each(info->attrs, set_aside, c);
-    if (!*info->path) return CUBED_OK;
-    if (info->unsupported) {
-        append(&c->unsupported, info->path);
-        return CUBED_OK;
-    }
-    const char *first = info->ndim == 1 ? info->dim_names[0] : NULL;
-    if (first && strcmp(first, info->path) == 0) set_aside(c, NULL, info->path);
-    c->variable = cli_resize(c->variable, (size_t)(c->n + 1) * sizeof *c->variable);
-    variable *v = &c->variable[c->n++];
-    *v = (variable){.name = cli_strdup(info->path),
-                    .ndim = info->ndim,
-                    .dims = cli_alloc((size_t)(info->ndim + 1) * sizeof *v->dims),
-                    .is_numeric = cubed_dtype_kind(info->dtype) < CUBED_KIND_TIME};
-    json_t *attrs = info->attrs ? lang_attributes(info->attrs) : NULL;
-    v->kind = field_axis_kind(v->name, attrs);
-    v->is_rotated = field_axis_is_rotated(v->name, attrs);
-    json_decref(attrs);
-    for (int d = 0; d < info->ndim; d++)
-        v->dims[d] = cli_strdup(info->dim_names[d] ? info->dim_names[d] : "");
-    return CUBED_OK;
-}
-
-static cubed_status read_content(cubed_context *ctx, const char *url, content *c, cubed_error *err)
-{
-    char *first = inputs_first(url);
-    const cubed_status st = cubed_zarr_walk(ctx, first, false, note, c, err);
-    cli_free(first);
-    return st;
-}
-
-static void free_content(content *c)
-{
-    for (int i = 0; i < c->n; i++) {
-        for (int d = 0; d < c->variable[i].ndim; d++) cli_free(c->variable[i].dims[d]);
-        cli_free(c->variable[i].dims);
-        cli_free(c->variable[i].name);
-    }
-    for (int i = 0; i < c->naside; i++) cli_free(c->aside[i]);
-    cli_free(c->aside);
-    cli_free(c->unsupported);
-    cli_free(c->variable);
-}
-
-static bool is_aside(const content *c, const variable *v)
-{
-    for (int i = 0; i < c->naside; i++) {
-        if (strcmp(c->aside[i], v->name) == 0) return true;
-    }
-    return false;
-}
-
-static bool has_dim(const variable *v, const char *name)
-{
-    for (int d = 0; d < v->ndim; d++) {
-        if (strcmp(v->dims[d], name) == 0) return true;
-    }
-    return false;
-}
-
-static bool is_dim(const content *c, const char *name)
-{
-    for (int i = 0; i < c->n; i++) {
-        if (has_dim(&c->variable[i], name)) return true;
-    }
-    return false;
-}
-
 /* Whether `word` names a dimension of the input that the variable lacks. */
 static bool lacks(const content *c, const variable *v, const char *word)
 {
-    return is_dim(c, word) && !has_dim(v, word);
+    return content_is_dim(c, word) && !content_has_dim(v, word);
 }
 
 /* Returns whether the variable has all dimensions of a coordinate of a kind. */
@@ -340,7 +254,7 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     for (int i = 0; i < c->n; i++) {
         const variable *w = &c->variable[i];
         bool all = (int)w->kind == kind && w->ndim > 0 && !(on_earth && w->is_rotated);
-        for (int d = 0; d < w->ndim && all; d++) all = has_dim(v, w->dims[d]);
+        for (int d = 0; d < w->ndim && all; d++) all = content_has_dim(v, w->dims[d]);
         if (all) return true;
     }
     return false;
@@ -350,7 +264,7 @@ static bool applies(const content *c, const variable *v, const operation *o)
 {
     bool any = !o->selects;
     if (!v->is_numeric && !o->selects) return false;
-    if (o->by_calendar && !has_dim(v, "time")) return false;
+    if (o->by_calendar && !content_has_dim(v, "time")) return false;
     for (int k = 0; k < FIELD_KINDS; k++) {
         if ((o->kinds >> k & 1) && !is_along(c, v, k, o->regrids)) return false;
     }
@@ -368,7 +282,7 @@ static const char *partner_of(const content *second, const variable *v)
     int n = 0;
     for (int i = 0; i < second->n; i++) {
         const variable *w = &second->variable[i];
-        if (is_aside(second, w)) continue;
+        if (content_is_aside(second, w)) continue;
         if (strcmp(w->name, v->name) == 0) return w->name;
         only = w->name;
         n++;
@@ -381,66 +295,111 @@ static const char *partner_of(const content *second, const variable *v)
 typedef struct apply {
     operation operations[MOST_OPERATIONS]; /* the outermost first */
     int noperations;
-    const char *in[MOST_INPUTS];
-    int nin;
+    const char **in;
+    int nin, owned; /* number of inputs, and of strings that belong to this structure */
     const char *out;
-    const char *along; /* dimension along which several input files are joined */
-    char *first_file;  /* first of several input files; NULL if there is one file */
-    content content[MOST_INPUTS];
-    char *command;                /* for the attribute history */
-    char *text;                   /* the expression */
-    char *copied;                 /* names of variables that are copied, for a message */
-    char *inputs[2 * MOST_PAIRS]; /* arguments of --in for single variables */
+    const char *along;      /* dimension along which several input files are joined */
+    bool has_along, stacks; /* --along was given; it is a new dimension */
+    operator_kind
+        of_inputs;    /* the innermost operator if it takes several files; else OPERATOR_NONE */
+    char *list;       /* the inputs as one; NULL: they are not */
+    char *first_file; /* first of several input files; NULL if there is one file */
+    content *content; /* of each input */
+    int ncontents;
+    const operation *piece; /* a selection that comes last; NULL: none */
+    const char *only;       /* the variable of a result; NULL: all */
+    char *wrong;            /* the first error in the arguments of an operator */
+    char *command;          /* for the attribute history */
+    char *text;             /* the expression */
+    char *copied;           /* names of variables that are copied, for a message */
+    char **inputs;          /* arguments of --in for single variables */
     int ninputs;
 } apply;
 
-/* Returns "op1(op2(x, ...), ...)" with the functions that apply to the variable; *n is their number. `second` is the second
- * argument of the outermost function; NULL: there is no second input. */
-static char *call(const apply *a, const variable *v, const char *first, const char *second, int *n)
+static void add_input(apply *a, const char *name, const char *url, const char *array)
 {
-    const content *c = &a->content[0];
+    a->inputs = cli_resize(a->inputs, (size_t)(a->ninputs + 1) * sizeof *a->inputs);
+    a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", name, url, array);
+}
+
+/* Replaces *value by a call of the function. `second`: its second argument; NULL: there is none. */
+static void add_call(const content *c, const variable *v, const operation *o, const char *second,
+                     char **value)
+{
+    char *more = cli_printf("%s(%s%s%s", o->name, *value, second ? ", " : "", second ? second : "");
+    for (int k = 0; k < o->n; k++) {
+        if (o->selects && lacks(c, v, o->argument[k].key)) continue;
+        char *longer = cli_printf("%s, %s", more, o->argument[k].text);
+        cli_free(more);
+        more = longer;
+    }
+    cli_free(*value);
+    *value = cli_printf("%s)", more);
+    cli_free(more);
+}
+
+/* Applies one operation to *value; returns whether it applies to the variable. */
+static bool add_operation(apply *a, const content *c, const variable *v, const operation *o,
+                          const char *second, char **value)
+{
+    char *wrong = NULL, *next = NULL;
+    if (o->kind == OPERATOR_NONE) {
+        if (!applies(c, v, o)) return false;
+        add_call(c, v, o, second, value);
+        return true;
+    }
+    const operator_axes axes = content_axes_of(c, v);
+    if (o->kind == OPERATOR_SELECT) next = operator_select(o->spec, &axes, *value, &wrong);
+    if (o->kind == OPERATOR_ENSEMBLE && v->is_numeric)
+        next = operator_ensemble(o->spec, MEMBERS, *value, &wrong);
+    if (wrong && !a->wrong)
+        a->wrong = wrong;
+    else
+        cli_free(wrong);
+    if (!next) return false;
+    cli_free(*value);
+    *value = next;
+    return true;
+}
+
+/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable; *n is their number. `second` is the second
+ * argument of the outermost function; NULL: there is no second input. */
+static char *call(apply *a, const content *c, const variable *v, const char *first,
+                  const char *second, int *n)
+{
     char *all = cli_strdup(first);
     *n = 0;
-    for (int i = a->noperations - 1; i >= 0; i--) {
-        const operation *o = &a->operations[i];
-        const bool is_pair = second && i == 0;
-        if (!applies(c, v, o)) continue;
-        char *more =
-            cli_printf("%s(%s%s%s", o->name, all, is_pair ? ", " : "", is_pair ? second : "");
-        for (int k = 0; k < o->n; k++) {
-            if (o->selects && lacks(c, v, o->argument[k].key)) continue;
-            char *longer = cli_printf("%s, %s", more, o->argument[k].text);
-            cli_free(more);
-            more = longer;
-        }
-        cli_free(all);
-        all = cli_printf("%s)", more);
-        cli_free(more);
-        ++*n;
-    }
+    for (int i = a->noperations - 1; i >= 0; i--)
+        *n += add_operation(a, c, v, &a->operations[i], i == 0 ? second : NULL, &all);
+    if (a->piece) *n += add_operation(a, c, v, a->piece, NULL, &all);
     return all;
 }
 
-/* Adds the statement for a variable. Of two inputs, each array gets a name of its own. Returns the number of functions, or
- * -1 if there are too many variables. */
-static int add_statement(apply *a, const variable *v)
+/* Whether a variable has different values in the files that are joined. */
+static bool is_joined(const apply *a, const variable *v)
 {
-    const char *partner = a->nin > 1 ? partner_of(&a->content[1], v) : NULL;
-    char *first = cli_printf(a->nin > 1 ? "%s_of_first" : "%s", v->name);
+    if (a->of_inputs == OPERATOR_ENSEMBLE) return v->is_numeric;
+    return a->stacks || content_has_dim(v, a->along);
+}
+
+/* Adds the statement for a variable. Of two inputs, each array gets a name of its own. Returns the number of operations, or
+ * -1 if there are too many variables. */
+static int add_statement(apply *a, const content *c, const variable *v)
+{
+    const bool pairs = a->nin > 1 && a->of_inputs == OPERATOR_NONE;
+    const char *partner = pairs ? partner_of(&a->content[1], v) : NULL;
+    char *first = cli_printf(pairs ? "%s_of_first" : "%s", v->name);
     char *second = cli_printf("%s_of_second", v->name);
-    int n = 0;
-    if (a->ninputs + 2 > 2 * MOST_PAIRS) n = -1;
-    const bool pairs = n == 0 && (a->nin == 1 || partner);
-    char *value = pairs ? call(a, v, first, partner ? second : NULL, &n) : cli_strdup(first);
-    /* A variable without the joined dimension is read from the first of several files. */
-    if (n >= 0 && a->nin == 1 && a->first_file && !has_dim(v, a->along))
-        a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", v->name, a->first_file, v->name);
-    if (n >= 0 && a->nin > 1)
-        a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", first, a->in[0], v->name);
-    if (n > 0 && partner)
-        a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", second, a->in[1], partner);
+    int n = a->ninputs + 2 > 2 * MOST_PAIRS ? -1 : 0;
+    char *value = n == 0 && (!pairs || partner) ? call(a, c, v, first, partner ? second : NULL, &n)
+                                                : cli_strdup(first);
+    /* A variable that is the same in all of several files is read from the first. */
+    if (n >= 0 && !pairs && a->first_file && !is_joined(a, v))
+        add_input(a, v->name, a->first_file, v->name);
+    if (n >= 0 && pairs) add_input(a, first, a->in[0], v->name);
+    if (n > 0 && partner) add_input(a, second, a->in[1], partner);
     char *all = cli_printf("%s%s = %s; ", a->text, v->name, value);
-    if (n == 0) append(&a->copied, v->name);
+    if (n == 0) content_append(&a->copied, v->name);
     cli_free(a->text);
     a->text = all;
     cli_free(first);
@@ -455,49 +414,427 @@ static bool is_result_name(const char *name)
     return isalpha((unsigned char)*name) && !name[strspn(name, name_characters)];
 }
 
+/* Whether one of the names or patterns of selname and the like means the variable. */
+static bool is_listed(const operation *o, const char *name)
+{
+    bool is = false;
+    char *list = cli_strdup(operator_arguments(o->spec)), *rest = list;
+    for (char *word; (word = strsep(&rest, ","));) is = is || fnmatch(word, name, 0) == 0;
+    cli_free(list);
+    return is;
+}
+
+/* Whether a variable is to be a result: not if it only describes others, unless its name is given. */
+static bool is_wanted(const apply *a, const content *c, const variable *v)
+{
+    bool named = false;
+    for (int i = 0; i < a->noperations; i++) {
+        const operation *o = &a->operations[i];
+        if (o->kind != OPERATOR_VARIABLES) continue;
+        const bool listed = is_listed(o, v->name), deletes = strcmp(o->name, "delname") == 0;
+        if (listed == deletes) return false;
+        named = named || !deletes;
+    }
+    if (a->only && strcmp(a->only, v->name) != 0) return false;
+    return named || !content_is_aside(c, v);
+}
+
+/* Refuses names of selname and delname that no variable has, and of delname that others are described by. */
+static int check_names(const apply *a)
+{
+    for (int i = 0; i < a->noperations; i++) {
+        const operation *o = &a->operations[i];
+        const bool deletes = strcmp(o->name, "delname") == 0;
+        char *list = cli_strdup(operator_arguments(o->spec)), *rest = list;
+        int code = EXIT_SUCCESS;
+        for (char *word; o->kind == OPERATOR_VARIABLES && (word = strsep(&rest, ","));) {
+            const variable *found = NULL;
+            bool aside = false;
+            lang_guess g;
+            char text[GUESS_TEXT];
+            lang_guess_init(&g, word);
+            for (int k = 0; k < (a->of_inputs == OPERATOR_MERGE ? a->nin : 1); k++) {
+                const content *c = &a->content[k];
+                for (int m = 0; m < c->n; m++) {
+                    const variable *v = &c->variable[m];
+                    lang_guess_try(&g, v->name, strlen(v->name));
+                    if (fnmatch(word, v->name, 0) != 0) continue;
+                    found = v;
+                    aside = aside || (strcmp(word, v->name) == 0 && content_is_aside(c, v));
+                }
+            }
+            if (!found && code == EXIT_SUCCESS)
+                code = cli_usage_error("apply", "%s: %s has no variable \"%s\"%s", o->name,
+                                       a->in[0], word, lang_guess_text(&g, text));
+            else if (deletes && aside && code == EXIT_SUCCESS)
+                code = cli_usage_error("apply",
+                                       "delname: \"%s\" describes other variables, and stays with "
+                                       "them: expected a name of another variable",
+                                       word);
+        }
+        cli_free(list);
+        if (code != EXIT_SUCCESS) return code;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Writes the expression of a result, a new one each time. */
 static int write_expression(apply *a)
 {
-    const content *c = &a->content[0];
-    int applied = 0;
-    for (int i = 0; i < c->n; i++) {
-        const char *name = c->variable[i].name;
-        if (is_aside(c, &c->variable[i])) continue;
-        if (!is_result_name(name))
-            return cli_usage_error("apply",
-                                   "the variable \"%s\" of %s has no name for an expression, "
-                                   "expected letters, digits and _, a letter first: `cubed eval "
-                                   "'x = ...' --in x=%s::%s` gives it another name",
-                                   name, a->in[0], a->in[0], name);
-        const int n = add_statement(a, &c->variable[i]);
-        if (n < 0)
-            return cli_usage_error("apply",
-                                   "%s has more than %d variables, expected fewer for several "
-                                   "inputs: name those that you want in `cubed eval`",
-                                   a->in[0], MOST_PAIRS);
-        applied += n;
+    const int ncontents = a->of_inputs == OPERATOR_MERGE ? a->nin : 1;
+    int applied = 0, variables = 0;
+    for (int i = 0; i < a->ninputs; i++) cli_free(a->inputs[i]);
+    a->ninputs = 0;
+    cli_free(a->text);
+    cli_free(a->copied);
+    a->text = cli_strdup("");
+    a->copied = NULL;
+    for (int k = 0; k < ncontents; k++) {
+        const content *c = &a->content[k];
+        for (int i = 0; i < c->n; i++) {
+            const char *name = c->variable[i].name;
+            if (!is_wanted(a, c, &c->variable[i])) continue;
+            if (!is_result_name(name))
+                return cli_usage_error(
+                    "apply",
+                    "the variable \"%s\" of %s has no name for an expression, expected letters, "
+                    "digits and _, a letter first: `cubed eval 'x = ...' --in x=%s::%s` gives it "
+                    "another name",
+                    name, a->in[k], a->in[k], name);
+            const int n = add_statement(a, c, &c->variable[i]);
+            if (a->wrong) return cli_usage_error("apply", "%s", a->wrong);
+            if (n < 0)
+                return cli_usage_error("apply",
+                                       "%s has more than %d variables, expected fewer for several "
+                                       "inputs: select some with selname",
+                                       a->in[k], MOST_PAIRS);
+            applied += n;
+            variables++;
+        }
     }
-    if (applied == 0)
+    bool computes = false;
+    for (int i = 0; i < a->noperations; i++) {
+        const operator_kind kind = a->operations[i].kind;
+        computes = computes || kind == OPERATOR_NONE || kind == OPERATOR_SELECT ||
+                   kind == OPERATOR_ENSEMBLE;
+    }
+    if (variables == 0) return cli_usage_error("apply", "%s has no such variable", a->in[0]);
+    if (computes && applied == 0)
         return cli_usage_error("apply", "%s has no variable that %s applies to, expected numbers%s",
                                a->in[0], a->operations[0].name,
-                               a->nin > 1 ? " in a variable that the second input has, too"
-                                          : " with the dimensions that its arguments name");
-    if (a->copied) cli_say(stderr, "cubed: copied unchanged: %s\n", a->copied);
-    if (c->unsupported)
-        cli_say(stderr, "cubed: warning: left out, because their type is not supported: %s\n",
-                c->unsupported);
+                               a->nin > 1 && a->of_inputs == OPERATOR_NONE
+                                   ? " in a variable that the second input has, too"
+                                   : " with the dimensions that its arguments name");
     return EXIT_SUCCESS;
+}
+
+/* Says once which variables are unchanged or left out. */
+static void say_what_is_left(const apply *a)
+{
+    const bool computes = a->noperations > 0 && (a->operations[0].kind == OPERATOR_NONE ||
+                                                 a->operations[0].kind == OPERATOR_SELECT ||
+                                                 a->operations[0].kind == OPERATOR_ENSEMBLE);
+    if (a->copied && computes) cli_say(stderr, "cubed: copied unchanged: %s\n", a->copied);
+    for (int k = 0; k < (a->of_inputs == OPERATOR_MERGE ? a->nin : 1); k++) {
+        if (a->content[k].unsupported)
+            cli_say(stderr, "cubed: warning: left out, because their type is not supported: %s\n",
+                    a->content[k].unsupported);
+    }
+}
+
+/* --- Several inputs ----------------------------------------------------------------------------------- */
+
+/* Makes one input of several: a list, and for merge all files of patterns. */
+static int gather(apply *a)
+{
+    char **all = NULL;
+    int nall = 0;
+    if (a->of_inputs == OPERATOR_NONE) return EXIT_SUCCESS;
+    for (int i = 0; i < a->nin; i++) {
+        int n;
+        char **urls = joined_is_pattern(a->in[i]) ? joined_expand(a->in[i], &n) : NULL;
+        if (!urls) n = joined_is_pattern(a->in[i]) ? 0 : 1;
+        if (n == 0) return cli_usage_error("apply", "there is no file \"%s\"", a->in[i]);
+        all = cli_resize(all, (size_t)(nall + n) * sizeof *all);
+        for (int k = 0; k < n; k++) all[nall++] = urls ? urls[k] : cli_strdup(a->in[i]);
+        cli_free(urls);
+    }
+    cli_free(a->in);
+    a->in = (const char **)all;
+    a->owned = nall;
+    a->nin = nall;
+    if (nall > INPUTS_MAX)
+        return cli_usage_error("apply", "there are %d files, expected at most %d", nall,
+                               INPUTS_MAX);
+    if (a->of_inputs == OPERATOR_MERGE) return EXIT_SUCCESS;
+    for (int i = 0; i < nall; i++) {
+        char *longer =
+            a->list ? cli_printf("%s%c%s", a->list, JOINED_SEPARATOR, all[i]) : cli_strdup(all[i]);
+        cli_free(a->list);
+        a->list = longer;
+    }
+    /* The content of the first file stands for all. */
+    a->nin = 1;
+    return EXIT_SUCCESS;
+}
+
+/* Refuses files of merge that have a variable twice, or dimensions of one name with other lengths or coordinates. */
+static int check_merged(apply *a, cubed_context *ctx)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    joined_inputs in = {.ctx = ctx};
+    joined_order order = {.dim = cli_strdup("merge"), .n = a->nin, .checked = cli_strdup(" ")};
+    int code = EXIT_SUCCESS;
+    order.file = cli_alloc((size_t)a->nin * sizeof *order.file);
+    for (int i = 0; i < a->nin; i++) order.file[i].url = cli_strdup(a->in[i]);
+    for (int k = 1; k < a->nin; k++) {
+        for (int i = 0; i < k && code == EXIT_SUCCESS; i++) {
+            const content *c = &a->content[i], *other = &a->content[k];
+            for (int m = 0; m < c->n && code == EXIT_SUCCESS; m++) {
+                const variable *v = &c->variable[m];
+                for (int j = 0; j < other->n && code == EXIT_SUCCESS; j++) {
+                    const variable *w = &other->variable[j];
+                    const bool both = is_wanted(a, c, v) && is_wanted(a, other, w);
+                    if (both && strcmp(v->name, w->name) == 0)
+                        code =
+                            cli_usage_error("apply",
+                                            "merge: %s and %s have a variable \"%s\": rename one "
+                                            "with cubed copy --rename, or join files along a "
+                                            "dimension with mergetime",
+                                            a->in[i], a->in[k], v->name);
+                    for (int d = 0; d < v->ndim && code == EXIT_SUCCESS; d++) {
+                        for (int e = 0; e < w->ndim; e++) {
+                            if (!*v->dims[d] || strcmp(v->dims[d], w->dims[e]) != 0 ||
+                                v->shape[d] == w->shape[e])
+                                continue;
+                            code = cli_usage_error(
+                                "apply",
+                                "merge: dimension \"%s\" has %" PRId64
+                                " elements in %s and %" PRId64
+                                " in %s, expected equal ones: select the same part of both first",
+                                v->dims[d], v->shape[d], a->in[i], w->shape[e], a->in[k]);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for (int k = 0; k < a->nin && code == EXIT_SUCCESS; k++) {
+        for (int i = 0; i < a->content[k].naxes && code == EXIT_SUCCESS; i++) {
+            if (joined_check_coordinate(&in, &order, a->content[k].axis[i].dim, &err) != CUBED_OK)
+                code = cli_report("apply", &err);
+        }
+    }
+    for (int i = 0; i < a->nin; i++) cli_free(order.file[i].url);
+    cli_free(order.file);
+    cli_free(order.checked);
+    cli_free(order.dim);
+    return code;
+}
+
+/* --- Pieces ------------------------------------------------------------------------------------------- */
+
+/* One result of a split. */
+typedef struct piece {
+    char *suffix, *only;
+    operation selects; /* without a name: none */
+} piece;
+
+typedef struct pieces {
+    int n;
+    piece *piece;
+} pieces;
+
+/* Adds a piece; `spec` is its selection, or NULL, and `only` its variable, or NULL. Takes over all. */
+static void add_piece(pieces *p, char *suffix, char *spec, char *only)
+{
+    p->piece = cli_resize(p->piece, (size_t)(p->n + 1) * sizeof *p->piece);
+    piece *q = &p->piece[p->n++];
+    *q = (piece){.suffix = suffix, .only = only};
+    if (spec) read_operation(&q->selects, spec);
+    cli_free(spec);
+}
+
+static void free_pieces(pieces *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        cli_free(p->piece[i].suffix);
+        cli_free(p->piece[i].only);
+        free_operations(&p->piece[i].selects, 1);
+    }
+    cli_free(p->piece);
+}
+
+/* The dimension of a kind in the first input; NULL if there is none. *length is its length in one file. */
+static const char *find_dimension(const apply *a, operator_axis kind, int64_t *length)
+{
+    const content *c = &a->content[0];
+    for (int i = 0; i < c->n; i++) {
+        for (int d = 0; d < c->variable[i].ndim; d++) {
+            *length = c->variable[i].shape[d];
+            if (content_kind_of(c, c->variable[i].dims[d]) == kind) return c->variable[i].dims[d];
+        }
+    }
+    return NULL;
+}
+
+/* Adds pieces of months or years from the sorted months of all times, counted from year 0. */
+static void add_spans(pieces *p, const char *name, const char *dim, const int64_t *month, int64_t n)
+{
+    const bool by_year = strcmp(name, "splityear") == 0, by_month = strcmp(name, "splitmon") == 0;
+    for (int64_t i = 0; i < (by_month ? 12 : n); i++) {
+        char *labels = cli_strdup(""), *suffix;
+        if (by_year && i > 0 && month[i] / 12 == month[i - 1] / 12) {
+            cli_free(labels);
+            continue;
+        }
+        for (int64_t k = by_month ? 0 : i; k < (by_month ? n : i + 1); k++) {
+            if (by_month && month[k] % 12 != i) continue;
+            char *label = by_year ? cli_printf("\"%04" PRId64 "\"", month[k] / 12)
+                                  : cli_printf("\"%04" PRId64 "-%02" PRId64 "\"", month[k] / 12,
+                                               month[k] % 12 + 1);
+            char *longer = cli_printf("%s%s%s", labels, *labels ? ", " : "", label);
+            cli_free(label);
+            cli_free(labels);
+            labels = longer;
+        }
+        suffix = by_year ? cli_printf("%04" PRId64, month[i] / 12)
+                 : by_month
+                     ? cli_printf("%02" PRId64, i + 1)
+                     : cli_printf("%04" PRId64 "%02" PRId64, month[i] / 12, month[i] % 12 + 1);
+        if (*labels)
+            add_piece(p, suffix, cli_printf("sel,%s=[%s]", dim, labels), NULL);
+        else
+            cli_free(suffix);
+        cli_free(labels);
+    }
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Reads the times of all inputs, and adds the pieces of their months. */
+static int split_times(const apply *a, cubed_context *ctx, const char *dim, pieces *p)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    joined_inputs in = {.ctx = ctx, .overlap = JOINED_FIRST};
+    joined_order *order;
+    const char *from = a->list ? a->list : a->in[0];
+    char *self = cli_strdup(from), **urls = &self;
+    int code = EXIT_SUCCESS, nurls = 1;
+    int64_t n = 0, m = 0, *month = NULL;
+    if (joined_is_pattern(from)) urls = joined_expand(from, &nurls);
+    if (joined_find_order(&in, from, urls, nurls, dim, &order, &err) != CUBED_OK)
+        code = cli_report("apply", &err);
+    for (int f = 0; code == EXIT_SUCCESS && f < order->n; f++) {
+        const joined_file *file = &order->file[f];
+        if (!file->us || !file->has_units) {
+            code = cli_usage_error("apply",
+                                   "%s: the coordinate \"%s\" has no dates, expected units such as "
+                                   "\"days since 2000-01-01\"",
+                                   a->operations[0].name, dim);
+            break;
+        }
+        month = cli_resize(month, (size_t)(n + file->n + 1) * sizeof *month);
+        for (int64_t i = 0; i < file->n; i++) {
+            const cubed_date date = cubed_calendar_date(
+                file->axis.calendar, cubed_floor_div(file->us[i], CUBED_US_PER_DAY));
+            month[n++] = 12 * date.year + date.month - 1;
+        }
+    }
+    if (code == EXIT_SUCCESS && n > 0) {
+        qsort(month, (size_t)n, sizeof *month, by_number);
+        for (int64_t i = 0; i < n; i++) {
+            if (i == 0 || month[i] != month[i - 1]) month[m++] = month[i];
+        }
+        if (month[0] < 0 || month[m - 1] >= 12 * 10000)
+            code = cli_usage_error("apply", "%s: expected years from 0 to 9999",
+                                   a->operations[0].name);
+        else
+            add_spans(p, a->operations[0].name, dim, month, m);
+    }
+    cli_free(month);
+    if (urls != &self) joined_free_urls(urls, nurls);
+    cli_free(self);
+    joined_free(&in);
+    return code;
+}
+
+/* Adds a piece for each level. */
+static int split_levels(const apply *a, cubed_context *ctx, const char *dim, pieces *p)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    joined_inputs in = {.ctx = ctx};
+    joined_order *order;
+    char *first = inputs_first(a->list ? a->list : a->in[0]);
+    int code = EXIT_SUCCESS;
+    if (joined_find_order(&in, first, &first, 1, dim, &order, &err) != CUBED_OK)
+        code = cli_report("apply", &err);
+    else if (!order->file[0].number)
+        code = cli_usage_error("apply", "splitlevel: \"%s\" has no coordinate of numbers", dim);
+    for (int64_t i = 0; code == EXIT_SUCCESS && i < order->file[0].n; i++) {
+        const double level = order->file[0].number[i];
+        add_piece(p, cli_printf("%06g", level), cli_printf("sellevel,%.17g", level), NULL);
+    }
+    joined_free(&in);
+    cli_free(first);
+    return code;
+}
+
+/* Adds pieces of a number of time steps. */
+static int split_steps(const apply *a, int64_t length, pieces *p)
+{
+    int64_t each;
+    const char *text = operator_arguments(a->operations[0].spec);
+    if (!lang_parse_int(&text, &each) || *text || each < 1)
+        return cli_usage_error("apply", "%s: expected a number of time steps",
+                               a->operations[0].spec);
+    if (a->list || a->first_file)
+        return cli_usage_error("apply", "splitsel: expected one file: join files first");
+    for (int64_t i = 0; i < length; i += each)
+        add_piece(p, cli_printf("%06" PRId64, i / each),
+                  cli_printf("seltimestep,%" PRId64 "/%" PRId64, i + 1,
+                             i + each < length ? i + each : length),
+                  NULL);
+    return EXIT_SUCCESS;
+}
+
+static int find_pieces(const apply *a, cubed_context *ctx, pieces *p)
+{
+    const char *name = a->operations[0].name;
+    const bool levels = strcmp(name, "splitlevel") == 0;
+    int64_t length;
+    if (strcmp(name, "splitname") == 0) {
+        for (int k = 0; k < (a->of_inputs == OPERATOR_MERGE ? a->nin : 1); k++) {
+            const content *c = &a->content[k];
+            for (int i = 0; i < c->n; i++) {
+                const char *of = c->variable[i].name;
+                if (is_wanted(a, c, &c->variable[i]))
+                    add_piece(p, cli_strdup(of), NULL, cli_strdup(of));
+            }
+        }
+        return EXIT_SUCCESS;
+    }
+    const char *dim = find_dimension(a, levels ? AXIS_LEVEL : AXIS_TIME, &length);
+    if (!dim || dim[strspn(dim, name_characters)])
+        return cli_usage_error("apply", "%s: %s has no dimension of %s", name, a->in[0],
+                               levels ? "levels" : "time");
+    if (levels) return split_levels(a, ctx, dim, p);
+    if (strcmp(name, "splitsel") == 0) return split_steps(a, length, p);
+    return split_times(a, ctx, dim, p);
 }
 
 /* --- The verb ----------------------------------------------------------------------------------------- */
 
-/* Reads functions, options, inputs and the output; *noptions is the number of words of options after argv[0]. */
-static int parse(int *argc, char ***argv, apply *a, cli_common *common, int *noptions)
+/* Reads the operations in front of the files; *at is the word after them. */
+static int read_operations(int argc, char **words, apply *a, int *at)
 {
-    char **words = *argv;
-    int at = strcmp(words[0], "apply") == 0;
-    if (at < *argc && *words[at] == '-') at = *argc; /* only options, such as --help */
-    for (; at < *argc; at++) {
-        const char *spec = words[at];
+    for (; *at < argc; ++*at) {
+        const char *spec = words[*at];
         if (a->noperations > 0 && *spec != '-') break;
         if (a->noperations > 0 && (!isalpha((unsigned char)spec[1]) || !spec[2])) break;
         spec += *spec == '-';
@@ -507,61 +844,138 @@ static int parse(int *argc, char ***argv, apply *a, cli_common *common, int *nop
         if (a->noperations == MOST_OPERATIONS)
             return cli_usage_error("apply", "more than %d functions, expected fewer",
                                    MOST_OPERATIONS);
-        read_operation(&a->operations[a->noperations++], spec);
+        operation *o = &a->operations[a->noperations++];
+        read_operation(o, spec);
+        char *wrong = o->kind != OPERATOR_NONE ? operator_check(spec) : NULL;
+        if (wrong) {
+            const int code = cli_usage_error("apply", "%s", wrong);
+            cli_free(wrong);
+            return code;
+        }
+        if (o->kind == OPERATOR_SPLIT && a->noperations > 1)
+            return cli_usage_error("apply", "%s comes first: other functions follow it", o->name);
+        if (a->of_inputs != OPERATOR_NONE)
+            return cli_usage_error("apply", "%s comes last, because it takes several files",
+                                   a->operations[a->noperations - 2].name);
+        if (o->kind == OPERATOR_JOIN || o->kind == OPERATOR_MERGE || o->kind == OPERATOR_ENSEMBLE)
+            a->of_inputs = o->kind;
     }
+    return EXIT_SUCCESS;
+}
+
+/* Reads functions, options, inputs and the output; *noptions is the number of words of options after argv[0]. */
+static int parse(int *argc, char ***argv, apply *a, cli_common *common, int *noptions)
+{
+    char **words = *argv;
+    int at = strcmp(words[0], "apply") == 0;
+    if (at < *argc && *words[at] == '-') at = *argc; /* only options, such as --help */
+    const int code = read_operations(*argc, words, a, &at);
+    if (code != EXIT_SUCCESS) return code;
     const int first = a->noperations > 0 ? at - 1 : 0;
     *argc -= first;
     *argv = words + first;
     (*argv)[0] = "apply";
     for (int key; (key = cli_next_option(*argc, *argv, &cmd_apply_usage, common)) != -1;) {
         if (key == KEY_ALONG) a->along = optarg;
+        if (key == KEY_ALONG) a->has_along = true;
     }
     *noptions = optind - 1;
     const int n = *argc - optind;
     if (a->noperations == 0) return cli_usage_error("apply", "expected a function");
-    if (n < 2 || n > MOST_INPUTS + 1)
-        return cli_usage_error("apply", "expected IN OUT, or IN IN2 OUT, but there are %d names",
+    const bool is_pair = a->operations[0].kind == OPERATOR_NONE && a->of_inputs == OPERATOR_NONE;
+    if (n < 2 || (a->of_inputs == OPERATOR_NONE && n > (is_pair ? 3 : 2)))
+        return cli_usage_error("apply", "expected %s, but there are %d names",
+                               a->of_inputs != OPERATOR_NONE ? "IN... OUT"
+                               : is_pair                     ? "IN OUT, or IN IN2 OUT"
+                                                             : "IN OUT",
                                n);
+    a->in = cli_alloc((size_t)n * sizeof *a->in);
     for (a->nin = 0; a->nin < n - 1; a->nin++) a->in[a->nin] = (*argv)[optind + a->nin];
     a->out = (*argv)[*argc - 1];
-    return EXIT_SUCCESS;
+    return gather(a);
 }
 
-static int read_inputs(apply *a, cli_common *common)
+/* `cat --along member` of files without such a dimension: a new one, which all variables get. */
+static void stack_variables(apply *a)
+{
+    content *c = &a->content[0];
+    a->stacks = true;
+    for (int i = 0; i < c->n; i++) {
+        variable *v = &c->variable[i];
+        if (content_is_aside(c, v)) continue;
+        v->dims = cli_resize(v->dims, (size_t)(v->ndim + 1) * sizeof *v->dims);
+        v->shape = cli_resize(v->shape, (size_t)(v->ndim + 1) * sizeof *v->shape);
+        memmove(v->dims + 1, v->dims, (size_t)v->ndim * sizeof *v->dims);
+        memmove(v->shape + 1, v->shape, (size_t)v->ndim * sizeof *v->shape);
+        v->dims[0] = cli_strdup(a->along);
+        v->shape[0] = a->owned;
+        v->ndim++;
+    }
+}
+
+static int read_inputs(apply *a, cubed_context *ctx)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_context *ctx = NULL;
-    int code = cli_context("apply", common, &ctx);
-    for (int i = 0; i < a->nin && code == EXIT_SUCCESS; i++) {
-        if (read_content(ctx, a->in[i], &a->content[i], &err) != CUBED_OK)
+    int code = EXIT_SUCCESS;
+    a->content = cli_alloc((size_t)a->nin * sizeof *a->content);
+    for (; a->ncontents < a->nin && code == EXIT_SUCCESS; a->ncontents++) {
+        if (content_read(ctx, a->in[a->ncontents], &a->content[a->ncontents], &err) != CUBED_OK)
             code = cli_report("apply", &err);
     }
-    cubed_context_unref(ctx);
-    a->first_file = inputs_first(a->in[0]);
-    if (strcmp(a->first_file, a->in[0]) == 0) {
+    if (code != EXIT_SUCCESS) return code;
+    a->first_file = inputs_first(a->list ? a->list : a->in[0]);
+    if (strcmp(a->first_file, a->list ? a->list : a->in[0]) == 0) {
         cli_free(a->first_file);
         a->first_file = NULL;
     }
+    code = check_names(a);
+    if (code == EXIT_SUCCESS && a->of_inputs == OPERATOR_MERGE) code = check_merged(a, ctx);
+    if (a->of_inputs == OPERATOR_JOIN && a->has_along && !content_is_dim(&a->content[0], a->along))
+        stack_variables(a);
+    /* Files are joined along the dimension of times, whatever its name is. */
+    int64_t length;
+    const char *time = find_dimension(a, AXIS_TIME, &length);
+    if (!a->has_along && time && (a->list || a->first_file)) a->along = time;
     return code;
 }
 
-/* Runs `cubed eval TEXT` with the same options. */
-static int evaluate(apply *a, char **options, int noptions)
+/* Runs `cubed eval TEXT --out OUT` with the same options. */
+static int evaluate(apply *a, char **options, int noptions, const char *out)
 {
-    const int most = noptions + 2 * a->ninputs + 8;
+    const int most = noptions + 2 * (a->ninputs + a->nin) + 16;
     char **argv = cli_alloc((size_t)most * sizeof *argv);
     int n = 0;
     argv[n++] = "apply";
-    for (int i = 0; i < noptions; i++) argv[n++] = options[i];
+    for (int i = 0; i < noptions; i++) {
+        /* A new dimension has an option of its own. */
+        if (a->stacks && strcmp(options[i], "--along") == 0)
+            i++;
+        else if (!a->stacks || strncmp(options[i], "--along=", strlen("--along=")) != 0)
+            argv[n++] = options[i];
+    }
     argv[n++] = "--out";
-    argv[n++] = (char *)a->out;
+    argv[n++] = (char *)(uintptr_t)out;
+    if (a->stacks || a->of_inputs == OPERATOR_ENSEMBLE) {
+        argv[n++] = "--stack";
+        argv[n++] = a->stacks ? (char *)(uintptr_t)a->along : MEMBERS;
+    } else if (!a->has_along && strcmp(a->along, "time") != 0) {
+        argv[n++] = "--along";
+        argv[n++] = (char *)(uintptr_t)a->along;
+    }
     for (int i = 0; i < a->ninputs; i++) {
         argv[n++] = "--in";
         argv[n++] = a->inputs[i];
     }
+    for (int i = 0; i < a->nin && a->of_inputs == OPERATOR_MERGE; i++) {
+        argv[n++] = "--in";
+        argv[n++] = (char *)(uintptr_t)a->in[i];
+    }
     argv[n++] = "--";
     argv[n++] = a->text;
-    if (a->nin == 1) argv[n++] = (char *)a->in[0];
+    if (a->list)
+        argv[n++] = a->list;
+    else if (a->nin == 1 && a->of_inputs == OPERATOR_NONE)
+        argv[n++] = (char *)(uintptr_t)a->in[0];
     argv[n] = NULL;
     optind = 0; /* restart getopt */
     const int code = cli_evaluate(n, argv, cli_strdup(a->command));
@@ -569,18 +983,69 @@ static int evaluate(apply *a, char **options, int noptions)
     return code;
 }
 
+/* Returns the suffix of a result's or an input's name, such as ".nc"; "" if it has none. */
+static const char *suffix_in(const char *name)
+{
+    static const char *const known[] = {".nc", ".nc4", ".zarr", ".zip", NULL};
+    const char *dot = strrchr(name, '.');
+    return dot && lang_is_one_of(dot, known) ? dot : "";
+}
+
+/* Writes one result for each piece: OUT is the beginning of their names. */
+static int evaluate_pieces(apply *a, cubed_context *ctx, char **options, int noptions)
+{
+    pieces p = {0, NULL};
+    const char *end = suffix_in(a->out), *suffix = *end ? end : suffix_in(a->in[0]);
+    int code = find_pieces(a, ctx, &p);
+    if (code == EXIT_SUCCESS && p.n == 0)
+        code = cli_usage_error("apply", "%s: %s has nothing to split", a->operations[0].name,
+                               a->in[0]);
+    for (int i = 0; i < p.n && code == EXIT_SUCCESS; i++) {
+        char *out = cli_printf("%.*s%s%s", (int)(strlen(a->out) - strlen(end)), a->out,
+                               p.piece[i].suffix, *suffix ? suffix : ".zarr");
+        a->piece = p.piece[i].selects.name ? &p.piece[i].selects : NULL;
+        a->only = p.piece[i].only;
+        code = write_expression(a);
+        if (code == EXIT_SUCCESS && i == 0) say_what_is_left(a);
+        if (code == EXIT_SUCCESS) code = evaluate(a, options, noptions, out);
+        cli_free(out);
+    }
+    free_pieces(&p);
+    return code;
+}
+
+static int run(apply *a, cli_common *common, char **options, int noptions)
+{
+    cubed_context *ctx = NULL;
+    int code = cli_context("apply", common, &ctx);
+    if (code == EXIT_SUCCESS) code = read_inputs(a, ctx);
+    if (code == EXIT_SUCCESS && a->operations[0].kind == OPERATOR_SPLIT) {
+        code = evaluate_pieces(a, ctx, options, noptions);
+    } else if (code == EXIT_SUCCESS) {
+        code = write_expression(a);
+        if (code == EXIT_SUCCESS) say_what_is_left(a);
+        if (code == EXIT_SUCCESS) code = evaluate(a, options, noptions, a->out);
+    }
+    cubed_context_unref(ctx);
+    return code;
+}
+
 int cmd_apply(int argc, char **argv)
 {
-    apply a = {.command = history_command(argc, argv), .text = cli_strdup(""), .along = "time"};
+    apply a = {.command = history_command(argc, argv), .along = "time"};
     cli_common common = CLI_COMMON_INIT;
     int noptions = 0;
     int code = parse(&argc, &argv, &a, &common, &noptions);
-    if (code == EXIT_SUCCESS) code = read_inputs(&a, &common);
-    if (code == EXIT_SUCCESS) code = write_expression(&a);
-    if (code == EXIT_SUCCESS) code = evaluate(&a, argv + 1, noptions);
-    for (int i = 0; i < a.nin; i++) free_content(&a.content[i]);
+    if (code == EXIT_SUCCESS) code = run(&a, &common, argv + 1, noptions);
+    for (int i = 0; i < a.ncontents; i++) content_free(&a.content[i]);
     for (int i = 0; i < a.ninputs; i++) cli_free(a.inputs[i]);
+    for (int i = 0; i < a.owned; i++) cli_free((char *)(uintptr_t)a.in[i]);
     free_operations(a.operations, a.noperations);
+    cli_free(a.inputs);
+    cli_free(a.content);
+    cli_free((void *)a.in);
+    cli_free(a.list);
+    cli_free(a.wrong);
     cli_free(a.first_file);
     cli_free(a.command);
     cli_free(a.text);

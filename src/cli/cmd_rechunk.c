@@ -627,4 +627,18 @@ static int store_again(const verb *v, int argc, char **argv)
 
 int cmd_rechunk(int argc, char **argv) { return store_again(&rechunk_verb, argc, argv); }
 
-int cmd_copy(int argc, char **argv) { return store_again(&copy_verb, argc, argv); }
+/* Several files as one are computed, not copied: `cubed mergetime` has the options of both. */
+int cmd_copy(int argc, char **argv)
+{
+    bool several = false;
+    for (int i = 1; i < argc; i++)
+        several = several || (*argv[i] != '-' && joined_is_pattern(argv[i]));
+    if (!several) return store_again(&copy_verb, argc, argv);
+    char **words = cli_alloc((size_t)(argc + 2) * sizeof *words);
+    words[0] = "apply";
+    words[1] = "mergetime";
+    for (int i = 1; i < argc; i++) words[i + 1] = argv[i];
+    const int code = cmd_apply(argc + 1, words);
+    cli_free(words);
+    return code;
+}

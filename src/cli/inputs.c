@@ -31,7 +31,7 @@ static bool is_path(const char *spec)
 char *inputs_add(inputs *in, const char *spec)
 {
     size_t n = 0;
-    if (in->nspecs == 64) return cli_strdup("there are more than 64 inputs");
+    if (in->nspecs == INPUTS_MAX) return cli_printf("there are more than %d inputs", INPUTS_MAX);
     while (isalnum((unsigned char)spec[n]) || spec[n] == '_') n++;
     bool named = n > 0 && spec[n] == '=' && !isdigit((unsigned char)spec[0]) && !is_path(spec);
     const char *url = named ? spec + n + 1 : spec;

@@ -4,6 +4,8 @@
 
 #include "joined.h"
 
+enum { INPUTS_MAX = 1024 };
+
 typedef struct inputs {
     cubed_context *ctx;
     bool raw;             /* elements stay as stored: characters are not joined */
@@ -14,7 +16,7 @@ typedef struct inputs {
         const char *url;
         bool used;
         bool is_group; /* an array was found in it */
-    } spec[64];
+    } spec[INPUTS_MAX];
     int nopen;
     struct {
         char *name;

@@ -27,6 +27,7 @@ bool joined_parse_overlap(const char *text, joined_overlap *out)
 bool joined_is_pattern(const char *url)
 {
     size_t n, store;
+    if (strchr(url, JOINED_SEPARATOR)) return true;
     (void)cubed_url_path(url, &n, &store);
     return strcspn(url, "*?[") < store && !cli_is_there(url);
 }
@@ -54,23 +55,45 @@ static int by_name(const void *left, const void *right)
     return strcmp(*names[0], *names[1]);
 }
 
+/* Appends the files that a name means: those that match its wildcards, or the name itself. */
+static void expand_one(const char *name, const char *path, int length, char ***urls, int *n)
+{
+    glob_t found;
+    char *const one[1] = {(char *)(uintptr_t)name};
+    char *const *names = one;
+    size_t count = joined_is_pattern(name) ? 0 : 1;
+    const bool globbed = count == 0 && glob(name, GLOB_NOSORT, NULL, &found) == 0;
+    if (globbed) {
+        qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
+        names = found.gl_pathv;
+        count = found.gl_pathc;
+    }
+    *urls = cli_resize(*urls, ((size_t)*n + count) * sizeof **urls);
+    for (size_t i = 0; i < count; i++)
+        (*urls)[(*n)++] = cli_printf("%s%s%.*s", names[i], length ? "::" : "", length, path);
+    if (globbed) globfree(&found);
+}
+
 char **joined_expand(const char *url, int *n)
 {
     size_t length, store;
-    glob_t found;
     const char *path = cubed_url_path(url, &length, &store);
-    char *pattern = cli_printf("%.*s", (int)store, url), **urls = NULL;
+    char *names = cli_printf("%.*s", (int)store, url), **urls = NULL;
+    bool all = true;
     *n = 0;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-        qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
-        urls = cli_alloc(found.gl_pathc * sizeof *urls);
-        for (; (size_t)*n < found.gl_pathc; (*n)++)
-            urls[*n] =
-                cli_printf("%s%s%.*s", found.gl_pathv[*n], length ? "::" : "", (int)length, path);
-        globfree(&found);
+    for (char *at = names; at && all;) {
+        char *end = strchr(at, JOINED_SEPARATOR);
+        const int before = *n;
+        if (end) *end = 0;
+        expand_one(at, path, (int)length, &urls, n);
+        all = *n > before;
+        at = end ? end + 1 : NULL;
     }
-    cli_free(pattern);
-    return urls;
+    cli_free(names);
+    if (all) return urls;
+    joined_free_urls(urls, *n);
+    *n = 0;
+    return NULL;
 }
 
 void joined_free_urls(char **urls, int n)
@@ -549,6 +572,61 @@ static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cu
     return st;
 }
 
+/* Makes an array with a new first axis, along which the files are: their values, which may be packed in different ways. */
+static cubed_status stack(joined_inputs *in, parts *p, bool decode, cubed_array **out,
+                          cubed_error *err)
+{
+    const char *names[CUBED_MAX_NDIM] = {in->stack};
+    const int ndim = cubed_array_ndim(p->x[0]);
+    cubed_array *x = NULL, *named = NULL;
+    if (ndim + 1 > CUBED_MAX_NDIM)
+        return cli_reject(err, "%s: %d dimensions and \"%s\", expected %d at most", p->url[0], ndim,
+                          in->stack, CUBED_MAX_NDIM);
+    for (int d = 0; d < ndim; d++) names[d + 1] = cubed_array_dim_name(p->x[0], d);
+    cubed_status st = decode ? decode_parts(p, err) : check_stored(p, err);
+    if (st == CUBED_OK) st = check_shapes(p, -1, err);
+    if (st == CUBED_OK) st = cubed_stack(p->x, p->n, 0, &x, err);
+    if (st == CUBED_OK) st = cubed_array_with_dim_names(x, names, &named, err);
+    if (st == CUBED_OK) {
+        char *attrs = cli_must(json_dumps(p->attrs[0], JSON_REAL_PRECISION(17)));
+        st = cubed_array_with_attrs(named, attrs, out, err);
+        cli_free(attrs);
+    }
+    cubed_array_unref(x);
+    cubed_array_unref(named);
+    return st;
+}
+
+/* Opens an array of several files that are members of an ensemble: coordinates must be the same in all of them. */
+static cubed_status open_members(joined_inputs *in, const char *pattern, parts *p, bool describes,
+                                 bool decode, cubed_array **out, cubed_error *err)
+{
+    const cubed_array *x = p->x[0];
+    const int ndim = cubed_array_ndim(x);
+    const char *first = ndim > 0 ? cubed_array_dim_name(x, 0) : NULL, *name;
+    joined_order *order;
+    char **groups = cli_alloc((size_t)p->n * sizeof *groups);
+    for (int i = 0; i < p->n; i++) groups[i] = group_of(p->url[i], &name);
+    cubed_status st = joined_find_order(in, pattern, groups, p->n, in->stack, &order, err);
+    if (st == CUBED_OK && order->has_coordinate)
+        st = cli_reject(err,
+                        "%s has a coordinate \"%s\": files are joined along it by --along, and "
+                        "a new dimension has another name",
+                        p->url[0], in->stack);
+    for (int d = 0; d < ndim && st == CUBED_OK; d++) {
+        const char *dim = cubed_array_dim_name(x, d);
+        if (dim) st = joined_check_coordinate(in, order, dim, err);
+    }
+    joined_free_urls(groups, p->n);
+    if (st != CUBED_OK) return st;
+    if (describes || (ndim == 1 && first && strcmp(first, p->name) == 0)) {
+        st = check_shapes(p, -1, err);
+        if (st == CUBED_OK) *out = cubed_array_ref(p->x[0]);
+        return st;
+    }
+    return stack(in, p, decode, out, err);
+}
+
 /* Sets the axis along which x's files are joined; -1: x lacks the dimension, and the first file's array is used. */
 static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes, int *axis,
                               cubed_error *err)
@@ -567,6 +645,22 @@ static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes,
                       p->url[0]);
 }
 
+/* Names the pattern, or the first member of a list, that no file matches. */
+static cubed_status no_file(const char *url, size_t store, cubed_error *err)
+{
+    char *names = cli_printf("%.*s", (int)store, url);
+    for (char *at = names, *end; at; at = end ? end + 1 : NULL) {
+        int n;
+        if ((end = strchr(at, JOINED_SEPARATOR))) *end = 0;
+        char **urls = joined_expand(at, &n);
+        joined_free_urls(urls, n);
+        if (n == 0) (void)cli_reject(err, "there is no file \"%s\"", at);
+        if (n == 0) break;
+    }
+    cli_free(names);
+    return err->status;
+}
+
 cubed_status joined_open(joined_inputs *in, const char *url, joined_values values, bool describes,
                          cubed_array **out, cubed_error *err)
 {
@@ -577,10 +671,17 @@ cubed_status joined_open(joined_inputs *in, const char *url, joined_values value
     joined_order *order = NULL;
     (void)cubed_url_path(url, &path, &store);
     char **urls = joined_expand(url, &n);
-    if (n == 0) return cli_reject(err, "there is no file \"%.*s\"", (int)store, url);
+    if (n == 0) return no_file(url, store, err);
     char *pattern = group_of(url, &name);
     cubed_status st = open_parts(in->ctx, urls, n, name, &p, err);
     if (st != CUBED_OK) {
+        cli_free(pattern);
+        return st;
+    }
+    if (in->stack) {
+        st = open_members(in, pattern, &p, describes, values == JOINED_DECODED, out, err);
+        in->has_along = true;
+        free_parts(&p);
         cli_free(pattern);
         return st;
     }

@@ -19,6 +19,9 @@ typedef struct joined_inputs {
     cubed_context *ctx;
     const char *along; /* dimension; NULL: "time", or the first axis of arrays without names */
     joined_overlap overlap;
+    /* Name of a new first dimension of all arrays except coordinates and descriptions, with an element for each file; NULL:
+     * files are joined along a dimension that they have. */
+    const char *stack;
     bool has_along;            /* an array that was opened has the dimension `along` */
     struct joined_order *list; /* orders of files found so far */
 } joined_inputs;
@@ -26,10 +29,13 @@ typedef struct joined_inputs {
 /* Parses "error", "first" or "last"; returns false for other texts. */
 bool joined_parse_overlap(const char *text, joined_overlap *out);
 
-/* Returns true if the store's name has wildcards, and no store has exactly that name. */
+/* Separates the members of a list of files, each of which may have wildcards. */
+#define JOINED_SEPARATOR '\n'
+
+/* Returns true if the store's name is a list, or has wildcards and no store has exactly that name. */
 bool joined_is_pattern(const char *url);
-/* Returns the URLs of the files, by name: numbers within names are compared by value. *n is 0 if there are none. Free them
- * with joined_free_urls. */
+/* Returns the URLs of the files, in the order of a list, then by name: numbers within names are compared by value. *n is 0 if
+ * there are none, or if a member of a list has none. Free them with joined_free_urls. */
 char **joined_expand(const char *url, int *n);
 void joined_free_urls(char **urls, int n);
 

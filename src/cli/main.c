@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "lang/function_hints.h"
+#include "operators.h"
 #include "lang/guess.h"
 
 static int cmd_help(int argc, char **argv);
@@ -148,6 +149,8 @@ static int cmd_completion(int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
+static void guess_operator(void *ctx, const char *name) { lang_guess_list(ctx, name); }
+
 /* Reports an unknown verb, with a suggestion. */
 static void reject_verb(const char *name)
 {
@@ -155,6 +158,7 @@ static void reject_verb(const char *name)
     lang_guess g;
     lang_guess_init(&g, name);
     for (const cli_verb *v = verbs; v->name; v++) lang_guess_list(&g, v->name);
+    operator_each(guess_operator, &g);
     char hint[2 * GUESS_TEXT];
     const char *guess =
         g.best[0] ? lang_guess_text(&g, text) : expr_function_hint(name, hint, sizeof hint);

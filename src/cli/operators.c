@@ -1,0 +1,369 @@
+#include "operators.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "lang/function_hints.h"
+#include "lang/lang_memory.h"
+
+enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
+
+/* The body of an ensemble operator: %V is the value, %D the dimension in quotes, %P the argument. */
+typedef struct operator_row {
+    const char *name;
+    operator_kind kind;
+    int least, most;      /* number of arguments; most -1: any */
+    const char *expected; /* arguments, for messages */
+    const char *body;
+} operator_row;
+
+static const operator_row rows[] = {
+    {"selname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
+    {"delname", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
+    {"selvar", OPERATOR_VARIABLES, 1, -1, "names of variables", NULL},
+    {"sellevel", OPERATOR_SELECT, 1, -1, "levels", NULL},
+    {"sellevidx", OPERATOR_SELECT, 1, -1, "numbers of levels, from 1", NULL},
+    {"seltimestep", OPERATOR_SELECT, 1, -1, "numbers of time steps such as 1/12 or -1", NULL},
+    {"sellonlatbox", OPERATOR_SELECT, 4, 4, "WEST,EAST,SOUTH,NORTH", NULL},
+    {"selindexbox", OPERATOR_SELECT, 4, 4, "numbers of X1,X2,Y1,Y2, from 1", NULL},
+    {"mergetime", OPERATOR_JOIN, 0, 0, "no arguments", NULL},
+    {"cat", OPERATOR_JOIN, 0, 0, "no arguments", NULL},
+    {"merge", OPERATOR_MERGE, 0, 0, "no arguments", NULL},
+    {"ensmean", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmean(%V, dim=%D)"},
+    {"ensavg", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "mean(%V, dim=%D)"},
+    {"ensmin", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmin(%V, dim=%D)"},
+    {"ensmax", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmax(%V, dim=%D)"},
+    /* A sum of missing values only is missing, as in CDO. */
+    {"enssum", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
+     "where(all(isnan(%V), dim=%D), nan, nansum(%V, dim=%D))"},
+    {"ensrange", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
+     "(nanmax(%V, dim=%D) - nanmin(%V, dim=%D))"},
+    {"ensmedian", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmedian(%V, dim=%D)"},
+    {"ensstd", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanstd(%V, dim=%D)"},
+    {"ensstd1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanstd(%V, dim=%D, correction=1)"},
+    {"ensvar", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D)"},
+    {"ensvar1", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanvar(%V, dim=%D, correction=1)"},
+    {"enspctl", OPERATOR_ENSEMBLE, 1, 1, "a number from 0 to 100",
+     "nanpercentile(%V, %P, dim=%D, method=\"inverted_cdf\")"},
+    {"splitname", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},
+    {"splitlevel", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},
+    {"splityear", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},
+    {"splitmon", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},
+    {"splityearmon", OPERATOR_SPLIT, 0, 0, "no arguments", NULL},
+    {"splitsel", OPERATOR_SPLIT, 1, 1, "a number of time steps", NULL}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const operator_row *find(const char *spec)
+{
+    const size_t n = strcspn(spec, ",");
+    for (int i = 0; i < ROWS; i++) {
+        if (strlen(rows[i].name) != n || strncmp(rows[i].name, spec, n) != 0) continue;
+        return expr_is_function(rows[i].name) ? NULL : &rows[i];
+    }
+    return NULL;
+}
+
+operator_kind operator_find(const char *spec)
+{
+    const operator_row *row = find(spec);
+    return row ? row->kind : OPERATOR_NONE;
+}
+
+void operator_each(void (*fn)(void *ctx, const char *name), void *ctx)
+{
+    for (int i = 0; i < ROWS; i++) fn(ctx, rows[i].name);
+}
+
+const char *operator_arguments(const char *spec)
+{
+    const char *comma = strchr(spec, ',');
+    return comma ? comma + 1 : "";
+}
+
+/* --- Arguments ---------------------------------------------------------------------------------------- */
+
+typedef struct arguments {
+    int n;
+    char **word;
+} arguments;
+
+static arguments split(const char *text)
+{
+    arguments a = {0, NULL};
+    if (!*text) return a;
+    for (;; text++) {
+        const size_t n = strcspn(text, ",");
+        a.word = cli_resize(a.word, (size_t)(a.n + 1) * sizeof *a.word);
+        a.word[a.n++] = cli_printf("%.*s", (int)n, text);
+        text += n;
+        if (!*text || a.n == MOST_ARGUMENTS) return a;
+    }
+}
+
+static void free_arguments(arguments *a)
+{
+    for (int i = 0; i < a->n; i++) cli_free(a->word[i]);
+    cli_free(a->word);
+}
+
+static char *expected(const operator_row *row, const char *given)
+{
+    return cli_printf("%s,%s: expected %s", row->name, given, row->expected);
+}
+
+char *operator_check(const char *spec)
+{
+    const operator_row *row = find(spec);
+    arguments a = split(operator_arguments(spec));
+    bool ok = a.n >= row->least && (row->most < 0 || a.n <= row->most);
+    for (int i = 0; i < a.n; i++) ok = ok && *a.word[i];
+    free_arguments(&a);
+    return ok ? NULL : expected(row, operator_arguments(spec));
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    const double v = strtod(text, &end);
+    return end != text && !*end && isfinite(v);
+}
+
+/* --- Positions ---------------------------------------------------------------------------------------- */
+
+typedef struct positions {
+    int64_t n, *at;
+} positions;
+
+static int by_position(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Reads N, FIRST/LAST or FIRST/LAST/STEP, from 1; negative ones count from the end. Appends positions from 0 of `length`
+ * elements. Returns false for other texts. *absent is true if *beyond is a number that is not there. */
+static bool read_numbers(const char *text, int64_t length, positions *p, int64_t *beyond,
+                         bool *absent)
+{
+    int64_t v[3] = {0, 0, 1};
+    int n = 0;
+    for (; n < 3; n++) {
+        if (!lang_parse_int(&text, &v[n])) return false;
+        if (*text != '/') break;
+        text++;
+    }
+    if (*text || n == 3 || v[2] < 1) return false;
+    if (n == 0) v[1] = v[0];
+    for (int i = 0; i < 2; i++) {
+        const bool outside = v[i] == 0 || v[i] > length || v[i] < -length;
+        if (outside && !*absent) *beyond = v[i];
+        *absent = *absent || outside;
+        if (v[i] < 0) v[i] += length + 1;
+    }
+    if (*absent || v[0] > v[1]) return *absent;
+    for (int64_t i = v[0]; i <= v[1]; i += v[2]) {
+        if (p->n == MOST_POSITIONS) return false;
+        if ((p->n & (p->n - 1)) == 0)
+            p->at = cli_resize(p->at, (size_t)(p->n ? 2 * p->n : 1) * sizeof *p->at);
+        p->at[p->n++] = i - 1;
+    }
+    return true;
+}
+
+/* Returns VALUE[:, ..., FIRST:BEHIND:STEP] along axis d. */
+static char *slice_text(const char *value, int d, int64_t first, int64_t behind, int64_t step)
+{
+    char *all = cli_printf("%s[", value);
+    for (int k = 0; k < d; k++) {
+        char *longer = cli_printf("%s:, ", all);
+        cli_free(all);
+        all = longer;
+    }
+    char *done = cli_printf("%s%" PRId64 ":%" PRId64 ":%" PRId64 "]", all, first, behind, step);
+    cli_free(all);
+    return done;
+}
+
+/* The elements at sorted positions along axis d: a slice, or a concatenation of ranges. */
+static char *positions_text(const char *value, int d, const positions *p)
+{
+    const int64_t step = p->n > 1 ? p->at[1] - p->at[0] : 1;
+    bool even = true;
+    for (int64_t i = 1; i < p->n; i++) even = even && p->at[i] - p->at[i - 1] == step;
+    if (even) return slice_text(value, d, p->at[0], p->at[p->n - 1] + 1, step);
+    char *all = cli_strdup("concat([");
+    for (int64_t i = 0, end; i < p->n; i = end) {
+        for (end = i + 1; end < p->n && p->at[end] == p->at[end - 1] + 1; end++) continue;
+        char *part = slice_text(value, d, p->at[i], p->at[end - 1] + 1, 1);
+        char *longer = cli_printf("%s%s%s", all, i ? ", " : "", part);
+        cli_free(part);
+        cli_free(all);
+        all = longer;
+    }
+    char *done = cli_printf("%s], axis=%d)", all, d);
+    cli_free(all);
+    return done;
+}
+
+/* Selects numbers of elements along axis d. */
+static char *select_numbers(const operator_row *row, const char *given, const arguments *a,
+                            int first, int last, const operator_axes *axes, int d,
+                            const char *value, char **wrong)
+{
+    positions p = {0, NULL};
+    int64_t beyond = 0, n = 0;
+    bool ok = true, absent = false;
+    for (int i = first; i <= last && ok && !absent; i++)
+        ok = read_numbers(a->word[i], axes->length[d], &p, &beyond, &absent);
+    if (absent)
+        *wrong = cli_printf("%s,%s: dimension \"%s\" has %" PRId64 " elements, and there is no "
+                            "number %" PRId64,
+                            row->name, given, axes->name[d], axes->length[d], beyond);
+    else if (!ok || p.n == 0)
+        *wrong = expected(row, given);
+    char *text = NULL;
+    if (!*wrong) {
+        qsort(p.at, (size_t)p.n, sizeof *p.at, by_position);
+        for (int64_t i = 0; i < p.n; i++) {
+            if (i == 0 || p.at[i] != p.at[i - 1]) p.at[n++] = p.at[i];
+        }
+        p.n = n;
+        text = positions_text(value, d, &p);
+    }
+    cli_free(p.at);
+    return text;
+}
+
+/* --- Selections --------------------------------------------------------------------------------------- */
+
+static int find_axis(const operator_axes *axes, operator_axis kind)
+{
+    for (int d = 0; d < axes->ndim; d++) {
+        if (axes->kind[d] == kind) return d;
+    }
+    return -1;
+}
+
+/* Whether a dimension's name can be a keyword of sel. */
+static bool is_keyword(const char *name)
+{
+    if (!isalpha((unsigned char)*name) && *name != '_') return false;
+    while (isalnum((unsigned char)*name) || *name == '_') name++;
+    return !*name;
+}
+
+/* [850, 200] of numbers. */
+static char *select_levels(const operator_row *row, const char *given, const arguments *a,
+                           const char *dim, const char *value, char **wrong)
+{
+    for (int i = 0; i < a->n; i++) {
+        if (is_number(a->word[i])) continue;
+        *wrong = expected(row, given);
+        return NULL;
+    }
+    return cli_printf("sel(%s, %s=[%s])", value, dim, given);
+}
+
+/* A box of the globe, by the labels of the axes that the variable has. */
+static char *select_box(const operator_row *row, const char *given, const arguments *a, int lon,
+                        int lat, const operator_axes *axes, const char *value, char **wrong)
+{
+    for (int i = 0; i < 4 && !*wrong; i++) {
+        if (!is_number(a->word[i])) *wrong = expected(row, given);
+    }
+    if (*wrong) return NULL;
+    char *x = lon < 0 ? cli_strdup("")
+                      : cli_printf(", %s=(%s, %s)", axes->name[lon], a->word[0], a->word[1]);
+    char *y = lat < 0 ? cli_strdup("")
+                      : cli_printf(", %s=(%s, %s)", axes->name[lat], a->word[2], a->word[3]);
+    char *text = cli_printf("sel(%s%s%s)", value, x, y);
+    cli_free(x);
+    cli_free(y);
+    return text;
+}
+
+/* A box by numbers of elements. */
+static char *select_index_box(const operator_row *row, const char *given, const arguments *a,
+                              int lon, int lat, const operator_axes *axes, const char *value,
+                              char **wrong)
+{
+    const int axis[2] = {lon, lat};
+    char *text = cli_strdup(value);
+    for (int k = 0; k < 2 && !*wrong; k++) {
+        arguments range = {1, NULL};
+        char *word = cli_printf("%s/%s", a->word[2 * k], a->word[2 * k + 1]);
+        range.word = &word;
+        char *next = axis[k] < 0
+                         ? cli_strdup(text)
+                         : select_numbers(row, given, &range, 0, 0, axes, axis[k], text, wrong);
+        cli_free(word);
+        cli_free(text);
+        text = next;
+    }
+    return text;
+}
+
+char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong)
+{
+    const operator_row *row = find(spec);
+    const char *given = operator_arguments(spec), *name = row->name;
+    const int lat = find_axis(axes, AXIS_LAT), lon = find_axis(axes, AXIS_LON),
+              level = find_axis(axes, AXIS_LEVEL), time = find_axis(axes, AXIS_TIME);
+    const bool box = strstr(name, "box"), by_number = strstr(name, "index") ||
+                                                      strcmp(name, "sellevidx") == 0 ||
+                                                      strcmp(name, "seltimestep") == 0;
+    const int of = box ? (lon >= 0 ? lon : lat) : strstr(name, "lev") ? level : time;
+    *wrong = NULL;
+    if (of < 0) return NULL;
+    if (!by_number &&
+        (!is_keyword(axes->name[of]) || (box && lat >= 0 && !is_keyword(axes->name[lat])))) {
+        *wrong = cli_printf("%s: the dimension \"%s\" cannot be named in an expression: select by "
+                            "numbers, as seltimestep, sellevidx and selindexbox do",
+                            name, axes->name[of]);
+        return NULL;
+    }
+    arguments a = split(given);
+    char *text;
+    if (strcmp(name, "sellonlatbox") == 0)
+        text = select_box(row, given, &a, lon, lat, axes, value, wrong);
+    else if (strcmp(name, "selindexbox") == 0)
+        text = select_index_box(row, given, &a, lon, lat, axes, value, wrong);
+    else if (by_number)
+        text = select_numbers(row, given, &a, 0, a.n - 1, axes, of, value, wrong);
+    else
+        text = select_levels(row, given, &a, axes->name[of], value, wrong);
+    free_arguments(&a);
+    return text;
+}
+
+/* --- Ensembles ---------------------------------------------------------------------------------------- */
+
+char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong)
+{
+    const operator_row *row = find(spec);
+    const char *given = operator_arguments(spec);
+    *wrong = NULL;
+    if (row->most == 1 &&
+        (!is_number(given) || strtod(given, NULL) < 0 || strtod(given, NULL) > 100)) {
+        *wrong = expected(row, given);
+        return NULL;
+    }
+    char *all = cli_strdup("");
+    for (const char *at = row->body; *at;) {
+        const size_t n = strcspn(at, "%");
+        char *more = at[n] == 0         ? cli_strdup("")
+                     : at[n + 1] == 'V' ? cli_strdup(value)
+                     : at[n + 1] == 'P' ? cli_strdup(given)
+                                        : cli_printf("\"%s\"", dim);
+        char *longer = cli_printf("%s%.*s%s", all, (int)n, at, more);
+        cli_free(all);
+        cli_free(more);
+        all = longer;
+        at += n + (at[n] ? 2 : 0);
+    }
+    return all;
+}
