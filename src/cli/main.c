@@ -4,8 +4,8 @@
 
 #include "cli.h"
 #include "lang/function_hints.h"
-#include "operators.h"
 #include "lang/guess.h"
+#include "operators.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
