@@ -286,7 +286,7 @@ OPERATORS = {
     "timstd1": 'std(t2m, "time", correction=1)',
     "ymonmean": "ymonmean(t2m)",
     "timselmean,10": "mean(reshape(t2m, (73, 10, 20, 30)), axis=1)",
-    "runmean,5": 'rolling(t2m, 5, "mean", dim="time", center=True)[2:-2]',
+    "runmean,5": "runmean(t2m, 5)",
     "zonmean": "zonmean(t2m)",
     "fldpctl,90": "fldpctl(t2m, 90)",
     "timcumsum": 'cumsum(t2m, dim="time")',
