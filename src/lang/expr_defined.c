@@ -60,7 +60,7 @@
     }
 #define OF_PAIRS(NAME, BODY, RULE, UNITS)                                                          \
     {                                                                                              \
-        .name = (NAME), .narrays = 2, .body = BODY, .rule = CUBED_ATTRS_##RULE, .units = UNITS     \
+        .name = (NAME), .narrays = 2, .body = (BODY), .rule = CUBED_ATTRS_##RULE, .units = (UNITS) \
     }
 
 /* The share of days above the percentile y of wet days, and their share of all precipitation. */
