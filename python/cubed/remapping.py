@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -619,7 +620,9 @@ def _weights_of(weights: Any, source: Grid | None, target: Grid | None, method: 
         None if target is None else target.shape,
     )
     # Files of these methods do not say that values are copied.
-    return replace(opened, method=method) if method in ("nearest", "largest") else opened
+    return (
+        dataclasses.replace(opened, method=method) if method in ("nearest", "largest") else opened
+    )
 
 
 def _remap_labelled(
