@@ -188,19 +188,25 @@ static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
                 dtype ? dtype : &total->node.dtype);
 }
 
-static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask, bool skip_nan,
-                             bool root)
+/* Options of the variance or standard deviation that the reduction is. */
+static cubed_variance_options variance_options(const chosen *c)
 {
     cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
-    cubed_array *out = NULL;
     options.axes = c->o->reduce.axes;
     options.naxes = c->o->reduce.naxes;
     options.keepdims = c->o->reduce.keepdims;
     options.correction = c->o->reduce.correction;
-    options.skip_nan = skip_nan;
-    options.root = root;
+    options.skip_nan = c->o->skip_nan;
+    options.root = c->o->reduction == CUBED_REDUCE_STD;
+    return options;
+}
+
+static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask,
+                             const cubed_variance_options *options)
+{
+    cubed_array *out = NULL;
     if (!x || c->s->st != CUBED_OK) return NULL;
-    return cb_step(c->s, cubed_variance(x, mask, &options, &out, c->s->err), &out);
+    return cb_step(c->s, cubed_variance(x, mask, options, &out, c->s->err), &out);
 }
 
 /* Mean squares of distances of complex numbers from the mean of their real parts: as in NumPy, the mean loses its imaginary
@@ -210,8 +216,9 @@ static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cu
     const cubed_dtype *dtype = c->o->dtype;
     const double free = c->o->reduce.correction;
     if (c->o->skip_nan) mask = mask ? op(c, CUBED_OP_LOGICAL_AND, mask, known(c, x)) : known(c, x);
-    cubed_array *along =
-        variance(c, cast(c, op(c, CUBED_OP_REAL, x, NULL), dtype), mask, false, false);
+    cubed_variance_options options = variance_options(c);
+    options.skip_nan = options.root = false;
+    cubed_array *along = variance(c, cast(c, op(c, CUBED_OP_REAL, x, NULL), dtype), mask, &options);
     cubed_array *part = op(c, CUBED_OP_IMAG, x, NULL);
     cubed_array *squares = cast(c, op(c, CUBED_OP_MULTIPLY, part, part), dtype), *divisor;
     if (!along || !squares) return NULL;
@@ -240,8 +247,8 @@ static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
     if (dtype && is_whole(*dtype)) return whole_variance(c, x, mask, *dtype);
     if (dtype && kind_of(x) == CUBED_KIND_COMPLEX && cubed_dtype_kind(*dtype) == CUBED_KIND_FLOAT)
         return variance_about_real_mean(c, x, mask);
-    cubed_array *made =
-        variance(c, cast(c, x, dtype), mask, c->o->skip_nan, c->o->reduction == CUBED_REDUCE_STD);
+    const cubed_variance_options options = variance_options(c);
+    cubed_array *made = variance(c, cast(c, x, dtype), mask, &options);
     return made ? cast(c, made, dtype) : NULL;
 }
 
@@ -331,8 +338,8 @@ static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
     if (dtype && c->o->reduction == CUBED_REDUCE_MEAN && is_whole(*dtype))
         return whole_mean(c, x, NULL, *dtype, 0, c->reduce.keepdims);
     if (dtype && is_spread(c->o) && cubed_dtype_kind(*dtype) == CUBED_KIND_COMPLEX) {
-        cubed_array *real = variance(c, cast(c, x, dtype), NULL, c->o->skip_nan,
-                                     c->o->reduction == CUBED_REDUCE_STD);
+        const cubed_variance_options options = variance_options(c);
+        cubed_array *real = variance(c, cast(c, x, dtype), NULL, &options);
         return real ? cast(c, real, dtype) : NULL;
     }
     if (dtype && c->o->skip_nan && has_nan(x) && cubed_dtype_kind(*dtype) != CUBED_KIND_FLOAT &&

@@ -21,13 +21,15 @@ static cubed_array *without_axis(cb_steps *s, cubed_array *x, int axis)
 
 /* --- Triangular systems ------------------------------------------------------------------------------------ */
 
+enum { ROWS = 1, COLUMNS = 2 };
+
 /* Reverses rows, columns, or both; elements of vectors are columns. */
-static cubed_array *flipped(cb_steps *s, cubed_array *x, bool rows, bool columns)
+static cubed_array *flipped(cb_steps *s, cubed_array *x, unsigned which)
 {
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
-    const int axes[2] = {columns ? -1 : -2, -2};
-    return cb_step(s, cubed_flip(x, axes, rows + columns, &y, s->err), &y);
+    const int axes[2] = {which & COLUMNS ? -1 : -2, -2}, n = which == (ROWS | COLUMNS) ? 2 : 1;
+    return cb_step(s, cubed_flip(x, axes, n, &y, s->err), &y);
 }
 
 cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned flags,
@@ -56,11 +58,11 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
         part = op(&s, CUBED_OP_ADD, part, eye);
     }
     /* An upper triangle needs no pivoting, because elements below the diagonal are 0. */
-    const bool is_vector = b->node.grid->ndim == 1;
-    if (lower) part = flipped(&s, part, true, true);
-    if (lower) b = flipped(&s, b, !is_vector, is_vector);
+    const unsigned along = b->node.grid->ndim == 1 ? COLUMNS : ROWS;
+    if (lower) part = flipped(&s, part, ROWS | COLUMNS);
+    if (lower) b = flipped(&s, b, along);
     if (s.st == CUBED_OK) y = cb_step(&s, cb_api_solve(name, part, b, task_mem, &y, err), &y);
-    return cb_steps_end(&s, lower ? flipped(&s, y, !is_vector, is_vector) : y, out);
+    return cb_steps_end(&s, lower ? flipped(&s, y, along) : y, out);
 }
 
 /* --- Least squares ----------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* Finds where values belong among sorted elements. Each call has one block of the sorted elements, and counts those in it
  * that precede a value; counts of all blocks are added. */
+#include <string.h>
+
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/params.h"
@@ -53,9 +55,9 @@
 #define IS_NAN(x) ((x) != (x))
 #include "block/search.inc.h"
 
-/* Searches among strings, whose lengths may differ. */
+/* Searches among strings, whose lengths may differ. Adds positions to *out. */
 static void search_texts(const cubed_block *x, const cubed_block *values, int64_t count, bool right,
-                         bool first, int64_t *out)
+                         int64_t *out)
 {
     const char *from = x->data, *value = values->data;
     const size_t size = cubed_dtype_size(x->dtype), step = cubed_dtype_size(values->dtype);
@@ -70,12 +72,12 @@ static void search_texts(const cubed_block *x, const cubed_block *values, int64_
             else
                 hi = half;
         }
-        out[i] = first ? lo : out[i] + lo;
+        out[i] += lo;
     }
 }
 
 typedef void (*search_fn)(const void *x, int64_t n, const void *values, int64_t count, bool right,
-                          bool first, int64_t *out);
+                          int64_t *out);
 
 static const search_fn searches[CUBED_DTYPE_COUNT] = {
     [CUBED_BOOL] = search_b1,    [CUBED_INT8] = search_i1,    [CUBED_INT16] = search_i2,
@@ -117,11 +119,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     (void)err;
     for (int d = 0; d < v->ndim; d++) count *= v->shape[d];
     if (!call->out[0].data) return CUBED_OK;
+    if (call->first) memset(call->out[0].data, 0, (size_t)count * sizeof(int64_t));
     if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
-        search_texts(x, v, count, p->right, call->first, call->out[0].data);
+        search_texts(x, v, count, p->right, call->out[0].data);
     else
-        searches[x->dtype](x->data, x->shape[0], v->data, count, p->right, call->first,
-                           call->out[0].data);
+        searches[x->dtype](x->data, x->shape[0], v->data, count, p->right, call->out[0].data);
     return CUBED_OK;
 }
 

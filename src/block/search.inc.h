@@ -20,14 +20,12 @@ static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
     return lo;
 }
 
+/* Adds positions to *out: those among the elements of other blocks are there already. */
 static void FN(search)(const void *x, int64_t n, const void *values, int64_t count, bool right,
-                       bool first, int64_t *out)
+                       int64_t *out)
 {
     const T *v = values;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t before = FN(count_before)(x, n, v[i], right);
-        out[i] = first ? before : out[i] + before;
-    }
+    for (int64_t i = 0; i < count; i++) out[i] += FN(count_before)(x, n, v[i], right);
 }
 #undef FN
 #undef T

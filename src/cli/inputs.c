@@ -201,16 +201,21 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, bool
     return CUBED_OK;
 }
 
-/* Opens the array `name` in an input without a name, or the input itself (`is_array`). CUBED_E_NOT_FOUND if there is
+/* Whether an input without a name is looked at as an array itself, and whether the array is opened to describe others. */
+enum { IS_ARRAY = 1, DESCRIBES = 2 };
+
+/* Opens the array `name` in an input without a name, or the input itself (IS_ARRAY). CUBED_E_NOT_FOUND if there is
  * none. */
-static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *name, bool describes,
+static cubed_status open_unnamed(inputs *in, int i, const char *name, unsigned flags,
                                  cubed_array **out, cubed_error *err)
 {
+    const bool is_array = flags & IS_ARRAY;
     const char *spec = in->spec[i].url;
     char *alias = is_array ? inputs_own_name(spec) : NULL;
     char *url = is_array ? cli_strdup(spec) : cli_join_url(spec, name);
     cubed_status st = CUBED_E_NOT_FOUND;
-    if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, describes, out, err);
+    if (!is_array || strcmp(alias, name) == 0)
+        st = open_one(in, name, url, flags & DESCRIBES, out, err);
     cli_free(alias);
     cli_free(url);
     return st;
@@ -223,7 +228,7 @@ static cubed_status check_only(inputs *in, int i, bool is_array, const char *nam
         cubed_array *other;
         cubed_error ignored = CUBED_ERROR_INIT;
         if (in->spec[k].name ||
-            open_unnamed(in, k, is_array, name, false, &other, &ignored) != CUBED_OK)
+            open_unnamed(in, k, name, is_array ? IS_ARRAY : 0, &other, &ignored) != CUBED_OK)
             continue;
         cubed_array_unref(other);
         return cli_reject(err, "\"%s\" is in %s and in %s: say which with --in %s=STORE::PATH",
@@ -253,7 +258,8 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
         const bool is_array = i >= in->nspecs; /* groups first, then arrays */
         if (in->spec[k].name) continue;
         cubed_error why = CUBED_ERROR_INIT;
-        cubed_status st = open_unnamed(in, k, is_array, name, !known, out, &why);
+        const unsigned flags = (is_array ? IS_ARRAY : 0) | (known ? 0 : DESCRIBES);
+        cubed_status st = open_unnamed(in, k, name, flags, out, &why);
         if (st == CUBED_E_NOT_FOUND) continue;
         in->spec[k].used = true;
         in->spec[k].is_group = in->spec[k].is_group || !is_array;

@@ -354,13 +354,17 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     return r;
 }
 
-/* Stores the first element unchanged: adding 0 would lose the sign of -0. */
-static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last, bool is_first,
-                               bool decode)
+/* Sum of the element before and a stored difference, or the difference of two elements. The first element is stored
+ * unchanged, because adding 0 would lose the sign of -0. */
+typedef enum delta_step { DELTA_FIRST, DELTA_SUM, DELTA_DIFFERENCE } delta_step;
+
+static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last,
+                               delta_step step)
 {
     cubed_scalar r = v;
-    if (!is_first) r = decode ? combine(dtype, last, &v, false) : combine(dtype, &v, last, true);
-    *last = decode ? r : v;
+    if (step == DELTA_SUM) r = combine(dtype, last, &v, false);
+    if (step == DELTA_DIFFERENCE) r = combine(dtype, &v, last, true);
+    *last = step == DELTA_DIFFERENCE ? v : r;
     return r;
 }
 
@@ -427,9 +431,9 @@ static cubed_status run(const cubed_codec_call *call, bool decode, size_t *got, 
         cubed_scalar v = load(src + i * fs, fs, conf->swapped[in]), r;
         if (kind == DELTA && decode) { /* sums and differences are in the decoded type */
             cb_scalar_cast(from, &v, to, &r);
-            r = next_delta(to, r, &last, i == 0, true);
+            r = next_delta(to, r, &last, i == 0 ? DELTA_FIRST : DELTA_SUM);
         } else if (kind == DELTA) {
-            r = next_delta(from, v, &last, i == 0, false);
+            r = next_delta(from, v, &last, i == 0 ? DELTA_FIRST : DELTA_DIFFERENCE);
             cb_scalar_cast(from, &r, to, &r);
         } else if (kind == SCALE) {
             r = cb_scalar_from_double(to, scale_one(conf, from, &v, decode));

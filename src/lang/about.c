@@ -512,10 +512,13 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
+/* Use of an operand's attributes: no use, those of the result, or those that the result shares with earlier operands. */
+typedef enum attrs_use { WITHOUT_ATTRS, FIRST_ATTRS, MORE_ATTRS } attrs_use;
+
 /* Merges the description of an operand into that of the operands before it. `kept` is the packing of the result, or NULL if it has
- * values. `counts`: the operand's attributes matter. */
-static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, bool counts,
-                        bool is_first, const cubed_array **first, expr_about *all)
+ * values. */
+static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, attrs_use use,
+                        const cubed_array **first, expr_about *all)
 {
     const cubed_array *x = built(b, e);
     expr_about one = expr_about_of(b, e);
@@ -525,9 +528,9 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
         one.missing = true;
     }
     all->missing = all->missing || one.missing;
-    if (counts && is_first)
+    if (use == FIRST_ATTRS)
         all->attrs = json_incref(one.attrs); /* copied by who made it */
-    else if (counts)
+    else if (use == MORE_ATTRS)
         all->attrs = shared(b, all->attrs, one.attrs, kept);
     if (*first) {
         merge_coords(b, all, *first, &one, x);
@@ -584,7 +587,8 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     for (int i = 0; i < n; i++) {
         if (!built(b, list[i])) continue;
         const bool counts = i >= r.first && (all_count || narrays == 0);
-        add_operand(b, list[i], kept, counts, narrays == 0, &first, &all);
+        const attrs_use use = !counts ? WITHOUT_ATTRS : narrays == 0 ? FIRST_ATTRS : MORE_ATTRS;
+        add_operand(b, list[i], kept, use, &first, &all);
         narrays += counts;
     }
     /* 1 / x has other units. */

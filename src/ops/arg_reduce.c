@@ -47,7 +47,7 @@ static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array 
         return time_st;
     }
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT)
-        return cb_op_arg_text(name, kind == CB_REDUCE_ARGMAX, x, axis, keepdims, out, err);
+        return cb_op_arg_text(name, kind, x, axis, keepdims, out, err);
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_dtype type = compared_as(x->node.dtype);
     cubed_array *wide = NULL, *found = NULL;

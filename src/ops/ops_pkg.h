@@ -101,8 +101,8 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_time(cubed_reduction which, cubed_arr
                                                 cubed_array **out, cubed_error *err);
 /* Operations on strings. cb_op_text: CUBED_OP_WHERE, CUBED_OP_ADD and comparisons of operands that broadcast; the result
  * has this type and these dimension names. cb_op_cast_text: to other lengths, truncated or padded, and to bool.
- * cb_op_reduce_text: minimum and maximum, options as in cubed_reduce. cb_op_arg_text: their positions; axis NULL: in C
- * order. */
+ * cb_op_reduce_text: minimum and maximum, options as in cubed_reduce. cb_op_arg_text: their positions, for CB_REDUCE_ARGMIN
+ * and CB_REDUCE_ARGMAX; axis NULL: in C order. */
 CUBED_MUST_CHECK cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs,
                                          cubed_dtype dtype, const char *const *names,
                                          cubed_array **out, cubed_error *err);
@@ -111,7 +111,7 @@ CUBED_MUST_CHECK cubed_status cb_op_cast_text(cubed_array *x, cubed_dtype dtype,
 CUBED_MUST_CHECK cubed_status cb_op_reduce_text(cubed_reduction which, cubed_array *x,
                                                 const cubed_reduce_options *options,
                                                 cubed_array **out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, bool largest, cubed_array *x,
+CUBED_MUST_CHECK cubed_status cb_op_arg_text(const char *name, cb_reduction kind, cubed_array *x,
                                              const int *axis, bool keepdims, cubed_array **out,
                                              cubed_error *err);
 /* Restores the reduced axes of `from` in x (whose reference is consumed), with extent 1 and their names. */

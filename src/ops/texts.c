@@ -202,11 +202,11 @@ cubed_status cb_op_reduce_text(cubed_reduction which, cubed_array *x,
     return CUBED_OK;
 }
 
-cubed_status cb_op_arg_text(const char *name, bool largest, cubed_array *x, const int *axis,
+cubed_status cb_op_arg_text(const char *name, cb_reduction kind, cubed_array *x, const int *axis,
                             bool keepdims, cubed_array **out, cubed_error *err)
 {
     const cubed_reduce_options o = {.struct_size = sizeof o, .axes = axis, .naxes = 1};
-    extreme e = {.params.largest = largest, .positions = true};
+    extreme e = {.params.largest = kind == CB_REDUCE_ARGMAX, .positions = true};
     CB_TRY(cb_op_reduce_axes(name, x->node.grid->ndim, &o, &e.reduced, err));
     return reduce_text(name, &e, x, keepdims, out, err);
 }

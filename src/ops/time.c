@@ -52,9 +52,12 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* Periods of these operands are periods of dates. */
+enum { FIRST_IS_DATE = 1, SECOND_IS_DATE = 2 };
+
 /* Sets the longest period that divides both. Months and days have a common period only for dates, which begin on a day:
- * `a_is_date`, `b_is_date`. */
-static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_date, period *out,
+ * `dates`. */
+static cubed_status common_period(period a, period b, unsigned dates, period *out,
                                   const char **wrong)
 {
     *wrong = NULL;
@@ -62,7 +65,7 @@ static cubed_status common_period(period a, bool a_is_date, period b, bool b_is_
     if (a.unit == CUBED_UNIT_GENERIC || b.unit == CUBED_UNIT_GENERIC) return CUBED_OK;
     out->unit = a.unit > b.unit ? a.unit : b.unit;
     if (is_calendar(a.unit) != is_calendar(b.unit)) {
-        if (is_calendar(a.unit) ? !a_is_date : !b_is_date) {
+        if (!(dates & (is_calendar(a.unit) ? FIRST_IS_DATE : SECOND_IS_DATE))) {
             *wrong = "months and days have no common unit";
             return CUBED_E_TYPE;
         }
@@ -304,13 +307,13 @@ cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype
                                     cubed_dtype *out, cubed_error *err)
 {
     const cubed_dtype of[2] = {a, b}, family = cubed_dtype_family(a);
-    const bool is_of_dates = family == CUBED_DATETIME64;
+    const unsigned dates = family == CUBED_DATETIME64 ? FIRST_IS_DATE | SECOND_IS_DATE : 0;
     char text[2][CUBED_DTYPE_TEXT_CAP];
     const char *wrong = "they have no type in common";
     period p;
     cubed_status st = CUBED_E_TYPE;
     if (cubed_dtype_kind(of[0]) == CUBED_KIND_TIME && cubed_dtype_family(of[1]) == family)
-        st = common_period(period_of(a), is_of_dates, period_of(b), is_of_dates, &p, &wrong);
+        st = common_period(period_of(a), period_of(b), dates, &p, &wrong);
     if (st != CUBED_OK)
         return cb_fail(err, st, "%s is not defined for %s and %s: %s", name,
                        cubed_dtype_text(of[0], text[0]), cubed_dtype_text(of[1], text[1]), wrong);
@@ -414,7 +417,9 @@ cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_
     p = q = period_of(of[is_second]->node.dtype);
     if (n == 2 && !is_second && strchr("Dt", letters[1])) q = period_of(of[1]->node.dtype);
     /* Months cannot be converted to days, not even with dates. */
-    const cubed_status st = common_period(p, letters[0] == 'D', q, letters[1] == 'D', &p, &wrong);
+    const unsigned dates =
+        (letters[0] == 'D' ? FIRST_IS_DATE : 0) | (letters[1] == 'D' ? SECOND_IS_DATE : 0);
+    const cubed_status st = common_period(p, q, dates, &p, &wrong);
     if (wrong) return refuse(op, of, n, wrong, st, err);
     if (result == 'D' || result == 't')
         CB_TRY(cubed_dtype_time(result == 'D' ? CUBED_DATETIME64 : CUBED_TIMEDELTA64, p.unit,
