@@ -71,9 +71,10 @@ const cli_usage cmd_apply_usage = {
     .common = true};
 
 typedef struct argument {
-    char *key;  /* "" for a positional argument */
-    char *word; /* may name a dimension: "time" of "time" and "time.month"; or "" */
-    char *text; /* the argument in expression syntax, including the key */
+    char *key;     /* "" for a positional argument */
+    char *word;    /* may name a dimension: "time" of "time" and "time.month"; or "" */
+    char *text;    /* the argument in expression syntax, including the key */
+    char *strings; /* like `text`, but numbers are in quotes */
 } argument;
 
 typedef struct operation {
@@ -138,12 +139,27 @@ static bool is_literal(const char *text)
     return end != text && !*end;
 }
 
-/* Returns a number, list or quoted string unchanged, and quotes any other word. */
-static char *quoted(const char *text, size_t n)
+/* Returns a list or a quoted string unchanged, also a number unless `strings`, and quotes any other word. */
+static char *quoted(const char *text, size_t n, bool strings)
 {
     char *word = cli_printf("%.*s", (int)n, text);
-    char *all = is_literal(word) ? cli_strdup(word) : cli_printf("\"%s\"", word);
+    const bool keep = strings ? *word && strchr("\"'([", *word) : is_literal(word);
+    char *all = keep ? cli_strdup(word) : cli_printf("\"%s\"", word);
     cli_free(word);
+    return all;
+}
+
+/* Writes KEY= and a value, or a range of two values, in expression syntax. `text` begins with `key` characters of KEY=. */
+static char *in_syntax(const char *text, size_t key, bool is_range, bool strings)
+{
+    const char *value = text + key;
+    const size_t first = is_range ? strcspn(value, "/") : strlen(value);
+    char *from = quoted(value, first, strings);
+    char *to = is_range ? quoted(value + first + 1, strlen(value + first + 1), strings) : NULL;
+    char *all = is_range ? cli_printf("%.*s(%s, %s)", (int)key, text, from, to)
+                         : cli_printf("%.*s%s", (int)key, text, from);
+    cli_free(from);
+    cli_free(to);
     return all;
 }
 
@@ -152,19 +168,13 @@ static argument read_argument(const char *text)
 {
     size_t key = strspn(text, name_characters);
     if (text[key] != '=' || isdigit((unsigned char)*text)) key = 0;
-    const char *value = key ? text + key + 1 : text;
-    const size_t first = strcspn(value, "/");
-    const bool is_range = value[first] && !strchr("\"'([", *value);
-    char *from = quoted(value, is_range ? first : strlen(value));
-    char *to = is_range ? quoted(value + first + 1, strlen(value + first + 1)) : cli_strdup("");
-    const argument a = {.key = cli_printf("%.*s", (int)key, text),
-                        .word = cli_printf("%.*s", is_range ? 0 : (int)strcspn(value, "."), value),
-                        .text = cli_printf("%.*s%s%s%s%s%s", (int)(value - text), text,
-                                           is_range ? "(" : "", from, is_range ? ", " : "", to,
-                                           is_range ? ")" : "")};
-    cli_free(from);
-    cli_free(to);
-    return a;
+    const size_t before = key ? key + 1 : 0;
+    const char *value = text + before;
+    const bool is_range = value[strcspn(value, "/")] && !strchr("\"'([", *value);
+    return (argument){.key = cli_printf("%.*s", (int)key, text),
+                      .word = cli_printf("%.*s", is_range ? 0 : (int)strcspn(value, "."), value),
+                      .text = in_syntax(text, before, is_range, false),
+                      .strings = in_syntax(text, before, is_range, true)};
 }
 
 /* Kinds of coordinates that a function finds by itself, as bits 1 << field_axis. */
@@ -233,6 +243,7 @@ static void free_operations(operation *o, int n)
             cli_free(o[i].argument[k].key);
             cli_free(o[i].argument[k].word);
             cli_free(o[i].argument[k].text);
+            cli_free(o[i].argument[k].strings);
         }
         cli_free(o[i].argument);
         cli_free(o[i].spec);
@@ -258,6 +269,27 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
         if (all) return true;
     }
     return false;
+}
+
+/* Whether `o` takes argument k as strings: labels of dates or strings, and dates of a reference. */
+static bool takes_strings(const content *c, const operation *o, int k)
+{
+    const char *key = o->argument[k].key;
+    for (int i = 0; i < c->n && o->selects; i++) {
+        if (c->variable[i].has_words && strcmp(c->variable[i].name, key) == 0) return true;
+    }
+    return strcmp(o->name, "anomaly") == 0 && strcmp(key, "reference") == 0;
+}
+
+/* Whether `o` takes argument k as strings: labels of dates or strings, and dates. */
+static bool takes_strings(const content *c, const operation *o, int k)
+{
+    const char *key = o->argument[k].key;
+    for (int i = 0; i < c->n && o->selects; i++) {
+        if (c->variable[i].has_words && strcmp(c->variable[i].name, key) == 0) return true;
+    }
+    if (strcmp(o->name, "seldate") == 0 || strcmp(o->name, "select_date") == 0) return !*key;
+    return strcmp(o->name, "anomaly") == 0 && strcmp(key, "reference") == 0;
 }
 
 static bool applies(const content *c, const variable *v, const operation *o)
@@ -329,7 +361,9 @@ static void add_call(const content *c, const variable *v, const operation *o, co
     char *more = cli_printf("%s(%s%s%s", o->name, *value, second ? ", " : "", second ? second : "");
     for (int k = 0; k < o->n; k++) {
         if (o->selects && lacks(c, v, o->argument[k].key)) continue;
-        char *longer = cli_printf("%s, %s", more, o->argument[k].text);
+        const argument *given = &o->argument[k];
+        char *longer =
+            cli_printf("%s, %s", more, takes_strings(c, o, k) ? given->strings : given->text);
         cli_free(more);
         more = longer;
     }

@@ -42,6 +42,15 @@ static void note_axis(content *c, const char *dim, const cubed_zarr_info *info)
     c->axis[c->naxes++] = (content_axis){cli_strdup(dim), kind};
 }
 
+/* Returns whether labels of this type and these attributes are dates or strings. */
+static bool has_words(cubed_dtype dtype, const json_t *attrs)
+{
+    const char *units = json_string_value(json_object_get(attrs, "units"));
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) return true;
+    return (units && cubed_time_units_since(units)) ||
+           cubed_dtype_family(dtype) == CUBED_DATETIME64;
+}
+
 static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
     content *c = ctx;
@@ -68,6 +77,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
     json_t *attrs = info->attrs ? lang_attributes(info->attrs) : NULL;
     v->kind = field_axis_kind(v->name, attrs);
     v->is_rotated = field_axis_is_rotated(v->name, attrs);
+    v->has_words = has_words(info->dtype, attrs);
     json_decref(attrs);
     for (int d = 0; d < info->ndim; d++)
         v->dims[d] = cli_strdup(info->dim_names[d] ? info->dim_names[d] : "");

@@ -14,6 +14,7 @@ typedef struct variable {
     bool is_numeric;
     field_axis kind; /* of coordinates; FIELD_KINDS for other variables */
     bool is_rotated; /* in degrees of a rotated grid */
+    bool has_words;  /* its elements are selected by strings: dates, and strings themselves */
 } variable;
 
 /* A coordinate that the file describes as one of latitudes, longitudes, levels or times. */

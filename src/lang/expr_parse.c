@@ -186,12 +186,16 @@ static expr *parse_number(parser *p)
         return e;
     }
     if (end > int_end) e->kind = EXPR_FLOAT;
+    /* As in Python: 2020-03 would be 2017. */
+    const bool is_padded = s[0] == '0' && e->integer != 0;
     if (*end == 'j' || *end == 'J') {
         e->kind = EXPR_COMPLEX;
         e->im = e->re;
         e->re = 0;
         end++;
     }
+    if (e->kind == EXPR_INT && is_padded)
+        fail(p, "an integer with leading zeros, expected none; dates are in quotes: \"2020-03\"");
     if (e->kind == EXPR_INT && overflow) fail(p, "beyond int64: write it as a float");
     p->at += (int)(end - s);
     if (isalnum((unsigned char)*end) || *end == '_') fail(p, "a number runs into a name");

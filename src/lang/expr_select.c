@@ -48,6 +48,20 @@ static int digits_of(const axis_values *v)
     }
 }
 
+/* Reports a label that is not in quotes, along a coordinate of dates or strings. Numbers are no dates: 2020-03
+ * would be the year 2017. */
+static cubed_status not_a_string(expr_builder *b, const expr *e, const axis_values *v)
+{
+    char such[64];
+    snprintf(such, sizeof such, v->text ? "Kew" : "2020-01");
+    if (e->kind == EXPR_INT) snprintf(such, sizeof such, "%" PRId64, e->integer);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                     "the coordinate \"%s\" holds %s%s: expected %s in quotes, such as %s=\"%s\"",
+                     v->had.dim, v->text ? "strings" : "dates of the calendar ",
+                     v->text ? "" : cubed_calendar_name(v->axis.calendar),
+                     v->text ? "a string" : "a date", v->had.dim, such);
+}
+
 static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values *v, bool pair,
                                wanted *w)
 {
@@ -59,7 +73,7 @@ static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values
         expr_value x;
         if (v->text) {
             w->text[k] = string_of(end[k]);
-            if (!w->text[k]) return expr_reject(b, end[k], "expected a text in quotes");
+            if (!w->text[k]) return not_a_string(b, end[k], v);
             continue;
         }
         if (!v->is_time) {
@@ -71,8 +85,8 @@ static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values
             *(k ? &w->to : &w->from) = x.re;
             continue;
         }
-        if (!string_of(end[k]) ||
-            !cubed_time_span_parse(end[k]->text, v->axis.calendar, &first, &behind))
+        if (!string_of(end[k])) return not_a_string(b, end[k], v);
+        if (!cubed_time_span_parse(end[k]->text, v->axis.calendar, &first, &behind))
             return expr_fail(
                 b->err, CUBED_E_ARG, b->text, end[k]->at,
                 "expected a date of the calendar %s in quotes, such as \"2020-01\", or "

@@ -168,6 +168,8 @@ static const struct {
     {"1x", "a number runs into a name"},
     {"1_000", "a number runs into a name"},
     {"0x10", "at column 1: numbers are decimal"},
+    {"2020-03", "at column 6: an integer with leading zeros, expected none"},
+    {"007", "at column 1: an integer with leading zeros, expected none"},
     {"9223372036854775808", "at column 1: beyond int64"},
     {"pi = 3", "this name is a constant"},
     {"f(1=2)", "expected a comma"},

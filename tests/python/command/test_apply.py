@@ -53,6 +53,45 @@ def test_all_variables(source, tmp_path):
     assert got.title == "made up"
 
 
+def test_dates_and_strings_need_no_quotes(tmp_path):
+    """Shell words have no quotes: 2020 is a year along dates, and a number along numbers."""
+    time = pd.date_range("2019-12-30", periods=800)
+    stations = np.array(["2019", "2020", "12", "1e3"])
+    ds = xr.Dataset(
+        {
+            "t": ("time", np.arange(800.0)),
+            "s": ("station", np.arange(4.0)),
+            "y": ("year", np.arange(4.0)),
+        },
+        coords={"time": time, "station": stations, "year": [2019, 2020, 2021, 2022]},
+    )
+    ds.to_zarr(tmp_path / "a.zarr", zarr_format=2)
+    for words, want in {
+        "time=2020": ds.t.sel(time="2020"),
+        "time=2020/2021": ds.t.sel(time=slice("2020", "2021")),
+        "time=20200305": ds.t.sel(time="20200305"),
+        "time=2020,method=nearest": ds.t.sel(time="2020-01-01"),
+        'time="2021"': ds.t.sel(time="2021"),
+        "station=2020": ds.s.sel(station="2020"),
+        "station=2020/12": ds.s[1:3],
+        "station=1e3": ds.s.sel(station="1e3"),
+        "year=2020": ds.y.sel(year=2020),
+        "year=2020/2021": ds.y.sel(year=slice(2020, 2021)),
+    }.items():
+        done = run("apply", f"sel,{words}", tmp_path / "a.zarr", tmp_path / "o.zarr", "--overwrite")
+        got = xr.open_zarr(check(done) and tmp_path / "o.zarr")[want.name]
+        np.testing.assert_array_equal(got.squeeze(), want.squeeze(), words)
+
+
+def test_references_of_anomalies_need_no_quotes(source, tmp_path):
+    got = apply(
+        tmp_path, "anomaly,time.month,reference=2020/2020", tmp_path / "in.nc",
+        says="cubed: copied unchanged: mask\n",
+    )  # fmt: skip
+    means = source.t2m.sel(time="2020").groupby("time.month").mean()
+    np.testing.assert_allclose(got.t2m, source.t2m.groupby("time.month") - means, atol=1e-10)
+
+
 def test_chains(source, tmp_path):
     words = ["apply", "mean,time", "-sel,time=2020-02/2020-03,lat=20/40", tmp_path / "in.nc"]
     got = apply(tmp_path, *words)
