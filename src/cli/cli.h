@@ -167,6 +167,8 @@ void cli_print_signature(FILE *f, const cubed_function *function);
 /* Calls `put` with the name of each parameter that a user gives, and a sentence about it. */
 void cli_each_param(const cubed_function *function,
                     void (*put)(FILE *f, const char *name, const char *text), FILE *f);
+/* Prints the help of a function of expressions that has no row in the catalogue. Returns false for other names. */
+bool cli_print_unlisted(FILE *f, const char *name);
 /* Lists the functions of a category with their summaries. Returns false if there is no such category. */
 bool cli_print_category(FILE *f, const char *category);
 void cli_print_overview(FILE *f, const cli_verb *verbs);

@@ -271,16 +271,6 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     return false;
 }
 
-/* Whether `o` takes argument k as strings: labels of dates or strings, and dates of a reference. */
-static bool takes_strings(const content *c, const operation *o, int k)
-{
-    const char *key = o->argument[k].key;
-    for (int i = 0; i < c->n && o->selects; i++) {
-        if (c->variable[i].has_words && strcmp(c->variable[i].name, key) == 0) return true;
-    }
-    return strcmp(o->name, "anomaly") == 0 && strcmp(key, "reference") == 0;
-}
-
 /* Whether `o` takes argument k as strings: labels of dates or strings, and dates. */
 static bool takes_strings(const content *c, const operation *o, int k)
 {

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "cubed/catalogue.h"
+#include "lang/function_hints.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -57,6 +58,19 @@ static bool ends_value(const char *text, const char *end)
     return end > text && (strchr(name_characters, end[-1]) || strchr(")]'\"", end[-1]));
 }
 
+/* Text at whose end a name stands, for functions that have no row in the catalogue. */
+typedef struct completed {
+    FILE *f;
+    const char *text;
+    const span *last;
+} completed;
+
+static void put_unlisted(void *ctx, const char *name)
+{
+    const completed *c = ctx;
+    put_word(c->f, c->text, c->last, name, '(');
+}
+
 void cli_print_expression_words(FILE *f, const char *text)
 {
     char name[64];
@@ -73,4 +87,5 @@ void cli_print_expression_words(FILE *f, const char *text)
     }
     for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c))
         put_word(f, text, &last, c->name, '(');
+    expr_function_each(put_unlisted, &(completed){f, text, &last});
 }

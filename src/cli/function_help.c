@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "cubed/catalogue.h"
+#include "lang/function_hints.h"
 
 enum { NAME_COLUMN = 18 };
 
@@ -66,6 +67,15 @@ void cli_print_function(FILE *f, const cubed_function *function)
     cli_each_param(function, put_entry, f);
     fputs("\nresult:\n", f);
     put_entry(f, function->results[0] ? "arrays" : "array", function->returns);
+}
+
+bool cli_print_unlisted(FILE *f, const char *name)
+{
+    expr_function_text text;
+    if (!expr_function_describe(name, &text)) return false;
+    fprintf(f, "%s\n\n", text.usage);
+    cli_put_filled(f, text.summary, 0);
+    return true;
 }
 
 bool cli_print_category(FILE *f, const char *category)

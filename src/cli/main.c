@@ -121,6 +121,8 @@ static int cmd_help(int argc, char **argv)
         }
         if (cli_print_category(stdout, argv[optind]) || function) return EXIT_SUCCESS;
     }
+    if (optind < argc && !v && !man && cli_print_unlisted(stdout, argv[optind]))
+        return EXIT_SUCCESS;
     if (optind < argc && !v) {
         reject_verb(argv[optind]);
         return EXIT_USAGE;

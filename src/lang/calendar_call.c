@@ -66,15 +66,33 @@ bool calendar_call_is_function(const char *name)
     return find_family(name, &unused);
 }
 
-void calendar_call_guess_functions(lang_guess *g)
+void calendar_call_each_function(void (*put)(void *ctx, const char *name), void *ctx)
 {
     char name[16];
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
             snprintf(name, sizeof name, "%s%s", families[i].prefix, family_reductions[k].suffix);
-            lang_guess_try(g, name, strlen(name));
+            put(ctx, name);
         }
     }
+}
+
+bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, char *purpose,
+                            size_t purpose_cap)
+{
+    calendar_call c;
+    if (!find_family(name, &c)) return false;
+    const bool takes_q = order_name_takes_q(c.reduction);
+    snprintf(usage, usage_cap, "%s(x%s, dim=\"time\")", name, takes_q ? ", q" : "");
+    const int n = snprintf(purpose, purpose_cap, "The %s of the elements %s \"%s\", as CDO has it.",
+                           c.reduction,
+                           c.component ? "of all times with the same" : "in each interval of time",
+                           c.component ? c.component : c.frequency);
+    if (n < 0 || (size_t)n >= purpose_cap) return true;
+    snprintf(purpose + n, purpose_cap - (size_t)n, " Missing values %s.%s",
+             c.skip_nan ? "are skipped" : "make the result missing",
+             c.correction != 0 ? " The divisor is n - 1." : "");
+    return true;
 }
 
 void calendar_call_guess(lang_guess *g)

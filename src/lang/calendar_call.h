@@ -79,8 +79,11 @@ const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *ax
 void calendar_call_guess(lang_guess *g);
 /* Returns whether a function of that name, such as "monmean", groups by a calendar. */
 bool calendar_call_is_function(const char *name);
-/* Adds names of functions, such as "monmean", to the candidates. */
-void calendar_call_guess_functions(lang_guess *g);
+/* Calls `put` with the name of each such function. */
+void calendar_call_each_function(void (*put)(void *ctx, const char *name), void *ctx);
+/* Writes the usage and the purpose of such a function. Returns false for other names. */
+bool calendar_call_describe(const char *name, char *usage, size_t usage_cap, char *purpose,
+                            size_t purpose_cap);
 
 /* Reads the groups of anomaly(x, "time.month") or anomaly(x, groupby="time.month"). Returns false if they are not a part of
  * dates. */

@@ -58,7 +58,11 @@ static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array *
 }
 
 const expr_function expr_attribute_functions[] = {
-    {.name = EXPR_SET_ATTRS, .fn = call_set_attrs},
+    {.name = EXPR_SET_ATTRS,
+     .fn = call_set_attrs,
+     .usage = EXPR_SET_ATTRS "(x, NAME=VALUE, ...)",
+     .summary = "The array x with these attributes, strings or numbers: units=\"degC\". None "
+                "removes an attribute."},
     {.name = NULL},
 };
 

@@ -26,6 +26,9 @@ static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **ou
 }
 
 const expr_function expr_block_functions[] = {
-    {.name = "assign", .fn = call_assign},
+    {.name = "assign",
+     .fn = call_assign,
+     .usage = "assign(x[PART], value)",
+     .summary = "The array x with other elements in a part of it."},
     {.name = NULL},
 };

@@ -462,18 +462,30 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-#define WINDOWS(PREFIX)                                                                            \
-    {.name = PREFIX "avg", .fn = call_windows}, {.name = PREFIX "max", .fn = call_windows},        \
-        {.name = PREFIX "mean", .fn = call_windows}, {.name = PREFIX "min", .fn = call_windows},   \
-        {.name = PREFIX "pctl", .fn = call_windows}, {.name = PREFIX "std", .fn = call_windows},   \
-        {.name = PREFIX "std1", .fn = call_windows}, {.name = PREFIX "sum", .fn = call_windows},   \
-        {.name = PREFIX "var", .fn = call_windows},                                                \
+#define WINDOW(NAME, Q)                                                                            \
     {                                                                                              \
-        .name = PREFIX "var1", .fn = call_windows                                                  \
+        .name = (NAME), .fn = call_windows, .usage = NAME "(x, " Q "length, dim=\"time\")",        \
+        .summary = "A statistic of windows of so many times, as CDO has it. Functions that begin " \
+                   "with ydrun combine the windows of a day of all years."                         \
     }
+#define WINDOWS(PREFIX)                                                                            \
+    WINDOW(PREFIX "avg", ""), WINDOW(PREFIX "max", ""), WINDOW(PREFIX "mean", ""),                 \
+        WINDOW(PREFIX "min", ""), WINDOW(PREFIX "pctl", "q, "), WINDOW(PREFIX "std", ""),          \
+        WINDOW(PREFIX "std1", ""), WINDOW(PREFIX "sum", ""), WINDOW(PREFIX "var", ""),             \
+        WINDOW(PREFIX "var1", "")
 
-const expr_function expr_calendar_functions[] = {{.name = "anomaly", .fn = call_anomaly},
-                                                 {.name = "resample", .fn = call_resample},
-                                                 WINDOWS("run"),
-                                                 WINDOWS("ydrun"),
-                                                 {.name = NULL}};
+const expr_function expr_calendar_functions[] = {
+    {.name = "anomaly",
+     .fn = call_anomaly,
+     .usage = "anomaly(x, groupby, dim=\"time\", reference=None, skipna=None)",
+     .summary = "Elements less the mean of their group, such as \"time.month\", in the years of "
+                "reference=(\"1981\", \"2010\"), by default in all years."},
+    {.name = "resample",
+     .fn = call_resample,
+     .usage = "resample(x, frequency, reduction, dim=\"time\", skipna=None, ddof=0, "
+              "min_count=0, q=None, method=None)",
+     .summary = "Reduces the elements in each interval of time. Frequencies are those of Pandas: "
+                "YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, also with a number, such as 6h."},
+    WINDOWS("run"),
+    WINDOWS("ydrun"),
+    {.name = NULL}};

@@ -566,34 +566,51 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-#define FAMILY(PREFIX)                                                                             \
-    {.name = PREFIX "add", .fn = call_arithmetic}, {.name = PREFIX "sub", .fn = call_arithmetic},  \
-        {.name = PREFIX "mul", .fn = call_arithmetic},                                             \
+#define ARITHMETIC(NAME)                                                                           \
     {                                                                                              \
-        .name = PREFIX "div", .fn = call_arithmetic                                                \
+        .name = (NAME), .fn = call_arithmetic, .usage = NAME "(x, c, dim=\"time\")",               \
+        .summary = "Each time of x with the element of c for its group of times, as CDO has it."   \
+    }
+#define FAMILY(PREFIX)                                                                             \
+    ARITHMETIC(PREFIX "add"), ARITHMETIC(PREFIX "sub"), ARITHMETIC(PREFIX "mul"),                  \
+        ARITHMETIC(PREFIX "div")
+#define SELECTION(NAME, LABELS)                                                                    \
+    {                                                                                              \
+        .name = (NAME), .fn = call_selection, .usage = NAME "(x, " LABELS ", ..., dim=\"time\")",  \
+        .summary = "The times with these parts of dates. A pair is a range with both ends."        \
+    }
+#define DATES(NAME)                                                                                \
+    {                                                                                              \
+        .name = (NAME), .fn = call_seldate, .usage = NAME "(x, first, last=None, dim=\"time\")",   \
+        .summary = "The times from the beginning of the first date to the end of the last one. "   \
+                   "Dates are in quotes: \"2000-01-15\", \"2000-01\" or \"2000\"."                 \
     }
 
-const expr_function expr_climatology_functions[] = {FAMILY("ymon"),
-                                                    FAMILY("yseas"),
-                                                    FAMILY("yday"),
-                                                    FAMILY("yhour"),
-                                                    FAMILY("mon"),
-                                                    FAMILY("day"),
-                                                    FAMILY("year"),
-                                                    {.name = "selmon", .fn = call_selection},
-                                                    {.name = "select_month", .fn = call_selection},
-                                                    {.name = "selmonth", .fn = call_selection},
-                                                    {.name = "selseason", .fn = call_selection},
-                                                    {.name = "selyear", .fn = call_selection},
-                                                    {.name = "select_year", .fn = call_selection},
-                                                    {.name = "selday", .fn = call_selection},
-                                                    {.name = "select_day", .fn = call_selection},
-                                                    {.name = "selhour", .fn = call_selection},
-                                                    {.name = "select_hour", .fn = call_selection},
-                                                    {.name = "selseas", .fn = call_selection},
-                                                    {.name = "select_season", .fn = call_selection},
-                                                    {.name = "seldate", .fn = call_seldate},
-                                                    {.name = "select_date", .fn = call_seldate},
-                                                    {.name = "days_in_month", .fn = call_of_times},
-                                                    {.name = "time_steps", .fn = call_of_times},
-                                                    {.name = NULL}};
+const expr_function expr_climatology_functions[] = {
+    FAMILY("ymon"),
+    FAMILY("yseas"),
+    FAMILY("yday"),
+    FAMILY("yhour"),
+    FAMILY("mon"),
+    FAMILY("day"),
+    FAMILY("year"),
+    SELECTION("selmon", "month"),
+    SELECTION("select_month", "month"),
+    SELECTION("selmonth", "month"),
+    SELECTION("selseason", "season"),
+    SELECTION("selyear", "year"),
+    SELECTION("select_year", "year"),
+    SELECTION("selday", "day"),
+    SELECTION("select_day", "day"),
+    SELECTION("selhour", "hour"),
+    SELECTION("select_hour", "hour"),
+    SELECTION("selseas", "season"),
+    SELECTION("select_season", "season"),
+    DATES("seldate"),
+    DATES("select_date"),
+    {.name = "days_in_month",
+     .fn = call_of_times,
+     .usage = "days_in_month(x, dim=\"time\")",
+     .summary = "The number of days in the month of each time, which broadcasts to x."},
+    {.name = "time_steps", .fn = call_of_times},
+    {.name = NULL}};

@@ -411,5 +411,10 @@ cubed_status expr_group_build(expr_builder *b, const expr *e, cubed_array **out,
 }
 
 const expr_function expr_group_functions[] = {{.name = "groupby", .fn = call_groupby},
-                                              {.name = "group_labels", .fn = call_group_labels},
+                                              {.name = "group_labels",
+                                               .fn = call_group_labels,
+                                               .usage = "group_labels(by)",
+                                               .summary =
+                                                   "The labels of the groups that "
+                                                   "groupby(x, by, ...) makes, in their order."},
                                               {.name = NULL}};

@@ -50,15 +50,14 @@ static void try_word(lang_guess *g, const char *word)
     if (word) lang_guess_try(g, word, strlen(word));
 }
 
+static void try_function(void *ctx, const char *name) { try_word(ctx, name); }
+
 static void try_functions(lang_guess *g)
 {
     for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f))
         try_word(g, f->name);
-    for (const expr_function *const *t = expr_function_tables(); *t; t++) {
-        for (const expr_function *f = *t; f->name; f++) try_word(g, f->name);
-    }
+    expr_function_each(try_function, g);
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
-    calendar_call_guess_functions(g);
     expr_defined_guess(g);
 }
 
@@ -97,4 +96,34 @@ const char *expr_function_hint(const char *name, char *hint, size_t cap)
     try_functions(&g);
     snprintf(hint, cap, "%s", lang_guess_text(&g, text));
     return hint;
+}
+
+bool expr_function_describe(const char *name, expr_function_text *out)
+{
+    cubed_dtype dtype;
+    const expr_function *f = expr_find_function(name);
+    if (cubed_function_find(name)) return false;
+    if (f) {
+        snprintf(out->usage, sizeof out->usage, "%s", f->usage);
+        snprintf(out->summary, sizeof out->summary, "%s", f->summary);
+        return true;
+    }
+    if (calendar_call_describe(name, out->usage, sizeof out->usage, out->summary,
+                               sizeof out->summary))
+        return true;
+    if (cubed_dtype_parse(name, &dtype, NULL) != CUBED_OK) return false;
+    snprintf(out->usage, sizeof out->usage, "%s(x)", name);
+    snprintf(out->summary, sizeof out->summary, "The elements as %s, like astype(x, \"%s\").", name,
+             name);
+    return true;
+}
+
+void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx)
+{
+    for (const expr_function *const *t = expr_function_tables(); *t; t++) {
+        for (const expr_function *f = *t; f->name; f++) {
+            if (!cubed_function_find(f->name)) put(ctx, f->name);
+        }
+    }
+    calendar_call_each_function(put, ctx);
 }

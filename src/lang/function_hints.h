@@ -13,5 +13,15 @@ const char *expr_function_hint(const char *name, char *hint, size_t cap);
 
 /* Returns whether a function is along the dimension "time" by default, such as monmean and selmon. */
 bool expr_is_along_time(const char *name);
+/* Description of a function that has no row in the catalogue. */
+typedef struct expr_function_text {
+    char usage[128]; /* "sel(x, DIM=LABEL, ..., method=None)" */
+    char summary[512];
+} expr_function_text;
+
+/* Describes a function of expressions that has no row in the catalogue. Returns false for other names. */
+bool expr_function_describe(const char *name, expr_function_text *out);
+/* Calls `put` with the name of each such function, except types, such as float32(x). */
+void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx);
 
 #endif

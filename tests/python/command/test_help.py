@@ -95,10 +95,21 @@ def test_help_of_a_verb(verb):
 
 def test_help_of_eval_names_all_functions_that_have_rows_of_their_own():
     rows = "".join(path.read_text() for path in (ROOT / "src/lang").glob("expr_*.c"))
-    functions = re.findall(r'\{(?:\.name = )?"(\w+)", (?:\.fn|NULL, \w+, )', rows)
-    assert {"group_labels", "sel"} < set(functions)
+    functions = re.findall(r'\{\s*\.name = "(\w+)",\s*\.fn', rows)
+    assert {"assign", "group_labels", "resample", "sel"} < set(functions)
     named = set(re.findall(r"\w+", check(run("help", "eval")).out))
     assert {*functions, *manipulation.__all__} <= named
+
+
+def test_functions_without_a_row_have_help_and_are_completed():
+    rows = "".join(path.read_text() for path in (ROOT / "src/lang").glob("expr_*.c"))
+    names = re.findall(r'\{\s*\.name = "(\w+)",\s*\.fn', rows)
+    for name in [*names, "set_attrs", "monmean", "yseaspctl", "float32"]:
+        text = check(run("help", name)).out
+        assert text.startswith(f"{name}(x") or name == "group_labels", text
+        assert len(text.split("\n\n")) > 1, text
+        assert name == "float32" or f"{name}(" in complete("eval", name[:-1])
+    assert run("help", "monmeam").err.startswith('cubed: "monmeam" is no verb')
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
