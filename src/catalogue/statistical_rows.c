@@ -304,7 +304,18 @@ static cubed_status count_equal(const cb_call *c)
         return cb_call_blame(
             c, 2,
             cb_fail(c->err, CUBED_E_ARG, "histogram: a number of bins takes range=(first, last)"));
-    const double first = range->as.reals[0], last = range->as.reals[1];
+    double first = range->as.reals[0], last = range->as.reals[1];
+    if (!isfinite(first) || !isfinite(last) || first > last)
+        return cb_call_blame(
+            c, 2,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "histogram: range is (%g, %g), expected two finite numbers that ascend", first,
+                    last));
+    /* As in NumPy: bins of no width would have only elements that equal the last edge. */
+    if (first == last) {
+        first -= 0.5;
+        last += 0.5;
+    }
     const size_t bytes = (size_t)(bins + 1) * sizeof(double);
     double *edges = cb_alloc(&c->ctx->alloc, bytes);
     if (!edges)
