@@ -629,9 +629,25 @@ static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out
     return st;
 }
 
+#define REMAP(NAME, METHOD)                                                                        \
+    {                                                                                              \
+        .name = (NAME), .fn = call_remap, .usage = NAME "(x, target, ...)",                        \
+        .summary = "The array on another horizontal grid, as CDO has it: remap(x, target, "        \
+                   "\"" METHOD "\"). `cubed help remap` describes the other arguments."            \
+    }
+
 const expr_function expr_remap_functions[] = {
-    {.name = "remap", .fn = call_remap},        {.name = "remapbil", .fn = call_remap},
-    {.name = "remapbic", .fn = call_remap},     {.name = "remapcon2", .fn = call_remap},
-    {.name = "remaplaf", .fn = call_remap},     {.name = "remapcon", .fn = call_remap},
-    {.name = "remapdis", .fn = call_remap},     {.name = "remapnn", .fn = call_remap},
-    {.name = "weights_file", .fn = call_remap}, {.name = NULL}};
+    {.name = "remap", .fn = call_remap},
+    REMAP("remapbil", "bilinear"),
+    REMAP("remapcon", "conservative"),
+    REMAP("remapdis", "distance"),
+    REMAP("remapnn", "nearest"),
+    {.name = "weights_file",
+     .fn = call_remap,
+     .usage = "weights_file(x, target, method, ..., part=NAME)",
+     .summary =
+         "A variable of the file of weights of remap(x, target, method), in the form of CDO."},
+    {.name = "remapbic", .fn = call_remap},
+    {.name = "remapcon2", .fn = call_remap},
+    {.name = "remaplaf", .fn = call_remap},
+    {.name = NULL}};

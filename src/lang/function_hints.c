@@ -103,9 +103,12 @@ bool expr_function_describe(const char *name, expr_function_text *out)
     cubed_dtype dtype;
     const expr_function *f = expr_find_function(name);
     if (cubed_function_find(name)) return false;
-    if (f) {
-        snprintf(out->usage, sizeof out->usage, "%s", f->usage);
-        snprintf(out->summary, sizeof out->summary, "%s", f->summary);
+    if (f || expr_defined_find(name)) {
+        const bool is_described = f && f->usage;
+        snprintf(out->usage, sizeof out->usage, "%s%s", is_described ? f->usage : name,
+                 is_described ? "" : "(x, ...)");
+        snprintf(out->summary, sizeof out->summary, "%s",
+                 is_described ? f->summary : "The topics of `cubed help eval` show its arguments.");
         return true;
     }
     if (calendar_call_describe(name, out->usage, sizeof out->usage, out->summary,
