@@ -77,9 +77,9 @@ def check_executor(
     ----------
     spec : Spec or None
         The spec of the run: its work directory, memory and executor.
-    stores : sequence of str
+    stores : sequence of str, default ()
         URLs of arrays of Zarr that each worker opens, which shows that it finds credentials.
-    timeout : float
+    timeout : float, default 60.0
         Maximum seconds until a worker starts, and of a task.
     **options : object
         As for :func:`cubed.compute`: `executor`, an object or a name, and its options.
