@@ -432,6 +432,8 @@ class Plan(PlanTotals):
             )
         e = self.executor
         engine = e.begin(self.allowed_mem, self.reserved_mem)
+        if engine:
+            engine.stage_names = [stage["name"] for stage in self.stages]
         plan, stored = self._plan, self._in_store
         if stored and resume is not None:  # where an earlier run has put them
             stored = stored.named_by(self._maker.plan)

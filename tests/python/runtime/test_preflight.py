@@ -122,6 +122,23 @@ def test_limits_of_dask_and_its_address(tmp_path):
         assert "dask: workers start" in done.stdout
 
 
+def test_dask_names_calls_by_their_stage(tmp_path):
+    """Its dashboard groups calls by these names."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        x = cubed.ones((4, 4), chunks=2, spec=dask(client, tmp_path))
+        y = cubed.sum(cubed.sin(x), axis=0)
+        y.compute()
+        groups = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
+    (group,) = groups
+    assert group.startswith("sum(sin(")
+    with pytest.raises(ValueError, match=r"client is <Client.*, which is closed, expected an open"):
+        y.compute()
+
+
 def test_limits_of_other_engines():
     lithops = object.__new__(LithopsEngine)
     modal = object.__new__(ModalEngine)

@@ -7,7 +7,7 @@ import queue
 import struct
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
@@ -39,6 +39,10 @@ def needed(module: str, extra: str) -> Any:
 
 #: The field of a range with its token, as in include/cubed/sys/message.h.
 _TOKEN = struct.Struct("<8xQ")
+
+
+#: Its field with the number of the stage.
+_STAGE = struct.Struct("<32xI")
 
 
 def token_of(range_: bytes) -> int:
@@ -312,6 +316,8 @@ class Engine(ABC):
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
+        #: The names of the plan's stages, which engines with a dashboard show.
+        self.stage_names: Sequence[str] = ()
         #: Resources of this run alone, which are released at its end.
         self.ends: ExitStack[bool | None] = ExitStack()
 
@@ -397,6 +403,14 @@ class Engine(ABC):
         n = self.num_workers()
         start, most = round(1000 * self.start_timeout), round(1000 * (self.call_timeout or 0))
         return self.in_flight * n, n, start, most
+
+    def stage_of(self, message: bytes) -> str:
+        """Returns the name of the stage that a message's tasks belong to, without the arrays that
+        it makes; "cubed" if it is not known.
+        """
+        (number,) = _STAGE.unpack_from(message)
+        known = number < len(self.stage_names)
+        return self.stage_names[number].partition(" -> ")[0] if known else "cubed"
 
     def message(self, range_: bytes) -> bytes:
         """Returns the message for a worker about a range."""

@@ -56,9 +56,9 @@ class DaskEngine(Engine):
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a call with a unique name, because calls with the same arguments would run only
-        once.
+        once. Dask's dashboard groups calls by the part before the number, the stage.
         """
-        key = f"cubed-{uuid.uuid4().hex}"
+        key = f"{self.stage_of(message)}-{uuid.uuid4().hex}"
         return self._client.submit(self.work, message, key=key, **self._options)
 
     def result(self, future: Any) -> bytes:
@@ -110,6 +110,8 @@ class DaskExecutor(EngineExecutor):
         if isinstance(self.kwargs.get("client"), str):
             self.kwargs["client"] = distributed.Client(self.kwargs["client"], set_as_default=False)
         given = self.given("client", "distributed", "Client")
+        if given is not None and given.status == "closed":
+            raise ValueError(f"client is {given!r}, which is closed, expected an open client")
         try:
             return given or distributed.default_client()
         except ValueError:

@@ -33,7 +33,8 @@ class PrefectEngine(Engine):
             while call := self._calls.get():
                 future, message = call
                 if future.set_running_or_notify_cancel():
-                    task.submit(message).add_done_callback(partial(_settle, future))
+                    named = task.with_options(name=self.stage_of(message))
+                    named.submit(message).add_done_callback(partial(_settle, future))
 
         flow = self._prefect.flow(
             submit_all, name="cubed run", task_runner=self._runner, persist_result=False

@@ -31,7 +31,7 @@ class RayEngine(Engine):
 
     def submit_one(self, message: bytes) -> Any:
         """Starts a task."""
-        ref = self._remote.remote(message)
+        ref = self._remote.options(name=self.stage_of(message)).remote(message)
         future = ref.future()
         self._refs[future] = ref
         future.add_done_callback(self._refs.pop)
