@@ -47,6 +47,8 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
 
 /* Runs `cubed eval` for another verb, argv[0]. `command`: the line of the attribute `history`, which it takes over. */
 int cli_evaluate(int argc, char **argv, char *command);
+/* Builds the first result of the same words, which is not computed. The caller releases it. Returns an exit code. */
+int cli_build_result(int argc, char **argv, cubed_array **out);
 
 /* Whether FUNCTION[,ARGUMENT...] names a function of expressions (cmd_apply.c). */
 bool cli_is_function(const char *spec);

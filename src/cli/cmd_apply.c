@@ -331,10 +331,13 @@ typedef struct apply {
     const operation *piece; /* a selection that comes last; NULL: none */
     const char *only;       /* the variable of a result; NULL: all */
     char *wrong;            /* the first error in the arguments of an operator */
-    char *command;          /* for the attribute history */
-    char *text;             /* the expression */
-    char *copied;           /* names of variables that are copied, for a message */
-    char **inputs;          /* arguments of --in for single variables */
+    int code;               /* not EXIT_SUCCESS: an error in an operator was reported */
+    char **options;         /* of the command line */
+    int noptions;
+    char *command; /* for the attribute history */
+    char *text;    /* the expression */
+    char *copied;  /* names of variables that are copied, for a message */
+    char **inputs; /* arguments of --in for single variables */
     int ninputs;
 } apply;
 
@@ -362,9 +365,95 @@ static void add_call(const content *c, const variable *v, const operation *o, co
     cli_free(more);
 }
 
-/* Applies one operation to *value; returns whether it applies to the variable. */
+/* Returns the words of `cubed eval TEXT --out OUT` with the same options, of which only the list is to be freed. */
+static char **eval_words(const apply *a, const char *out, int *count)
+{
+    const int most = a->noptions + 2 * (a->ninputs + a->nin) + 16;
+    char **argv = cli_alloc((size_t)most * sizeof *argv);
+    int n = 0;
+    argv[n++] = "apply";
+    for (int i = 0; i < a->noptions; i++) {
+        /* A new dimension has an option of its own. */
+        if (a->stacks && strcmp(a->options[i], "--along") == 0)
+            i++;
+        else if (!a->stacks || strncmp(a->options[i], "--along=", strlen("--along=")) != 0)
+            argv[n++] = a->options[i];
+    }
+    argv[n++] = "--out";
+    argv[n++] = (char *)(uintptr_t)out;
+    if (a->stacks || a->of_inputs == OPERATOR_ENSEMBLE) {
+        argv[n++] = "--stack";
+        argv[n++] = a->stacks ? (char *)(uintptr_t)a->along : MEMBERS;
+    } else if (!a->has_along && strcmp(a->along, "time") != 0) {
+        argv[n++] = "--along";
+        argv[n++] = (char *)(uintptr_t)a->along;
+    }
+    for (int i = 0; i < a->ninputs; i++) {
+        argv[n++] = "--in";
+        argv[n++] = a->inputs[i];
+    }
+    for (int i = 0; i < a->nin && a->of_inputs == OPERATOR_MERGE; i++) {
+        argv[n++] = "--in";
+        argv[n++] = (char *)(uintptr_t)a->in[i];
+    }
+    argv[n++] = "--";
+    argv[n++] = a->text;
+    if (a->list)
+        argv[n++] = a->list;
+    else if (a->nin == 1 && a->of_inputs == OPERATOR_NONE)
+        argv[n++] = (char *)(uintptr_t)a->in[0];
+    argv[n] = NULL;
+    optind = 0; /* restart getopt */
+    *count = n;
+    return argv;
+}
+
+/* Whether a variable has different values in the files that are joined. */
+static bool is_joined(const apply *a, const variable *v)
+{
+    if (a->of_inputs == OPERATOR_ENSEMBLE) return v->is_numeric;
+    return a->stacks || content_has_dim(v, a->along);
+}
+
+/* Adds the input of a variable whose name alone would mean another array: of two inputs, or the same in all of several files. */
+static void add_own_input(apply *a, const variable *v, const char *name)
+{
+    if (a->nin > 1 && a->of_inputs == OPERATOR_NONE)
+        add_input(a, name, a->in[0], v->name);
+    else if (a->first_file && !is_joined(a, v))
+        add_input(a, v->name, a->first_file, v->name);
+}
+
+/* Finds the axes of `value`, an expression of one variable, whose name in it is `name`. Releases no names: *built has them. */
+static int find_axes(apply *a, const content *c, const variable *v, const char *name,
+                     const char *value, operator_axes *axes, cubed_array **built)
+{
+    apply only = *a; /* its own inputs and text */
+    int n;
+    only.inputs = NULL;
+    only.ninputs = 0;
+    only.text = cli_strdup(value);
+    add_own_input(&only, v, name);
+    char **argv = eval_words(&only, a->out, &n);
+    const int code = cli_build_result(n, argv, built);
+    for (int d = 0; code == EXIT_SUCCESS && d < cubed_array_ndim(*built); d++) {
+        const char *dim = cubed_array_dim_name(*built, d);
+        axes->ndim = d + 1;
+        axes->name[d] = dim ? dim : "";
+        axes->length[d] = cubed_array_shape(*built)[d];
+        axes->kind[d] = content_kind_of(c, axes->name[d]);
+    }
+    if (code == EXIT_SUCCESS) axes->ndim = cubed_array_ndim(*built);
+    for (int i = 0; i < only.ninputs; i++) cli_free(only.inputs[i]);
+    cli_free(only.inputs);
+    cli_free(only.text);
+    cli_free(argv);
+    return code;
+}
+
+/* Applies one operation to *value, in which the variable's name is `name`; returns whether it applies to the variable. */
 static bool add_operation(apply *a, const content *c, const variable *v, const operation *o,
-                          const char *second, char **value)
+                          const char *name, const char *second, char **value)
 {
     char *wrong = NULL, *next = NULL;
     if (o->kind == OPERATOR_NONE) {
@@ -372,8 +461,16 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
         add_call(c, v, o, second, value);
         return true;
     }
-    const operator_axes axes = content_axes_of(c, v);
-    if (o->kind == OPERATOR_SELECT) next = operator_select(o->spec, &axes, *value, &wrong);
+    operator_axes axes = content_axes_of(c, v);
+    cubed_array *built = NULL;
+    /* Functions change axes, and several files have longer ones than the first. */
+    const bool changed = strcmp(*value, name) != 0,
+               longer = (a->list || a->first_file) && operator_counts(o->spec);
+    if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))
+        a->code = find_axes(a, c, v, name, *value, &axes, &built);
+    if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS)
+        next = operator_select(o->spec, &axes, *value, &wrong);
+    cubed_array_unref(built);
     if (o->kind == OPERATOR_ENSEMBLE && v->is_numeric)
         next = operator_ensemble(o->spec, MEMBERS, *value, &wrong);
     if (wrong && !a->wrong)
@@ -394,16 +491,9 @@ static char *call(apply *a, const content *c, const variable *v, const char *fir
     char *all = cli_strdup(first);
     *n = 0;
     for (int i = a->noperations - 1; i >= 0; i--)
-        *n += add_operation(a, c, v, &a->operations[i], i == 0 ? second : NULL, &all);
-    if (a->piece) *n += add_operation(a, c, v, a->piece, NULL, &all);
+        *n += add_operation(a, c, v, &a->operations[i], first, i == 0 ? second : NULL, &all);
+    if (a->piece) *n += add_operation(a, c, v, a->piece, first, NULL, &all);
     return all;
-}
-
-/* Whether a variable has different values in the files that are joined. */
-static bool is_joined(const apply *a, const variable *v)
-{
-    if (a->of_inputs == OPERATOR_ENSEMBLE) return v->is_numeric;
-    return a->stacks || content_has_dim(v, a->along);
 }
 
 /* Adds the statement for a variable. Of two inputs, each array gets a name of its own. Returns the number of operations, or
@@ -417,10 +507,7 @@ static int add_statement(apply *a, const content *c, const variable *v)
     int n = a->ninputs + 2 > 2 * MOST_PAIRS ? -1 : 0;
     char *value = n == 0 && (!pairs || partner) ? call(a, c, v, first, partner ? second : NULL, &n)
                                                 : cli_strdup(first);
-    /* A variable that is the same in all of several files is read from the first. */
-    if (n >= 0 && !pairs && a->first_file && !is_joined(a, v))
-        add_input(a, v->name, a->first_file, v->name);
-    if (n >= 0 && pairs) add_input(a, first, a->in[0], v->name);
+    if (n >= 0) add_own_input(a, v, first);
     if (n > 0 && partner) add_input(a, second, a->in[1], partner);
     char *all = cli_printf("%s%s = %s; ", a->text, v->name, value);
     if (n == 0) content_append(&a->copied, v->name);
@@ -526,6 +613,7 @@ static int write_expression(apply *a)
                     "another name",
                     name, a->in[k], a->in[k], name);
             const int n = add_statement(a, c, &c->variable[i]);
+            if (a->code != EXIT_SUCCESS) return a->code;
             if (a->wrong) return cli_usage_error("apply", "%s", a->wrong);
             if (n < 0)
                 return cli_usage_error("apply",
@@ -809,8 +897,32 @@ static int split_levels(const apply *a, cubed_context *ctx, const char *dim, pie
     return code;
 }
 
+/* Returns the number of time steps that the functions of the command leave; 0 if there are none. Sets a->code after an error. */
+static int64_t count_steps(apply *a)
+{
+    const content *c = &a->content[0];
+    for (int i = 0; i < c->n; i++) {
+        const variable *v = &c->variable[i];
+        operator_axes axes = content_axes_of(c, v);
+        cubed_array *built = NULL;
+        int n;
+        if (!is_wanted(a, c, v) || !is_result_name(v->name)) continue;
+        char *value = call(a, c, v, v->name, NULL, &n);
+        if (n > 0 && a->code == EXIT_SUCCESS)
+            a->code = find_axes(a, c, v, v->name, value, &axes, &built);
+        cli_free(value);
+        int64_t length = 0;
+        for (int d = 0; d < axes.ndim && a->code == EXIT_SUCCESS; d++) {
+            if (axes.kind[d] == AXIS_TIME) length = axes.length[d];
+        }
+        cubed_array_unref(built);
+        if (length > 0 || a->code != EXIT_SUCCESS) return length;
+    }
+    return 0;
+}
+
 /* Adds pieces of a number of time steps. */
-static int split_steps(const apply *a, int64_t length, pieces *p)
+static int split_steps(apply *a, pieces *p)
 {
     int64_t each;
     const char *text = operator_arguments(a->operations[0].spec);
@@ -819,6 +931,9 @@ static int split_steps(const apply *a, int64_t length, pieces *p)
                                a->operations[0].spec);
     if (a->list || a->first_file)
         return cli_usage_error("apply", "splitsel: expected one file: join files first");
+    const int64_t length = count_steps(a);
+    if (a->code != EXIT_SUCCESS) return a->code;
+    if (a->wrong) return cli_usage_error("apply", "%s", a->wrong);
     for (int64_t i = 0; i < length; i += each)
         add_piece(p, cli_printf("%06" PRId64, i / each),
                   cli_printf("seltimestep,%" PRId64 "/%" PRId64, i + 1,
@@ -827,7 +942,7 @@ static int split_steps(const apply *a, int64_t length, pieces *p)
     return EXIT_SUCCESS;
 }
 
-static int find_pieces(const apply *a, cubed_context *ctx, pieces *p)
+static int find_pieces(apply *a, cubed_context *ctx, pieces *p)
 {
     const char *name = a->operations[0].name;
     const bool levels = strcmp(name, "splitlevel") == 0;
@@ -848,7 +963,7 @@ static int find_pieces(const apply *a, cubed_context *ctx, pieces *p)
         return cli_usage_error("apply", "%s: %s has no dimension of %s", name, a->in[0],
                                levels ? "levels" : "time");
     if (levels) return split_levels(a, ctx, dim, p);
-    if (strcmp(name, "splitsel") == 0) return split_steps(a, length, p);
+    if (strcmp(name, "splitsel") == 0) return split_steps(a, p);
     return split_times(a, ctx, dim, p);
 }
 
@@ -887,8 +1002,8 @@ static int read_operations(int argc, char **words, apply *a, int *at)
     return EXIT_SUCCESS;
 }
 
-/* Reads functions, options, inputs and the output; *noptions is the number of words of options after argv[0]. */
-static int parse(int *argc, char ***argv, apply *a, cli_common *common, int *noptions)
+/* Reads functions, options, inputs and the output. */
+static int parse(int *argc, char ***argv, apply *a, cli_common *common)
 {
     char **words = *argv;
     int at = strcmp(words[0], "apply") == 0;
@@ -903,7 +1018,8 @@ static int parse(int *argc, char ***argv, apply *a, cli_common *common, int *nop
         if (key == KEY_ALONG) a->along = optarg;
         if (key == KEY_ALONG) a->has_along = true;
     }
-    *noptions = optind - 1;
+    a->options = *argv + 1;
+    a->noptions = optind - 1;
     const int n = *argc - optind;
     if (a->noperations == 0) return cli_usage_error("apply", "expected a function");
     const bool is_pair = a->operations[0].kind == OPERATOR_NONE && a->of_inputs == OPERATOR_NONE;
@@ -964,44 +1080,10 @@ static int read_inputs(apply *a, cubed_context *ctx)
 }
 
 /* Runs `cubed eval TEXT --out OUT` with the same options. */
-static int evaluate(apply *a, char **options, int noptions, const char *out)
+static int evaluate(apply *a, const char *out)
 {
-    const int most = noptions + 2 * (a->ninputs + a->nin) + 16;
-    char **argv = cli_alloc((size_t)most * sizeof *argv);
-    int n = 0;
-    argv[n++] = "apply";
-    for (int i = 0; i < noptions; i++) {
-        /* A new dimension has an option of its own. */
-        if (a->stacks && strcmp(options[i], "--along") == 0)
-            i++;
-        else if (!a->stacks || strncmp(options[i], "--along=", strlen("--along=")) != 0)
-            argv[n++] = options[i];
-    }
-    argv[n++] = "--out";
-    argv[n++] = (char *)(uintptr_t)out;
-    if (a->stacks || a->of_inputs == OPERATOR_ENSEMBLE) {
-        argv[n++] = "--stack";
-        argv[n++] = a->stacks ? (char *)(uintptr_t)a->along : MEMBERS;
-    } else if (!a->has_along && strcmp(a->along, "time") != 0) {
-        argv[n++] = "--along";
-        argv[n++] = (char *)(uintptr_t)a->along;
-    }
-    for (int i = 0; i < a->ninputs; i++) {
-        argv[n++] = "--in";
-        argv[n++] = a->inputs[i];
-    }
-    for (int i = 0; i < a->nin && a->of_inputs == OPERATOR_MERGE; i++) {
-        argv[n++] = "--in";
-        argv[n++] = (char *)(uintptr_t)a->in[i];
-    }
-    argv[n++] = "--";
-    argv[n++] = a->text;
-    if (a->list)
-        argv[n++] = a->list;
-    else if (a->nin == 1 && a->of_inputs == OPERATOR_NONE)
-        argv[n++] = (char *)(uintptr_t)a->in[0];
-    argv[n] = NULL;
-    optind = 0; /* restart getopt */
+    int n;
+    char **argv = eval_words(a, out, &n);
     const int code = cli_evaluate(n, argv, cli_strdup(a->command));
     cli_free(argv);
     return code;
@@ -1016,7 +1098,7 @@ static const char *suffix_in(const char *name)
 }
 
 /* Writes one result for each piece: OUT is the beginning of their names. */
-static int evaluate_pieces(apply *a, cubed_context *ctx, char **options, int noptions)
+static int evaluate_pieces(apply *a, cubed_context *ctx)
 {
     pieces p = {0, NULL};
     const char *end = suffix_in(a->out), *suffix = *end ? end : suffix_in(a->in[0]);
@@ -1031,24 +1113,24 @@ static int evaluate_pieces(apply *a, cubed_context *ctx, char **options, int nop
         a->only = p.piece[i].only;
         code = write_expression(a);
         if (code == EXIT_SUCCESS && i == 0) say_what_is_left(a);
-        if (code == EXIT_SUCCESS) code = evaluate(a, options, noptions, out);
+        if (code == EXIT_SUCCESS) code = evaluate(a, out);
         cli_free(out);
     }
     free_pieces(&p);
     return code;
 }
 
-static int run(apply *a, cli_common *common, char **options, int noptions)
+static int run(apply *a, cli_common *common)
 {
     cubed_context *ctx = NULL;
     int code = cli_context("apply", common, &ctx);
     if (code == EXIT_SUCCESS) code = read_inputs(a, ctx);
     if (code == EXIT_SUCCESS && a->operations[0].kind == OPERATOR_SPLIT) {
-        code = evaluate_pieces(a, ctx, options, noptions);
+        code = evaluate_pieces(a, ctx);
     } else if (code == EXIT_SUCCESS) {
         code = write_expression(a);
         if (code == EXIT_SUCCESS) say_what_is_left(a);
-        if (code == EXIT_SUCCESS) code = evaluate(a, options, noptions, a->out);
+        if (code == EXIT_SUCCESS) code = evaluate(a, a->out);
     }
     cubed_context_unref(ctx);
     return code;
@@ -1058,9 +1140,8 @@ int cmd_apply(int argc, char **argv)
 {
     apply a = {.command = history_command(argc, argv), .along = "time"};
     cli_common common = CLI_COMMON_INIT;
-    int noptions = 0;
-    int code = parse(&argc, &argv, &a, &common, &noptions);
-    if (code == EXIT_SUCCESS) code = run(&a, &common, argv + 1, noptions);
+    int code = parse(&argc, &argv, &a, &common);
+    if (code == EXIT_SUCCESS) code = run(&a, &common);
     for (int i = 0; i < a.ncontents; i++) content_free(&a.content[i]);
     for (int i = 0; i < a.ninputs; i++) cli_free(a.inputs[i]);
     for (int i = 0; i < a.owned; i++) cli_free((char *)(uintptr_t)a.in[i]);

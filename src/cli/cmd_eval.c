@@ -1083,6 +1083,20 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
     return EXIT_SUCCESS;
 }
 
+static void free_eval(eval *e)
+{
+    free_items(e->item, e->nitems);
+    cubed_expr_results_free(e->built);
+    cubed_expr_free(e->expr);
+    free_again(e);
+    free_counts(e->count, e->ncounts);
+    cli_free(e->length);
+    outputs_free(&e->outputs);
+    chunk_spec_free(&e->chunks);
+    inputs_free(&e->in);
+    cubed_context_unref(e->ctx);
+}
+
 /* Evaluates expressions: common to all verbs, from options and inputs to the run. Takes over `command`. */
 static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture,
                     char *command)
@@ -1092,16 +1106,27 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     e.outputs.command = command;
     int code = parse(argc, argv, usage, picture, &e);
     if (code == EXIT_SUCCESS) code = prepare(&e);
-    free_items(e.item, e.nitems);
-    cubed_expr_results_free(e.built);
-    cubed_expr_free(e.expr);
-    free_again(&e);
-    free_counts(e.count, e.ncounts);
-    cli_free(e.length);
-    outputs_free(&e.outputs);
-    chunk_spec_free(&e.chunks);
-    inputs_free(&e.in);
-    cubed_context_unref(e.ctx);
+    free_eval(&e);
+    return code;
+}
+
+int cli_build_result(int argc, char **argv, cubed_array **out)
+{
+    eval e = {.verb = argv[0], .common = CLI_COMMON_INIT, .outputs = OUTPUTS_INIT};
+    cubed_error err = CUBED_ERROR_INIT;
+    *out = NULL;
+    int code = parse(argc, argv, &cmd_eval_usage, NULL, &e);
+    if (code == EXIT_SUCCESS) code = cli_context(e.verb, &e.common, &e.ctx);
+    if (code == EXIT_SUCCESS) {
+        e.in.ctx = e.in.joined.ctx = e.ctx;
+        cubed_status st = cubed_expr_parse(e.text, &e.expr, &err);
+        if (st == CUBED_OK) st = build(&e, &e.common, &err);
+        if (st == CUBED_OK)
+            *out = cubed_array_ref(cubed_expr_results_at(e.built, 0)->array);
+        else
+            code = cli_report(e.verb, &err);
+    }
+    free_eval(&e);
     return code;
 }
 

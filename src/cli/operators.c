@@ -307,15 +307,20 @@ static char *select_index_box(const operator_row *row, const char *given, const 
     return text;
 }
 
+bool operator_counts(const char *spec)
+{
+    const operator_row *row = find(spec);
+    return row && (strcmp(row->name, "selindexbox") == 0 || strcmp(row->name, "sellevidx") == 0 ||
+                   strcmp(row->name, "seltimestep") == 0);
+}
+
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong)
 {
     const operator_row *row = find(spec);
     const char *given = operator_arguments(spec), *name = row->name;
     const int lat = find_axis(axes, AXIS_LAT), lon = find_axis(axes, AXIS_LON),
               level = find_axis(axes, AXIS_LEVEL), time = find_axis(axes, AXIS_TIME);
-    const bool box = strstr(name, "box"), by_number = strstr(name, "index") ||
-                                                      strcmp(name, "sellevidx") == 0 ||
-                                                      strcmp(name, "seltimestep") == 0;
+    const bool box = strstr(name, "box"), by_number = operator_counts(spec);
     const int of = box ? (lon >= 0 ? lon : lat) : strstr(name, "lev") ? level : time;
     *wrong = NULL;
     if (of < 0) return NULL;

@@ -32,6 +32,8 @@ void operator_each(void (*fn)(void *ctx, const char *name), void *ctx);
 /* Returns the arguments of "NAME[,ARGUMENT...]" as text with commas; "" if there are none. */
 const char *operator_arguments(const char *spec);
 
+/* Returns whether a selection is by numbers of elements, so that it depends on the lengths of the axes. */
+bool operator_counts(const char *spec);
 /* Returns the expression of a selection from `value`. NULL: the variable has none of the axes, and *wrong is NULL, or the
  * arguments are wrong, and *wrong is the message. The caller frees both strings. */
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);

@@ -1,5 +1,6 @@
 """Operators of files in CDO's names: selections, several files as one, and one file as several."""
 
+import pathlib
 import shutil
 import subprocess
 
@@ -56,6 +57,8 @@ def values(path):
         "selindexbox,2,4,1,2",
         "seltimestep,1/3,10,-2/-1",
         "seltimestep,5/60/7",
+        "seltimestep,2/3 -seltimestep,11/20",
+        "selindexbox,1,2,2,3 -sellonlatbox,120,300,15,40",
         "seldate,2020-12-05,2021-01-03",
         "selyear,2021",
         "sellevel,50000,20000",
@@ -79,6 +82,33 @@ def test_selections_of_cdo(here, words):
         for dim in ("time", "lev", "lat", "lon"):
             if dim in want[name].dims and not words.startswith("monmean"):
                 np.testing.assert_array_equal(got[dim], want[dim])
+
+
+def test_selections_count_what_earlier_operators_leave(here):
+    here.isel(time=slice(0, 20)).to_netcdf("p0.nc")
+    here.isel(time=slice(20, None)).to_netcdf("p1.nc")
+    months = here.resample(time="MS").mean()
+    cubed("seltimestep,-1", "-monmean", "-selname,t2m,u", "in.nc", "out.nc")
+    np.testing.assert_allclose(values("out.nc").u, months.u[-1:], rtol=1e-6)
+    cubed("selindexbox,1,2,2,3", "-mean,time", "-selname,t2m", "in.nc", "out.nc")
+    want = here.t2m.mean("time")[1:3, :2]
+    np.testing.assert_allclose(values("out.nc").t2m, want, rtol=1e-6)
+    for words in (["seltimestep,-1,70", "-cat", "p0.nc", "p1.nc"], ["seltimestep,-1,70", "p?.nc"]):
+        cubed(*words, "out.nc")
+        np.testing.assert_array_equal(values("out.nc").u, here.u[[69, 74]])
+        np.testing.assert_array_equal(values("out.nc").mask, here.mask)
+    for words, n in (
+        (["seltimestep,30", "-monmean", "in.nc"], len(months.time)),
+        (["seltimestep,9", "-seltimestep,3/5", "in.nc"], 3),
+        (["seltimestep,99", "-cat", "p0.nc", "p1.nc"], 75),
+    ):
+        done = run(*words, "no.nc")
+        assert done.code == 2
+        assert f'dimension "time" has {n} elements' in done.err
+    cubed("splitsel,2", "-monmean", "-selname,t2m", "in.nc", "s_")
+    parts = [values(f"s_00000{i}.nc").t2m for i in range(-(-len(months.time) // 2))]
+    np.testing.assert_allclose(np.concatenate(parts), months.t2m, rtol=1e-6)
+    assert not pathlib.Path(f"s_00000{len(parts)}.nc").exists()
 
 
 def test_a_list_of_files_is_one(here):
