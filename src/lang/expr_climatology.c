@@ -1,6 +1,7 @@
 /* Arithmetic of a time series with statistics of calendar periods, and selections by parts of dates, by CDO's names:
  * ymonsub(x, climatology), selmon(x, 1, 2). The dates are read when the expression is built. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-enum { MONTHS = 12, MOST_DAYS = 31, HOURS = 24 };
+enum { MONTHS = 12, MOST_DAYS = 31, MOST_DAYS_OF_YEAR = 366, HOURS = 24 };
 #define US_PER_HOUR (CUBED_US_PER_DAY / HOURS)
 
 /* Reads the options of a call: dim="time". */
@@ -81,10 +82,17 @@ static const struct family {
                 [FAMILY_DAY] = {day_of, NULL, "day"},
                 [FAMILY_YEAR] = {year_of, NULL, "year"}};
 
-/* A day's number in a year of `length` days, as the period of its date. */
+/* A number that stands for no period: a label is no whole number. */
+static int64_t whole(double label)
+{
+    return fabs(label) < INT32_MAX && label == floor(label) ? (int64_t)label : -1;
+}
+
+/* A day's number in a year of `length` days, as the period of its date; -1 if there is no such day. */
 static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length)
 {
     int64_t year = 2001;
+    if (number < 1 || number > MOST_DAYS_OF_YEAR) return -1;
     if (cubed_calendar_days(c, year + 1, 1, 1) - cubed_calendar_days(c, year, 1, 1) != length)
         year = 2000;
     return month_day_of(c, (cubed_calendar_days(c, year, 1, 1) + number - 1) * CUBED_US_PER_DAY);
@@ -97,7 +105,7 @@ static int64_t length_of_year(const axis_values *w, cubed_calendar c)
     const json_t *said = json_object_get(w->attrs, CALENDAR_YEAR_DAYS);
     if (json_is_integer(said)) return json_integer_value(said);
     for (int64_t i = 0; i < w->n; i++) {
-        if ((int64_t)w->number[i] > common) return common + 1;
+        if (whole(w->number[i]) > common) return common + 1;
     }
     return common;
 }
@@ -114,7 +122,7 @@ static cubed_status periods_of_labels(expr_builder *b, const expr *e, const stru
                          w->had.dim, is_season ? "DJF, MAM, JJA and SON" : "numbers");
     const int64_t length = f->period == month_day_of ? length_of_year(w, c) : 0;
     for (int64_t i = 0; i < w->n; i++) {
-        period[i] = is_season ? -1 : (int64_t)w->number[i];
+        period[i] = is_season ? -1 : whole(w->number[i]);
         if (length) period[i] = period_of_number(c, period[i], length);
         for (int k = 0; k < 4 && is_season; k++) {
             if (expr_encode_text(calendar_seasons[k], w->dtype, NULL) > w->size) continue;
