@@ -204,6 +204,7 @@ static bool rename_attribute(json_t *attrs, const char *from, const char *to)
     json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
     json_t *type = json_object_get(types, from);
     if (!json_object_get(attrs, from)) return false;
+    if (strcmp(from, to) == 0) return true;
     json_t *renamed = cli_must(json_object()), *v;
     const char *name;
     json_object_foreach(attrs, name, v)
@@ -213,8 +214,9 @@ static bool rename_attribute(json_t *attrs, const char *from, const char *to)
     json_object_clear(attrs);
     json_object_update(attrs, renamed);
     json_decref(renamed);
+    json_object_del(types, to); /* of an attribute that is replaced */
     if (type) json_object_set(types, to, type);
-    if (type) json_object_del(types, from);
+    json_object_del(types, from);
     return true;
 }
 
