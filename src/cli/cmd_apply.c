@@ -935,7 +935,7 @@ static int split_steps(apply *a, pieces *p)
     if (a->code != EXIT_SUCCESS) return a->code;
     if (a->wrong) return cli_usage_error("apply", "%s", a->wrong);
     for (int64_t i = 0; i < length; i += each)
-        add_piece(p, cli_printf("%06" PRId64, i / each),
+        add_piece(p, cli_printf("%06" PRId64, i / each + 1),
                   cli_printf("seltimestep,%" PRId64 "/%" PRId64, i + 1,
                              i + each < length ? i + each : length),
                   NULL);

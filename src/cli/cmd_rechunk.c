@@ -545,35 +545,33 @@ static int bad_spec(const verb *v, const char *option, const char *text)
     return cli_usage_error(v->name, "%s \"%s\": " CHUNK_SPEC_EXPECTED, option, text);
 }
 
-static int store_again(const verb *v, int argc, char **argv)
+/* Reads options and places. The caller frees the job, also after an error. */
+static int parse(int argc, char **argv, job *j, cli_common *common, const char **codecs)
 {
-    cli_common common = CLI_COMMON_INIT;
-    job j = {.verb = v, .outputs = OUTPUTS_INIT};
-    const char *codecs = NULL;
+    const verb *v = j->verb;
     int key;
-    j.outputs.command = history_command(argc, argv);
-    while ((key = cli_next_option(argc, argv, v->usage, &common)) != -1) {
+    while ((key = cli_next_option(argc, argv, v->usage, common)) != -1) {
         char *bad = NULL;
         switch (key) {
         case KEY_CHUNKS:
-            if (j.spec.n || !chunk_spec_parse(optarg, &j.spec))
+            if (j->spec.n || !chunk_spec_parse(optarg, &j->spec))
                 return bad_spec(v, "--chunks", optarg);
             break;
         case KEY_SHARDS:
-            j.no_shards = strcmp(optarg, "none") == 0;
-            if (!j.no_shards && (j.shards.n || !chunk_spec_parse(optarg, &j.shards)))
+            j->no_shards = strcmp(optarg, "none") == 0;
+            if (!j->no_shards && (j->shards.n || !chunk_spec_parse(optarg, &j->shards)))
                 return bad_spec(v, "--shards", optarg);
             break;
-        case KEY_REGULAR: j.regular = true; break;
-        case KEY_SKIP_EMPTY: j.keep_empty = false; break;
-        case KEY_KEEP_EMPTY: j.keep_empty = true; break;
-        case KEY_CODECS: codecs = optarg; break;
+        case KEY_REGULAR: j->regular = true; break;
+        case KEY_SKIP_EMPTY: j->keep_empty = false; break;
+        case KEY_KEEP_EMPTY: j->keep_empty = true; break;
+        case KEY_CODECS: *codecs = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
                 return cli_usage_error(v->name, "--format \"%s\": expected 2 or 3", optarg);
-            j.format = optarg[0] - '0';
+            j->format = optarg[0] - '0';
             break;
-        default: bad = outputs_take(&j.outputs, key, optarg); break;
+        default: bad = outputs_take(&j->outputs, key, optarg); break;
         }
         if (bad) {
             const int code = cli_usage_error(v->name, "%s", bad);
@@ -581,27 +579,37 @@ static int store_again(const verb *v, int argc, char **argv)
             return code;
         }
     }
-    if (codecs && j.outputs.level >= 0)
+    if (*codecs && j->outputs.level >= 0)
         return cli_usage_error(v->name, "--codecs and --%s exclude each other",
-                               j.outputs.zstd ? "zstd" : "deflate");
-    if (j.outputs.shuffle && j.outputs.level < 0)
+                               j->outputs.zstd ? "zstd" : "deflate");
+    if (j->outputs.shuffle && j->outputs.level < 0)
         return cli_usage_error(v->name, "--shuffle: expected --deflate or --zstd with it");
     /* A plan does not depend on the destination, which is not checked: uses a dummy place. */
-    const bool placed = !common.plan_only || common.save_plan;
+    const bool placed = !common->plan_only || common->save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
         return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",
                                placed ? "" : " (which --plan can do without)", argc - optind);
-    if (!j.spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
-    if (j.format == 2 && j.shards.n)
+    if (!j->spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
+    if (j->format == 2 && j->shards.n)
         return cli_usage_error(v->name, "--shards: format 2 has none, they are of format 3");
-    j.resume = common.resume;
-    j.src = argv[optind];
-    j.dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
+    j->resume = common->resume;
+    j->src = argv[optind];
+    j->dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
     char *wrong =
-        argc - optind == 2 ? archive_refuse(j.dst, common.plan_only || common.save_plan) : NULL;
-    int code =
-        wrong ? cli_usage_error(v->name, "%s", wrong) : cli_context(v->name, &common, &j.ctx);
+        argc - optind == 2 ? archive_refuse(j->dst, common->plan_only || common->save_plan) : NULL;
+    const int code = wrong ? cli_usage_error(v->name, "%s", wrong) : EXIT_SUCCESS;
     cli_free(wrong);
+    return code;
+}
+
+static int store_again(const verb *v, int argc, char **argv)
+{
+    cli_common common = CLI_COMMON_INIT;
+    job j = {.verb = v, .outputs = OUTPUTS_INIT};
+    const char *codecs = NULL;
+    j.outputs.command = history_command(argc, argv);
+    int code = parse(argc, argv, &j, &common, &codecs);
+    if (code == EXIT_SUCCESS) code = cli_context(v->name, &common, &j.ctx);
     if (code == EXIT_SUCCESS) code = run(&j, &common, codecs);
     for (int i = 0; i < j.n; i++) {
         cubed_array_unref(j.item[i].array);
@@ -627,12 +635,28 @@ static int store_again(const verb *v, int argc, char **argv)
 
 int cmd_rechunk(int argc, char **argv) { return store_again(&rechunk_verb, argc, argv); }
 
+/* Whether the word after `before` is the value of this option: such words, as of --codecs, may look like patterns. */
+static bool takes_value(const cli_usage *usage, const char *before)
+{
+    const cli_option *const tables[] = {usage->own, cli_common_options};
+    bool any = false;
+    if (strncmp(before, "--", 2) != 0 || !before[2]) return false;
+    for (int t = 0; t < 2; t++) {
+        for (const cli_option *o = tables[t]; o->name; o++) {
+            if (strcmp(o->name, before + 2) == 0) return o->arg != NULL;
+            any = any || (o->arg && strncmp(o->name, before + 2, strlen(before + 2)) == 0);
+        }
+    }
+    return any; /* the beginning of a name */
+}
+
 /* Several files as one are computed, not copied: `cubed mergetime` has the options of both. */
 int cmd_copy(int argc, char **argv)
 {
     bool several = false;
     for (int i = 1; i < argc; i++)
-        several = several || (*argv[i] != '-' && joined_is_pattern(argv[i]));
+        several = several || (*argv[i] != '-' && !takes_value(copy_verb.usage, argv[i - 1]) &&
+                              joined_is_pattern(argv[i]));
     if (!several) return store_again(&copy_verb, argc, argv);
     char **words = cli_alloc((size_t)(argc + 2) * sizeof *words);
     words[0] = "apply";

@@ -1,5 +1,6 @@
 """Operators of files in CDO's names: selections, several files as one, and one file as several."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -106,9 +107,9 @@ def test_selections_count_what_earlier_operators_leave(here):
         assert done.code == 2
         assert f'dimension "time" has {n} elements' in done.err
     cubed("splitsel,2", "-monmean", "-selname,t2m", "in.nc", "s_")
-    parts = [values(f"s_00000{i}.nc").t2m for i in range(-(-len(months.time) // 2))]
+    parts = [values(f"s_00000{i + 1}.nc").t2m for i in range(-(-len(months.time) // 2))]
     np.testing.assert_allclose(np.concatenate(parts), months.t2m, rtol=1e-6)
-    assert not pathlib.Path(f"s_00000{len(parts)}.nc").exists()
+    assert not pathlib.Path(f"s_00000{len(parts) + 1}.nc").exists()
 
 
 def test_a_list_of_files_is_one(here):
@@ -127,6 +128,15 @@ def test_a_list_of_files_is_one(here):
     done = run("mergetime", "in.nc", "p1.nc", "twice.nc")
     assert "overlap along" in done.err and "--overlap first or last" in done.err
     assert "there is no file" in run("mergetime", "in.nc", "no*.nc", "x.nc").err
+
+
+def test_values_of_options_are_no_patterns(here):
+    codecs = '[{"name": "bytes", "configuration": {"endian": "big"}}]'
+    cubed("copy", "in.nc", "out.zarr", "--codecs", codecs, "--shards", "none")
+    stored = json.loads(pathlib.Path("out.zarr/u/zarr.json").read_text())
+    assert stored["codecs"] == json.loads(codecs)
+    cubed("copy", "in.nc", "out.nc", "--attr", "u:flags=[1, 2]", "--keep-empty")
+    np.testing.assert_array_equal(values("out.nc").u.attrs["flags"], [1, 2])
 
 
 def test_files_of_different_packing(here):
@@ -210,8 +220,8 @@ def test_splits(here, tmp_path):
     assert parts("l_") == ["l_020000.nc", "l_050000.nc", "l_085000.nc"]
     np.testing.assert_array_equal(values("l_050000.nc").u, here.u.sel(lev=[50000]))
     cubed("splitsel,30", "in.nc", "s_")
-    assert parts("s_") == ["s_000000.nc", "s_000001.nc", "s_000002.nc"]
-    np.testing.assert_array_equal(values("s_000002.nc").t2m, here.t2m[60:])
+    assert parts("s_") == ["s_000001.nc", "s_000002.nc", "s_000003.nc"]
+    np.testing.assert_array_equal(values("s_000003.nc").t2m, here.t2m[60:])
 
 
 def test_copy_of_several_files(here):
