@@ -44,6 +44,10 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
             return expr_reject(b, a, "the argument comes twice");
     }
     if (*positional >= least && *positional <= most) return CUBED_OK;
+    if (most > least && most < CUBED_MAX_NDIM)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, call->at,
+                         "%s takes %d to %d arguments, got %d", call->text, least, most,
+                         *positional);
     return expr_fail(b->err, CUBED_E_ARG, b->text, call->at, "%s takes %d%s argument%s, got %d",
                      call->text, least, most > least ? " or more" : "", most == 1 ? "" : "s",
                      *positional);
