@@ -759,6 +759,7 @@ typedef struct pieces {
 } pieces;
 
 /* Adds a piece; `spec` is its selection, or NULL, and `only` its variable, or NULL. Takes over all. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the piece owns the strings */
 static void add_piece(pieces *p, char *suffix, char *spec, char *only)
 {
     p->piece = cli_resize(p->piece, (size_t)(p->n + 1) * sizeof *p->piece);
@@ -863,7 +864,7 @@ static int split_times(const apply *a, cubed_context *ctx, const char *dim, piec
         for (int64_t i = 0; i < n; i++) {
             if (i == 0 || month[i] != month[i - 1]) month[m++] = month[i];
         }
-        if (month[0] < 0 || month[m - 1] >= 12 * 10000)
+        if (month[0] < 0 || month[m - 1] >= (int64_t)12 * 10000)
             code = cli_usage_error("apply", "%s: expected years from 0 to 9999",
                                    a->operations[0].name);
         else

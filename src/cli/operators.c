@@ -293,7 +293,7 @@ static char *select_index_box(const operator_row *row, const char *given, const 
 {
     const int axis[2] = {lon, lat};
     char *text = cli_strdup(value);
-    for (int k = 0; k < 2 && !*wrong; k++) {
+    for (size_t k = 0; k < 2 && !*wrong; k++) {
         arguments range = {1, NULL};
         char *word = cli_printf("%s/%s", a->word[2 * k], a->word[2 * k + 1]);
         range.word = &word;

@@ -98,7 +98,7 @@ static cubed_status find_ranges(packed *p, cubed_context *ctx, const cli_common 
     if (st == CUBED_OK) {
         p->range = cli_alloc((size_t)n * sizeof *p->range);
         p->n = n;
-        for (int i = 0; i < n; i++)
+        for (size_t i = 0; i < (size_t)n; i++)
             p->range[i] = (struct packed_range){number[2 * i], number[2 * i + 1]};
     }
     for (int i = 0; i < m; i++) cubed_array_unref(x[i]);

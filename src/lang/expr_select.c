@@ -445,7 +445,9 @@ static cubed_status note_choice(expr_builder *b, const expr *e, const axis_value
 }
 
 cubed_status expr_select_positions(expr_builder *b, const expr *e, const axis_values *v, int d,
-                                   int64_t n, int64_t *at, cubed_array **x)
+                                   int64_t n,
+                                   int64_t *at, /* NOLINT(readability-non-const-parameter): owned */
+                                   cubed_array **x)
 {
     choice c = {.at = at, .n = n};
     cubed_slice slices[CUBED_MAX_NDIM];
