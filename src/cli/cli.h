@@ -50,7 +50,7 @@ int cli_evaluate(int argc, char **argv, char *command);
 /* Builds the first result of the same words, which is not computed. The caller releases it. Returns an exit code. */
 int cli_build_result(int argc, char **argv, cubed_array **out);
 
-/* Whether FUNCTION[,ARGUMENT...] names a function of expressions (cmd_apply.c). */
+/* Whether FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
 bool cli_is_function(const char *spec);
 
 /* Whether GENERATOR,GRID has CDO's form of making a file of weights, such as gencon,r360x180, and the command for it

@@ -11,15 +11,13 @@
 #include "archive.h"
 #include "cli.h"
 #include "file_content.h"
-#include "grid_file.h"
 #include "history.h"
 #include "inputs.h"
 #include "joined_order.h"
-#include "lang/field_axes.h"
-#include "lang/function_hints.h"
 #include "lang/guess.h"
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
+#include "operation.h"
 #include "operators.h"
 #include "output_options.h"
 #include "referred.h"
@@ -69,187 +67,6 @@ const cli_usage cmd_apply_usage = {
     .own = own,
     .repeats = OUTPUTS_REPEATS,
     .common = true};
-
-typedef struct argument {
-    char *key;     /* "" for a positional argument */
-    char *word;    /* may name a dimension: "time" of "time" and "time.month"; or "" */
-    char *text;    /* the argument in expression syntax, including the key */
-    char *strings; /* like `text`, but numbers are in quotes */
-} argument;
-
-typedef struct operation {
-    operator_kind kind;
-    char *spec; /* as given */
-    char *name;
-    argument *argument;
-    int n;
-    bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
-    bool by_calendar; /* along time, unless an argument is dim= */
-    bool regrids;     /* changes the grid, which is one on the earth */
-    unsigned kinds;   /* bit k: along the dimensions of the coordinate of kind k */
-} operation;
-
-/* --- Functions ---------------------------------------------------------------------------------------- */
-
-static char *name_of(const char *spec)
-{
-    const size_t n = strcspn(spec, ",");
-    return cli_printf("%.*s", (int)n, spec);
-}
-
-bool cli_is_function(const char *spec)
-{
-    char *name = name_of(spec);
-    const bool is_one = *name && (expr_is_function(name) || operator_find(spec) != OPERATOR_NONE);
-    cli_free(name);
-    return is_one;
-}
-
-/* Length of the next argument, which ends at a comma outside brackets and quotes. */
-static size_t argument_length(const char *at)
-{
-    int depth = 0;
-    char quote = 0;
-    size_t n = 0;
-    for (; at[n] && (depth > 0 || quote || at[n] != ','); n++) {
-        if (quote && at[n] == quote)
-            quote = 0;
-        else if (quote)
-            continue;
-        else if (at[n] == '"' || at[n] == '\'')
-            quote = at[n];
-        else
-            depth += (at[n] == '(' || at[n] == '[') - (at[n] == ')' || at[n] == ']');
-    }
-    return n;
-}
-
-static const char name_characters[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-
-static bool is_literal(const char *text)
-{
-    static const char *const words[] = {"True", "False", "None", "nan", "inf"};
-    char *end;
-    if (*text && strchr("\"'([", *text)) return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(text, words[i]) == 0) return true;
-    }
-    (void)strtod(text, &end);
-    return end != text && !*end;
-}
-
-/* Returns a list or a quoted string unchanged, also a number unless `strings`, and quotes any other word. */
-static char *quoted(const char *text, size_t n, bool strings)
-{
-    char *word = cli_printf("%.*s", (int)n, text);
-    const bool keep = strings ? *word && strchr("\"'([", *word) : is_literal(word);
-    char *all = keep ? cli_strdup(word) : cli_printf("\"%s\"", word);
-    cli_free(word);
-    return all;
-}
-
-/* Writes KEY= and a value, or a range of two values, in expression syntax. `text` begins with `key` characters of KEY=. */
-static char *in_syntax(const char *text, size_t key, bool is_range, bool strings)
-{
-    const char *value = text + key;
-    const size_t first = is_range ? strcspn(value, "/") : strlen(value);
-    char *from = quoted(value, first, strings);
-    char *to = is_range ? quoted(value + first + 1, strlen(value + first + 1), strings) : NULL;
-    char *all = is_range ? cli_printf("%.*s(%s, %s)", (int)key, text, from, to)
-                         : cli_printf("%.*s%s", (int)key, text, from);
-    cli_free(from);
-    cli_free(to);
-    return all;
-}
-
-/* Reads an argument VALUE, FIRST/LAST (a range), or either after KEY=. */
-static argument read_argument(const char *text)
-{
-    size_t key = strspn(text, name_characters);
-    if (text[key] != '=' || isdigit((unsigned char)*text)) key = 0;
-    const size_t before = key ? key + 1 : 0;
-    const char *value = text + before;
-    const bool is_range = value[strcspn(value, "/")] && !strchr("\"'([", *value);
-    return (argument){.key = cli_printf("%.*s", (int)key, text),
-                      .word = cli_printf("%.*s", is_range ? 0 : (int)strcspn(value, "."), value),
-                      .text = in_syntax(text, before, is_range, false),
-                      .strings = in_syntax(text, before, is_range, true)};
-}
-
-/* Kinds of coordinates that a function finds by itself, as bits 1 << field_axis. */
-static unsigned kinds_of(const char *name)
-{
-    const unsigned lat = 1U << FIELD_LAT, lon = 1U << FIELD_LON;
-    const cubed_function *f = cubed_function_find(name);
-    if (strncmp(name, "remap", strlen("remap")) == 0) return lat | lon;
-    if (!f || strcmp(f->category, "fields") != 0) return 0;
-    if (strncmp(name, "fld", 3) == 0) return lat | lon;
-    if (strncmp(name, "zon", 3) == 0) return lon;
-    if (strncmp(name, "mer", 3) == 0) return lat;
-    return strncmp(name, "vert", 4) == 0 ? 1U << FIELD_LEVEL : 0;
-}
-
-/* Reads an argument of a function that changes the grid: files of grids and weights become strings. *nwords counts arguments
- * without a key. */
-static argument read_grid_argument(const operation *o, const char *text, int *nwords)
-{
-    static const char key[] = "weights=";
-    const bool is_weights = strncmp(text, key, strlen(key)) == 0;
-    const bool has_key = text[strspn(text, name_characters)] == '=';
-    if (!has_key) ++*nwords;
-    if (*text == '"' || *text == '\'' || strchr(text, '"')) return read_argument(text);
-    /* CDO's remap,GRID,WEIGHTS */
-    const bool is_file = *nwords == 2 && !has_key && strcmp(o->name, "remap") == 0 &&
-                         (cli_is_url(text) || cli_is_there(text));
-    if (!is_weights && !is_file && (has_key || *nwords > 1)) return read_argument(text);
-    const bool is_grid = !is_weights && !is_file;
-    char *value =
-        is_grid ? grid_file_text(text) : cli_strdup(is_weights ? text + strlen(key) : text);
-    const argument a = {.key = cli_strdup(is_grid ? "" : "weights"),
-                        .word = cli_strdup(""),
-                        .text = cli_printf("%s\"%s\"", is_grid ? "" : key, value)};
-    cli_free(value);
-    return a;
-}
-
-static void read_operation(operation *o, const char *spec)
-{
-    int nwords = 0;
-    *o = (operation){.kind = operator_find(spec), .spec = cli_strdup(spec), .name = name_of(spec)};
-    if (o->kind != OPERATOR_NONE) return;
-    o->selects = strcmp(o->name, "sel") == 0;
-    o->by_calendar = expr_is_along_time(o->name);
-    o->regrids = strncmp(o->name, "remap", strlen("remap")) == 0;
-    o->kinds = kinds_of(o->name);
-    for (const char *at = spec + strlen(o->name); *at == ',';) {
-        const size_t n = argument_length(++at);
-        char *text = cli_printf("%.*s", (int)n, at);
-        o->argument = cli_resize(o->argument, (size_t)(o->n + 1) * sizeof *o->argument);
-        o->argument[o->n] = o->regrids ? read_grid_argument(o, text, &nwords) : read_argument(text);
-        if (strcmp(o->argument[o->n++].key, "dim") == 0) {
-            o->by_calendar = false;
-            o->kinds = 0;
-        }
-        cli_free(text);
-        at += n;
-    }
-}
-
-static void free_operations(operation *o, int n)
-{
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < o[i].n; k++) {
-            cli_free(o[i].argument[k].key);
-            cli_free(o[i].argument[k].word);
-            cli_free(o[i].argument[k].text);
-            cli_free(o[i].argument[k].strings);
-        }
-        cli_free(o[i].argument);
-        cli_free(o[i].spec);
-        cli_free(o[i].name);
-    }
-}
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
@@ -522,7 +339,7 @@ static int add_statement(apply *a, const content *c, const variable *v)
 /* Whether an expression can assign the name to a result: those that begin with _ are no results. */
 static bool is_result_name(const char *name)
 {
-    return isalpha((unsigned char)*name) && !name[strspn(name, name_characters)];
+    return isalpha((unsigned char)*name) && !name[strspn(name, operation_name_characters)];
 }
 
 /* Whether one of the names or patterns of selname and the like means the variable. */
@@ -765,7 +582,7 @@ static void add_piece(pieces *p, char *suffix, char *spec, char *only)
     p->piece = cli_resize(p->piece, (size_t)(p->n + 1) * sizeof *p->piece);
     piece *q = &p->piece[p->n++];
     *q = (piece){.suffix = suffix, .only = only};
-    if (spec) read_operation(&q->selects, spec);
+    if (spec) operation_read(&q->selects, spec);
     cli_free(spec);
 }
 
@@ -774,7 +591,7 @@ static void free_pieces(pieces *p)
     for (int i = 0; i < p->n; i++) {
         cli_free(p->piece[i].suffix);
         cli_free(p->piece[i].only);
-        free_operations(&p->piece[i].selects, 1);
+        operations_free(&p->piece[i].selects, 1);
     }
     cli_free(p->piece);
 }
@@ -960,7 +777,7 @@ static int find_pieces(apply *a, cubed_context *ctx, pieces *p)
         return EXIT_SUCCESS;
     }
     const char *dim = find_dimension(a, levels ? AXIS_LEVEL : AXIS_TIME, &length);
-    if (!dim || dim[strspn(dim, name_characters)])
+    if (!dim || dim[strspn(dim, operation_name_characters)])
         return cli_usage_error("apply", "%s: %s has no dimension of %s", name, a->in[0],
                                levels ? "levels" : "time");
     if (levels) return split_levels(a, ctx, dim, p);
@@ -985,7 +802,7 @@ static int read_operations(int argc, char **words, apply *a, int *at)
             return cli_usage_error("apply", "more than %d functions, expected fewer",
                                    MOST_OPERATIONS);
         operation *o = &a->operations[a->noperations++];
-        read_operation(o, spec);
+        operation_read(o, spec);
         char *wrong = o->kind != OPERATOR_NONE ? operator_check(spec) : NULL;
         if (wrong) {
             const int code = cli_usage_error("apply", "%s", wrong);
@@ -1146,7 +963,7 @@ int cmd_apply(int argc, char **argv)
     for (int i = 0; i < a.ncontents; i++) content_free(&a.content[i]);
     for (int i = 0; i < a.ninputs; i++) cli_free(a.inputs[i]);
     for (int i = 0; i < a.owned; i++) cli_free((char *)(uintptr_t)a.in[i]);
-    free_operations(a.operations, a.noperations);
+    operations_free(a.operations, a.noperations);
     cli_free(a.inputs);
     cli_free(a.content);
     cli_free((void *)a.in);

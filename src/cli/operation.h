@@ -1,0 +1,36 @@
+/* Functions of `cubed apply` as words of the command line: NAME[,ARGUMENT...]. */
+#ifndef CUBED_CLI_OPERATION_H
+#define CUBED_CLI_OPERATION_H
+
+#include <stdbool.h>
+
+#include "operators.h"
+
+typedef struct argument {
+    char *key;     /* "" for a positional argument */
+    char *word;    /* may name a dimension: "time" of "time" and "time.month"; or "" */
+    char *text;    /* the argument in expression syntax, including the key */
+    char *strings; /* like `text`, but numbers are in quotes */
+} argument;
+
+typedef struct operation {
+    operator_kind kind;
+    char *spec; /* as given */
+    char *name;
+    argument *argument;
+    int n;
+    bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
+    bool by_calendar; /* along time, unless an argument is dim= */
+    bool regrids;     /* changes the grid, which is one on the earth */
+    unsigned kinds;   /* bit k: along the dimensions of the coordinate of kind k */
+} operation;
+
+/* Characters of names in expressions. */
+extern const char operation_name_characters[];
+
+/* Reads "NAME[,ARGUMENT...]". The caller frees the operation. */
+void operation_read(operation *o, const char *spec);
+/* Frees the content of n operations. */
+void operations_free(operation *o, int n);
+
+#endif
