@@ -354,7 +354,7 @@ def test_elements_by_text(tmp_path):
         for text, says in (
             ('sel(t, station="Ulm")', '"station" has no element "Ulm"'),
             ('sel(t, station="Ely")', "do not lie side by side"),
-            ("sel(t, station=3)", "expected a text in quotes"),
+            ("sel(t, station=3)", "expected a string in quotes"),
             ('sel(t, station="Kew", method="nearest")', "no text is near another"),
             ('t == "Kew"', "only texts are beside texts"),
             ('"Kew" == "Ely"', "only texts are beside texts"),
