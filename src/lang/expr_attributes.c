@@ -52,7 +52,7 @@ static cubed_status call_set_attrs(expr_builder *b, const expr *e, cubed_array *
         json_t *value = value_of(k->child[0]);
         json_decref(value);
         if (!value && k->child[0]->kind != EXPR_NONE)
-            return expr_reject(b, k->child[0], "expected a text in quotes, a number or None");
+            return expr_reject(b, k->child[0], "expected a string in quotes, a number or None");
     }
     return expr_get_array(b, e->child[0], out);
 }
