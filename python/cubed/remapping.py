@@ -604,7 +604,11 @@ def remap(
 
 
 def _grid_beside(shape: tuple[int, ...], lat: Any, lon: Any) -> Grid:
-    """The grid of an array of that shape: as many cells as its last axis has, or two axes."""
+    """Returns the grid on which an array of this shape has the coordinates `lat` and `lon`.
+
+    Coordinates with one dimension belong to the last two axes if they have the lengths of these
+    axes. Otherwise they belong to cells along the last axis, if both have its length.
+    """
     lats, lons = (np.asarray(to_numpy(v), np.float64) for v in (lat, lon))
     is_axes = lats.ndim == 1 and shape[-2:] == (lats.size, lons.size)
     cells = lats.ndim == 1 and not is_axes and shape[-1:] == lats.shape == lons.shape
@@ -680,14 +684,14 @@ def _remap_labelled(
 
 
 def _spec_of(x: Any) -> Spec | None:
-    """The spec of the first lazy variable."""
+    """Returns the spec of the first lazy variable; None if no variable is lazy."""
     whole = x._to_temp_dataset() if hasattr(x, "_to_temp_dataset") else x
     lazy = (v._data for v in whole.variables.values() if isinstance(v._data, Array))
     return next((v.spec for v in lazy), None)
 
 
 def _lazy_data(v: Any) -> Any:
-    """The lazy array of a variable; elements in a file stay there."""
+    """Returns the array of a variable, as a lazy one if its elements are still in a file."""
     if v.chunks is None and not v._in_memory and v.ndim > 0:
         v = v.chunk("auto", chunked_array_type="cubed")
     return v.data

@@ -20,7 +20,7 @@ from cubed.spec import Spec
 
 
 def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """TypeError for lazy arrays in keywords, and for those of other libraries anywhere."""
+    """Raises TypeError if a keyword is a lazy array, or any argument one of another library."""
     for key, value in kwargs.items():
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
@@ -28,14 +28,14 @@ def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> N
 
 
 def title_of(operation: str, function: Any) -> str:
-    """Name of an operation in messages and plans: ``map_blocks(f)``."""
+    """Returns the name of an operation in messages and plans, such as ``map_blocks(f)``."""
     name = getattr(function, "__name__", None)
     inner = getattr(function, "func", None)  # functools.partial
     return f"{operation}({name or getattr(inner, '__name__', None) or type(function).__name__})"
 
 
 def tiny(x: _core.Array) -> NDArray:
-    """Values to try a function with: one element along each axis."""
+    """Returns an array of x's type with one element along each axis, to try a function with."""
     return np.ones((1,) * len(x.shape), dtype_of(x.dtype))
 
 
@@ -72,24 +72,24 @@ class Call:
         return self.function(*args, **more, **self.kwargs)
 
 
-#: Split of an axis: its extent, and the extent of all blocks except the last, or the extents of all
-#: blocks if they differ.
+#: How an axis is split into blocks: a pair of the axis's extent, and either the extent of all
+#: blocks except the last, which may be shorter, or a tuple with the extent of each block.
 Cut = tuple[int, int | tuple[int, ...]]
 
 
-#: Assumed memory of functions without `extra_projected_mem`: copies of all blocks, inputs and
-#: results, and bytes of Python objects.
+#: The memory that a function without `extra_projected_mem` is assumed to allocate: COPIES copies of
+#: all blocks of its inputs and results, and OBJECTS bytes for Python objects.
 COPIES, OBJECTS = 2, 2**20
 
 
 def count(cut: Cut) -> int:
-    """Number of blocks; an axis without elements is one block."""
+    """Returns the number of blocks of an axis; an axis without elements is one block."""
     extent, chunk = cut
     return len(chunk) if isinstance(chunk, tuple) else max(1, -(-extent // chunk))
 
 
 def sizes(cut: Cut) -> tuple[int, ...]:
-    """Extents of the blocks."""
+    """Returns the extents of all blocks of an axis."""
     extent, chunk = cut
     if isinstance(chunk, tuple):
         return chunk
@@ -97,7 +97,7 @@ def sizes(cut: Cut) -> tuple[int, ...]:
 
 
 def bounds(cut: Cut, i: int) -> tuple[int, int]:
-    """The bounds of block number i."""
+    """Returns the first position of block number i, and the position after its end."""
     extent, chunk = cut
     if isinstance(chunk, tuple):
         start = sum(chunk[:i])
@@ -106,7 +106,7 @@ def bounds(cut: Cut, i: int) -> tuple[int, int]:
 
 
 def cut_of(extents: Sequence[int], what: str) -> Cut:
-    """The split with these extents of blocks."""
+    """Returns the split of an axis into blocks with these extents."""
     first = max(1, extents[0]) if extents else 1
     out = (sum(extents), first)
     if sizes(out) == tuple(extents):
@@ -119,7 +119,7 @@ def cut_of(extents: Sequence[int], what: str) -> Cut:
 
 
 def merged(cut: Cut, several: int, what: str) -> Cut:
-    """The split with each `several` blocks merged."""
+    """Returns the split with each group of `several` neighbouring blocks merged into one."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, chunk * several
@@ -127,7 +127,7 @@ def merged(cut: Cut, several: int, what: str) -> Cut:
 
 
 def finer(cut: Cut, most: int) -> Cut:
-    """The split with blocks of at most `most` elements."""
+    """Returns the split with its blocks divided into blocks of at most `most` elements."""
     extent, chunk = cut
     if not isinstance(chunk, tuple):
         return extent, min(chunk, most)
@@ -136,8 +136,11 @@ def finer(cut: Cut, most: int) -> Cut:
 
 
 def common(cuts: Sequence[Cut]) -> Cut:
-    """The common split of axes of the same extent. Regular chunks: the smallest chunk. Irregular
-    chunks: all boundaries of all arrays."""
+    """Returns one split for several axes of the same extent.
+
+    If all are regular, the blocks have the smallest chunk's extent. Otherwise there is a boundary
+    wherever one of the axes has one.
+    """
     if all(cut == cuts[0] for cut in cuts):
         return cuts[0]
     if not any(isinstance(chunk, tuple) for _, chunk in cuts):
@@ -147,7 +150,7 @@ def common(cuts: Sequence[Cut]) -> Cut:
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """The splits of an array's axes into its chunks."""
+    """Returns for each axis of an array how it is split into chunks."""
     chunks = engine_chunks(x)
     return [
         (n, c if isinstance(c, tuple) else min(c, max(1, n)))
@@ -214,16 +217,21 @@ def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> lis
 
 
 def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
-    """The split of results for each index: that of the first operand with the largest number of
-    blocks, except broadcast ones."""
+    """Returns for each index how the results are split into blocks along it.
+
+    Results have the split of the operand with the most blocks along the index; the first one if
+    several have the same number. Operands that are broadcast along the index (extent 1) do not
+    count, unless all are.
+    """
     return {
         index: max([c for c in mine if c[0] != 1] or mine, key=count)
         for index, mine in unified.items()
     }
 
 
-#: Bytes that a call allocates in addition to its results; None: estimated by :data:`COPIES`. If it
-#: is a function, its argument is the extents of the largest block of each operand.
+#: Bytes that a call of a user-defined function allocates in addition to its results: a number, or a
+#: function that returns it for the extents of the largest block of each operand. None: the bytes
+#: are estimated with :data:`COPIES` and :data:`OBJECTS`.
 ExtraMem: TypeAlias = int | Callable[[Sequence[Sequence[int]]], int] | None
 
 
@@ -237,10 +245,12 @@ def run_blocks(
     spec: Spec | None,
     held_mem: int = 0,
 ) -> tuple[Array, ...]:
-    """The results of a function on blocks: one call for each combination of the outputs' indices.
-    Axes of operands with other indices are passed whole.
+    """Returns the lazy results of a function on blocks.
 
-    `held_mem` is the number of bytes that the runner holds in addition.
+    The function is called once for each combination of blocks along the indices of the outputs. If
+    an axis of an operand has an index that no output has, the call gets the whole axis.
+
+    `held_mem` is the number of bytes that the runner itself holds, in addition to those of a call.
 
     The runner gets a block number for each index of the outputs, in the order of the outputs.
     """
@@ -285,7 +295,7 @@ def run_blocks(
 
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:
-    """Extents of the largest block; axes without a symbol are not split."""
+    """Returns the extents of the largest block; axes without a symbol are not split."""
     longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
     return [n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)]
 
@@ -293,8 +303,9 @@ def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
 def made_of(
     arrays: Sequence[Array], make: Callable[..., tuple[Array, ...]], *memory: int
 ) -> tuple[Array, ...]:
-    """The results of make(arrays, *memory), which chooses blocks for the arrays' chunks and a
-    TaskMem.
+    """Returns the results of make(arrays, *memory).
+
+    `make` chooses blocks by the chunks of the arrays and by a TaskMem, which is in `memory`.
 
     To find an `allowed_mem` that is enough, the engine calls `make` again with other values.
     """
@@ -312,8 +323,9 @@ def made_of(
 def call_on_each(
     title: str, runner: Runner, x: Array, dtype: Any, extra_mem: int, sizes: Any = None
 ) -> Array:
-    """The results of a call for each block of an array. `sizes` are the extents of the results;
-    None: those of the blocks.
+    """Returns the results of one call for each block of an array.
+
+    `sizes` are the extents of the results; None if each result has the extents of its block.
     """
 
     def make(mine: Sequence[Array]) -> tuple[Array, ...]:

@@ -18,7 +18,7 @@ _DAY = np.dtype("datetime64[D]")
 
 
 def _dates(name: str, what: str, dates: Any) -> Array:
-    """Dates as lazy days."""
+    """Converts dates to a lazy array of type datetime64[D]. Errors name function and parameter."""
     refuse_foreign(dates, what=what)
     given = dates if isinstance(dates, Array) else to_numpy(dates)
     if given.dtype.kind not in ("M" if isinstance(given, Array) else "MOSU"):
@@ -28,7 +28,7 @@ def _dates(name: str, what: str, dates: Any) -> Array:
 
 
 def _calendar(name: str, weekmask: Any, holidays: Any, busdaycal: Any) -> dict[str, Any]:
-    """Options of NumPy's functions, which can be pickled."""
+    """Returns the options for NumPy's functions. They can be pickled, unlike a busdaycalendar."""
     if isinstance(holidays, Array):
         raise TypeError(f"{name}: holidays is a lazy array, expected dates: compute it before")
     if busdaycal is None:

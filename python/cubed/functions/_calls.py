@@ -17,24 +17,31 @@ from cubed.base._warnings import warn_of_lost_parts
 from cubed.io._create import as_lazy
 from cubed.spec import DEFAULT, Spec
 
-#: Integers beyond int64 become arrays.
+#: Integers from this one up, or below its negative, do not fit int64: as operands they become
+#: arrays of uint64 or float64.
 _BEYOND = 2**63
 
 
 def task_mem(spec: Spec | None) -> int:
-    """Bytes that a task may use."""
+    """Returns the number of bytes that a task may use."""
     return (spec or DEFAULT).task_mem
 
 
 def operand(value: Any) -> Any:
-    """NumPy's and our arrays as the engine's; numbers and None as they are."""
+    """Converts arrays to arrays of the engine, and integers beyond int64 to arrays.
+
+    Returns None and other numbers unchanged.
+    """
     if type(value) is int and not -_BEYOND <= value < _BEYOND:
         return core_of(np.uint64(value) if 0 < value < 2 * _BEYOND else np.float64(value))
     return value if value is None or is_scalar(value) else core_of(value)
 
 
 def type_for(dtype: DTypeLike, x: Array | None = None) -> str | None:
-    """The name of a type that elements of x are cast to, with NumPy's warning of lost parts."""
+    """Returns the name of the type `dtype`, to which x is to be cast; None for None.
+
+    Warns like NumPy if the cast discards the imaginary parts of x.
+    """
     if dtype is None:
         return None
     name = name_of(dtype)
@@ -70,17 +77,17 @@ def alike(values: Sequence[Any]) -> list[Array]:
 
 
 def nested(values: Any) -> Any:
-    """An array as lists of Python's numbers; None as it is."""
+    """Converts an array to nested lists of Python numbers. Returns None for None."""
     return values if values is None else to_numpy(values).tolist()
 
 
 def rechunked(x: Array, chunks: ChunksLike) -> Array:
-    """An array in other chunks; None: in its own."""
+    """Returns x with other chunks; x itself if `chunks` is None."""
     return x if chunks is None else rechunk(x, chunks)
 
 
 def check_choice(function: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raises ValueError for a value of a parameter without effect that is none of its choices."""
+    """Checks a parameter that has no effect: raises ValueError unless it is a choice or None."""
     if value is not None and value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{function}: {name} is {value!r}, expected one of {listed}, or None")

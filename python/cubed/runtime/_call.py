@@ -104,8 +104,10 @@ def _dtype(name: str) -> np.dtype[Any]:
 def _view(
     memory: memoryview, dtype: str, shape: tuple[int, ...], alive: list[weakref.ref[Any]]
 ) -> NDArray:
-    """Returns the block as an array, read-only if its memory is. A view of it references the array
-    whose weak reference is added to `alive`.
+    """Returns a block, which is in `memory`, as an array; it is read-only if `memory` is.
+
+    Appends to `alive` a weak reference to the base of the array. Every view of the array keeps this
+    base alive, so the reference shows whether a function has kept a view of the block.
     """
     if memory.nbytes == 0:
         return np.empty(shape, _dtype(dtype))

@@ -1,4 +1,7 @@
-"""Functions of whole lines, which Xarray refuses where an axis has several chunks."""
+"""Functions that need all elements along a dimension (a line).
+
+Xarray refuses these functions if the dimension has several chunks.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,12 @@ from cubed.xarray._lines import MEM, in_lines
 
 
 def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """interpolate_na, where it applies an interpolator to lines: linear and nearest ones are
-    operations of the engine, others get whole lines. interp has the type that SciPy gives."""
+    """Replaces apply_ufunc in Xarray's module of `interpolate_na` and `interp`.
+
+    `interpolate_na` with the methods linear and nearest becomes lazy operations of the engine.
+    Other methods call Xarray's interpolator with whole lines (all elements along the dimension).
+    For `interp`, only the declared type of the result changes: to the type that SciPy returns.
+    """
     from xarray.core import missing
 
     if func is getattr(missing, "_interpnd", None):
@@ -47,7 +54,7 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
 
 
 def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
-    """x, with values between those known before and after what is missing."""
+    """Returns x with each missing element interpolated from the known ones before and after it."""
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
     places = core_from_numpy(index.astype(float).reshape(shape), None, made=True)
     at = Array._new(places, x._spec)
@@ -63,13 +70,13 @@ def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
     if kind == "nearest":
         between = cubed.where(at - left <= right - at, before, after)
         between = cubed.where(cubed.isnan(left + right), float("nan"), between)
-    else:  # in the order of np.interp, whose bits it has
+    else:  # np.interp computes in the same order, so the results have the same bits
         between = (after - before) / (right - left) * (at - left) + before
     return cubed.where(missed, between, x).astype(x.dtype)
 
 
 def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs: Any) -> Any:
-    """Ranks along a dimension."""
+    """Ranks along a dimension, with bottleneck's function on whole lines."""
     if not isinstance(v._data, Array) or args or kwargs:
         return NotImplemented
     import bottleneck
@@ -89,7 +96,10 @@ def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs:
 def interpolate(
     theirs: Any, var: Any, x: Any, new_x: Any, method: Any, kwargs: dict[str, Any]
 ) -> Any:
-    """interp before 2025.1: along the last axes, to points with axes of their own."""
+    """Replaces interp_func of Xarray before 2025.1, which interpolates along the last axes.
+
+    The points have dimensions of their own, which replace these axes.
+    """
     if not isinstance(var, Array) or not x:
         return NotImplemented
     old = ",".join(f"x{k}" for k in range(len(x)))
@@ -108,7 +118,7 @@ def interpolate(
 
 
 def _interpolated_dtype(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
-    """The type of values that SciPy interpolates: Xarray declares that of its own."""
+    """Returns the type of SciPy's interpolated values; Xarray declares the type of its array."""
     if dtype.kind not in "fc":
         return np.dtype(float)
     return dtype if method == "nearest" else np.result_type(dtype, np.float64)
@@ -120,13 +130,13 @@ def _interpolated(
     from xarray import Variable
     from xarray.core import missing
 
-    # The points have axes of length 1 before theirs, for those of the block.
+    # Points are passed with leading axes of length 1 that match the block's other axes.
     new_x = [Variable(dims, np.reshape(p, p.shape[p.ndim - len(dims) :])) for p in points]
     return missing.interp_func(block, x, new_x, method, options)  # type: ignore[attr-defined]
 
 
 def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs: Any) -> Any:
-    """Quantiles of lines with weights."""
+    """Weighted quantiles of whole lines."""
     if not any(isinstance(a.variable._data, Array) for a in (da, weighted.weights)):
         return NotImplemented
     given = inspect.signature(theirs).bind(weighted, da, *args, **kwargs).arguments.get("dim")
@@ -137,7 +147,7 @@ def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs:
 
 
 def position_labels(theirs: Any, *, array: Any, dim: Any = None, **kwargs: Any) -> Any:
-    """idxmin and idxmax, in the chunks of what they reduce."""
+    """Replaces idxmin and idxmax: their results get the chunks of the array that they reduce."""
     out = theirs(array=array, dim=dim, **kwargs)
     if not isinstance(out.variable._data, Array):
         return out
@@ -146,7 +156,7 @@ def position_labels(theirs: Any, *, array: Any, dim: Any = None, **kwargs: Any) 
 
 
 def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Fits of lines, each by a call of a function."""
+    """Replaces curvefit: gives it arrays whose chunks are whole along the fitted dimensions."""
     lazy = {k: v for k, v in obj.data_vars.items() if isinstance(v.variable._data, Array)}
     if not lazy:
         return NotImplemented
@@ -160,7 +170,7 @@ def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs
 
 
 def _whole(v: Any, dims: Any) -> Any:
-    """A DataArray in chunks that are whole along dimensions, if it is lazy."""
+    """Returns a lazy DataArray in chunks that are whole along `dims`, and any other as it is."""
     if not isinstance(v.variable._data, Array):
         return v
     dims = {dims} if isinstance(dims, str) else set(dims)

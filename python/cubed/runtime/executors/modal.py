@@ -80,7 +80,7 @@ class ModalExecutor(EngineExecutor):
     )
 
     def known_workers(self) -> int:
-        """Returns the default number of concurrent containers of an account."""
+        """Returns 100, the default limit of containers that run at once for one Modal account."""
         return 100
 
     def _own_image(self, modal: Any) -> Any:
@@ -99,7 +99,7 @@ class ModalExecutor(EngineExecutor):
         return image
 
     def connect(self) -> ModalEngine:
-        """Returns an engine with the function, or with one of an app that is started."""
+        """Returns an engine for the given function, or for one of a new app, which is started."""
         modal, ends = needed("modal", "modal"), ExitStack()
         function, mine, memory = self.kwargs.get("function"), self.kwargs, None
         if function is None:
