@@ -8,20 +8,20 @@
 extern "C" {
 #endif
 
-/* The date of the proleptic Gregorian calendar so many days after 1970-01-01. Years are astronomical: there is a year 0.
- * For days of at most 2**60, on both sides. */
+/* Converts days since 1970-01-01 to a date of the proleptic Gregorian calendar. `days` may be negative, and must be between
+ * -2**60 and 2**60. Years are numbered without a gap: the year before year 1 is year 0, the one before that -1. */
 CUBED_API void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day);
 
 typedef enum cubed_calendar {
-    CUBED_CALENDAR_STANDARD, /* Julian until 1582-10-04, Gregorian from the next day, 1582-10-15 */
-    CUBED_CALENDAR_PROLEPTIC,
+    CUBED_CALENDAR_STANDARD,  /* Julian until 1582-10-04, Gregorian from the next day, 1582-10-15 */
+    CUBED_CALENDAR_PROLEPTIC, /* Gregorian for all dates */
     CUBED_CALENDAR_JULIAN,
-    CUBED_CALENDAR_NOLEAP,
-    CUBED_CALENDAR_ALL_LEAP,
-    CUBED_CALENDAR_360
+    CUBED_CALENDAR_NOLEAP,   /* all years have 365 days */
+    CUBED_CALENDAR_ALL_LEAP, /* all years have 366 days */
+    CUBED_CALENDAR_360       /* all months have 30 days */
 } cubed_calendar;
 
-/* Years are astronomical: there is a year 0. */
+/* A date of any calendar. Years are numbered without a gap: the year before year 1 is year 0. */
 typedef struct cubed_date {
     int64_t year;
     int month, day; /* from 1 */
@@ -29,13 +29,14 @@ typedef struct cubed_date {
 
 /* Finds a calendar by its CF name ("noleap", "365_day", ...) in any case. Returns false if CF has no such name. */
 CUBED_API bool cubed_calendar_parse(const char *name, cubed_calendar *out);
-/* Returns the first CF name of a calendar, static. */
+/* Returns the first CF name of a calendar, a static string. */
 CUBED_API const char *cubed_calendar_name(cubed_calendar c);
-/* Returns the days between a fixed origin of the calendar and a date. Months outside 1 to 12 count into other years. */
+/* Returns the number of days from a fixed origin of the calendar to a date. Months outside 1 to 12 belong to other years:
+ * month 13 of a year is January of the next year. */
 CUBED_API int64_t cubed_calendar_days(cubed_calendar c, int64_t year, int64_t month, int day);
-/* Inverts cubed_calendar_days. */
+/* Returns the date that is `days` days after the origin: the inverse of cubed_calendar_days. */
 CUBED_API cubed_date cubed_calendar_date(cubed_calendar c, int64_t days);
-/* Returns the days of a month. October 1582 of the standard calendar has 21. */
+/* Returns the number of days in a month. October 1582 of the standard calendar has 21 days. */
 CUBED_API int cubed_calendar_month_length(cubed_calendar c, int64_t year, int month);
 
 #define CUBED_US_PER_DAY INT64_C(86400000000)
@@ -56,10 +57,11 @@ typedef struct cubed_time_axis {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units, cubed_calendar c,
                                                                cubed_time_axis *out,
                                                                cubed_error *err);
-/* Returns whether units have the form "UNIT since DATE", in any case, without checking the unit and the date. */
+/* Returns true if units have the form "UNIT since DATE", in upper or lower case. Does not check the unit and the date. */
 CUBED_API bool cubed_time_units_since(const char *units);
-/* Parses a date that may end with a time: "2020", "2020-01", "2020-01-05T12". Sets the first microsecond of the span that
- * it names, and the first one after the span. Returns false if `text` is no date of the calendar. */
+/* Parses a date that may be incomplete, or end with a time: "2020", "2020-01", "2020-01-05T12". It names a span of time, such
+ * as the whole year 2020. Sets *first to the first microsecond of the span, and *after to the first one after the span.
+ * Returns false if `text` is no date of the calendar. */
 CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first,
                                      int64_t *after);
 /* Convert a number of a time coordinate to microseconds after the calendar's origin, rounded to the nearest. Return false

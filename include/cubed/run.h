@@ -33,8 +33,8 @@ typedef struct cubed_event {
     /* For the first task of a range: nanoseconds between its submission to the executor and its start. */
     int64_t queued_ns;
     bool backup; /* the task was given to two workers, and this is one of them */
-    unsigned
-        coop; /* number of workers that performed the task together: 1, or all workers 0 to coop - 1 of the run */
+    /* Number of workers that performed the task together: 1, or all workers 0 to coop - 1 of the run. */
+    unsigned coop;
     unsigned attempt;        /* 0 for the first attempt */
     int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
     uint64_t bytes_read;     /* TASK_END: decoded bytes of the chunks that the task read */
@@ -80,18 +80,18 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 /* Capabilities of an executor. If all are false or 0, its workers are processes elsewhere that share a work directory and
  * stores. */
 typedef struct cubed_executor_caps {
-    bool
-        shares_memory; /* workers are threads of this process: its memory is theirs, and its bound */
-    bool
-        maps_memory; /* workers are processes that map the files of results and of sources in memory */
-    bool
-        shares_tasks; /* several workers can perform one task together: see cubed_plan_options.share_tasks */
-    bool
-        remote; /* workers may be on other machines, so the memory of this machine does not limit them */
-    bool
-        enforces_memory; /* a worker that uses more than allowed_mem fails, and no other process does */
-    bool
-        retries_itself; /* the executor has already retried a task that it reports as failed: the driver does not */
+    /* Workers are threads of this process: its memory is theirs, and its bound. */
+    bool shares_memory;
+    /* Workers are processes that map the files of results and of sources in memory. */
+    bool maps_memory;
+    /* Several workers can perform one task together: see cubed_plan_options.share_tasks. */
+    bool shares_tasks;
+    /* Workers may be on other machines, so the memory of this machine does not limit them. */
+    bool remote;
+    /* A worker that uses more than allowed_mem fails, and no other process does. */
+    bool enforces_memory;
+    /* The executor has already retried a task that it reports as failed: the driver does not. */
+    bool retries_itself;
     bool takes_command;   /* the executor starts cubed_run_options.worker_command for each worker */
     bool finds_plan;      /* workers load the plan with cubed_plan_fetch */
     unsigned max_workers; /* 0: no limit */
@@ -133,8 +133,8 @@ typedef struct cubed_task_report {
     int64_t task;
     unsigned worker;
     const char *host; /* as in cubed_event; valid until the executor is asked for another report */
-    unsigned
-        coop; /* number of workers that performed the task together, including this one; 1 unless the executor shares tasks */
+    /* Number of workers that performed the task together, including this one; 1 unless the executor shares tasks. */
+    unsigned coop;
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
     uint64_t measured_mem, function_mem; /* of a cooperative task: of the worker that used most */
@@ -261,15 +261,15 @@ typedef struct cubed_run_stats {
     double worker_seconds, gb_seconds, queue_seconds;
     unsigned num_workers;
     uint64_t measured_mem; /* peak memory of a task, over all tasks */
-    uint64_t
-        function_mem; /* largest amount of memory that a user-defined function reported as its own */
+    /* Largest amount of memory that a user-defined function reported as its own. */
+    uint64_t function_mem;
     /* Largest excess of such a function over the projection for it, and the stage where it happened. */
     uint64_t function_excess;
     int function_excess_stage;
     uint64_t process_mem;   /* largest cubed_task_report.process_mem */
     uint32_t process_tasks; /* largest cubed_task_report.process_tasks */
-    uint64_t
-        process_excess; /* bytes by which such a process may exceed allowed_mem for each of these tasks */
+    /* Bytes by which such a process may exceed allowed_mem for each of these tasks. */
+    uint64_t process_excess;
     uint64_t projected_mem;        /* largest projection of a task that ran */
     uint64_t intermediate_peak;    /* peak bytes of intermediates in memory */
     uint64_t cache_peak;           /* peak bytes of cached decoded chunks in one process */
@@ -342,9 +342,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
 #define CUBED_RUN_NAME_CAP 33 /* size of the name of a run, including the terminating NUL */
 /* Begins a run in parts: claims its targets, so that no other run writes to them.
  *
- * run       name of the run: letters, digits, "-", "_" and "."; no other run in the work directory may have it. NULL: a new
- *           name
- * takeover  when a silent run of another machine counts as gone; NULL: the defaults
+ * run       name for the run, of letters, digits, "-", "_" and "."; no other run in the work directory may have the name.
+ *           NULL if the library is to make a new name
+ * takeover  when targets may be taken over from a run on another machine that gives no signs of life; NULL for the defaults
  * name      receives the name of the run
  *
  * Errors: CUBED_E_EXISTS if another run writes to a target, or if a target exists and is not to be overwritten. */
@@ -379,10 +379,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const
 typedef struct cubed_driver cubed_driver;
 typedef struct cubed_driver_options {
     size_t struct_size;
-    unsigned
-        workers; /* number of workers to provide with work: more workers make ranges smaller; 0: the plan's max_workers */
-    unsigned
-        max_in_flight; /* largest number of ranges that are submitted and not yet reported; 0: four per worker */
+    /* Number of workers to provide with work: more workers make ranges smaller; 0: the plan's max_workers. */
+    unsigned workers;
+    /* Largest number of ranges that are submitted and not yet reported; 0: four per worker. */
+    unsigned max_in_flight;
     int retries; /* this and the following fields: as in cubed_run_options */
     cubed_event_fn on_event;
     void *event_ctx;
@@ -442,7 +442,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
 
-/* Gets the Zarr format of an array that a run has begun at `url` and that a later run may continue; 0 if there is none. */
+/* Looks for an unfinished array at `url`: one that a run has begun, and that a later run can complete. Sets *format to the
+ * Zarr format of this array (2 or 3), or to 0 if there is no such array. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url,
                                                                 int *format, cubed_error *err);
 

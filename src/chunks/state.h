@@ -1,4 +1,4 @@
-/* State that only the files of the broker share. */
+/* Types and functions of the chunk broker that only the files of this folder use. */
 #ifndef CB_CHUNKS_STATE_H
 #define CB_CHUNKS_STATE_H
 
@@ -13,27 +13,29 @@
 
 /* All chunks of a node, contiguous: in memory, or as pieces of a target's only chunk in its store. */
 typedef struct chunks_together {
-    char *data; /* NULL if no chunk has been put */
-    size_t bytes;
-    bool refused; /* memory for all chunks was not available: each chunk has its own */
-    int64_t left; /* number of chunks not freed yet */
-    int target;   /* -1: in memory; constant while tasks run */
+    char *data;   /* NULL until the first chunk is put */
+    size_t bytes; /* size of all chunks */
+    bool refused; /* there was no memory for all chunks, so each has its own memory */
+    int64_t left; /* number of chunks that are not freed yet */
+    int target;   /* node whose only chunk the pieces form; -1 if the chunks are in memory */
     cubed_store_pieces *pieces; /* NULL until the first piece is written */
-    bool holds;                 /* an element differs from the fill value */
-    bool ended;                 /* the pieces have been completed to a chunk */
+    bool holds;                 /* at least one element differs from the fill value */
+    bool ended;                 /* the target's chunk is complete */
 } chunks_together;
 
 typedef struct chunks_of_node {
-    const cb_zarr_array *array; /* array of a target; NULL if not set */
-    bool resumed;
-    size_t chunk_bytes; /* for intermediates */
+    const cb_zarr_array *array; /* the array of a target; NULL for other nodes */
+    bool resumed;               /* an earlier run may have written chunks of this node */
+    size_t chunk_bytes;         /* for intermediates: size of a chunk in memory */
 } chunks_of_node;
 
 /* Chunks of an intermediate. All fields are guarded by the lock of cb_chunks. */
 typedef struct chunks_kept {
-    chunks_together *together; /* NULL if each chunk has its own memory; constant while tasks run */
-    void **kept;               /* by chunk: its memory, cb_chunks_in_work or cb_chunks_in_target */
-    /* By chunk: number of future reads. UINT32_MAX means too many to count: such a chunk is never freed. */
+    /* NULL if each chunk has its own memory. The pointer is constant while tasks run. */
+    chunks_together *together;
+    /* kept[i] is the memory of chunk i, or a marker (cb_chunks_in_work or cb_chunks_in_target). */
+    void **kept;
+    /* readers[i] is the number of future reads of chunk i. UINT32_MAX means too many to count: the chunk is never freed. */
     uint32_t *readers;
 } chunks_kept;
 
@@ -53,27 +55,31 @@ _Static_assert(sizeof(void *) + sizeof(uint32_t) <= CB_RUN_CHUNK_BYTES,
 struct cb_chunks {
     const cubed_plan *plan;
     cb_chunks_options options;
-    chunks_of_node *nodes; /* by node; constant while tasks run */
+    /* One entry for each node of the plan; does not change while tasks run. */
+    chunks_of_node *nodes;
     cb_mutex lock;
-    chunks_kept *kept CB_GUARDED_BY(&lock); /* by node; access with cb_chunks_kept */
+    /* One entry for each node; accessed with cb_chunks_kept. */
+    chunks_kept *kept CB_GUARDED_BY(&lock);
     cb_work work CB_GUARDED_BY(&lock);
-    /* Memory for intermediates and the cache. */
-    cb_budget spare;
-    cb_budget intermediates; /* part of `spare` that intermediates use */
-    cb_cache *cache;         /* NULL: no caching */
-    cb_fetcher *fetcher;     /* NULL: no prefetching */
-    cb_offers offers;        /* {0}: workers do not help each other */
-    atomic_uint_least64_t spilled;
-    bool maps;                   /* files of arrays without codecs may be mapped */
-    cb_map_costs mapped, copied; /* measured costs: a part is mapped if that is faster */
-    atomic_int cut;              /* 1 + the node whose file changed while it was mapped; 0: none */
+    cb_budget spare;               /* memory for intermediates and the cache together */
+    cb_budget intermediates;       /* the part of `spare` that intermediates use */
+    cb_cache *cache;               /* NULL if chunks are not cached */
+    cb_fetcher *fetcher;           /* NULL if chunks are not prefetched */
+    cb_offers offers;              /* {0} if workers do not decode chunks for each other */
+    atomic_uint_least64_t spilled; /* bytes of intermediates moved to the work folder */
+    bool maps;                     /* files of arrays without codecs may be mapped */
+    cb_map_costs mapped,
+        copied; /* measured costs of both; a part of a chunk is mapped if that is faster */
+    /* Number of a node whose file changed while it was mapped, plus 1; 0 if no file changed. */
+    atomic_int cut;
 };
 
-/* Markers in `kept` for a chunk in the work folder, and for a piece of a target: addresses that no chunk can have. */
+/* Values of chunks_kept.kept for a chunk in the work folder, and for a piece that was written to its target. These
+ * addresses differ from those of all chunks. */
 static inline void *cb_chunks_in_work(const cb_chunks *c) { return (void *)(uintptr_t)c; }
 static inline void *cb_chunks_in_target(const cb_chunks *c) { return (void *)(uintptr_t)&c->lock; }
 
-/* Chunks of an intermediate. The caller must hold the lock while it uses the pointer. */
+/* Returns the chunks of an intermediate. The caller must hold the lock while it uses the pointer. */
 static inline chunks_kept *cb_chunks_kept(cb_chunks *c, int node) CB_REQUIRES(&c->lock)
 {
     return &c->kept[node];
@@ -82,23 +88,24 @@ static inline chunks_kept *cb_chunks_kept(cb_chunks *c, int node) CB_REQUIRES(&c
 /* Opens the work folder if it is not open yet. */
 CUBED_MUST_CHECK cubed_status cb_chunks_get_work(cb_chunks *c, cb_work *out, cubed_error *err);
 
-/* Array of a source; NULL for other nodes. */
+/* Returns the Zarr array of a source; NULL for other nodes. */
 static inline const cb_zarr_array *cb_source_of(const cb_chunks *c, int node)
 {
     const cb_storage *s = c->plan->storage[node];
     return s ? s->array : NULL;
 }
-/* Array of a source, or of a target that a later stage reads; NULL for a function or an intermediate. */
+/* Returns the Zarr array of a source or a target; NULL for a source that is a function, and for an intermediate. */
 static inline const cb_zarr_array *cb_array_of(const cb_chunks *c, int node)
 {
     const cb_zarr_array *source = cb_source_of(c, node);
     return source ? source : c->nodes[node].array;
 }
 
-/* Counts the encoded bytes read of a chunk; `stored` is 0 if the chunk does not exist. */
+/* Counts a read of a chunk with `stored` encoded bytes; 0 if the chunk does not exist. */
 void cb_count_stored(const cb_zarr_array *array, uint64_t stored, cb_task_count *count);
 
-/* Takes a prefetched chunk and returns `out`. Returns NULL, and sets *slot to NULL, if it was not prefetched. */
+/* Takes a prefetched chunk out of the pool: fills *out, and returns `out`. Returns NULL, and sets *slot to NULL, if the
+ * chunk was not prefetched. Otherwise pass *slot to cb_chunks_done or cb_chunks_keep. */
 const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
                                       const cubed_cancel *cancel, cb_fetch **slot,
                                       cb_zarr_fetched *out);
@@ -107,7 +114,7 @@ void cb_chunks_done(const cb_chunks *c, cb_fetch *slot);
 CUBED_MUST_CHECK cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratch,
                                              cubed_error *err);
 
-/* Gets the store and key of an intermediate's chunk in the work folder. Returns false if the chunk is not there. */
+/* Gets the store and key of an intermediate's chunk in the work folder. Returns false if the chunk is not in the folder. */
 enum { CB_INTERMEDIATE_KEY_CAP = 512 };
 bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **store,
                            char key[CB_INTERMEDIATE_KEY_CAP]);
@@ -120,17 +127,19 @@ CUBED_MUST_CHECK cubed_status cb_intermediate_find(cb_chunks *c, int node, int64
 CUBED_MUST_CHECK cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx,
                                                   const void *src, const cubed_cancel *cancel,
                                                   cb_task_count *count, cubed_error *err);
-/* Writes a chunk of a node whose chunks are pieces of a target's chunk (`together->target`). */
+/* Writes a piece of a target's only chunk to its store. The piece is a chunk of `node` (chunks_together). */
 CUBED_MUST_CHECK cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *src,
                                             cubed_error *err);
-/* Discards pieces that were not completed to a chunk. */
+/* Ends the writing of a target's only chunk in pieces. If the chunk is incomplete, its pieces are discarded. `node` is the
+ * intermediate whose chunks are the pieces. */
 void cb_pieces_free(cb_chunks *c, int node);
-/* Uses a chunk of an intermediate, or a part of one, where it is in memory. Sets *there to false if it is in the work
- * folder. */
+/* Gets a chunk of an intermediate, or a part of it, without copying it. Sets *there to false if the chunk is not in
+ * memory but in the work folder. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_in_memory(cb_chunks *c, const cb_want *want,
                                                         cb_pinned *out, bool *there,
                                                         cb_task_count *count, cubed_error *err);
-/* Gets the object in the work folder with a chunk of an intermediate. Opens the folder if it is not open yet. */
+/* Gets the store and key of the object in the work folder that contains a chunk of an intermediate. Opens the folder if it
+ * is not open yet. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_object(cb_chunks *c, int node, const int64_t *idx,
                                                      cubed_store **store,
                                                      char key[CB_INTERMEDIATE_KEY_CAP],
@@ -147,13 +156,14 @@ bool cb_chunks_bring(cb_chunks *c, const cb_chunk_reader *r, int node, const int
 /* Returns whether a chunk is cached or being loaded. */
 bool cb_chunks_is_kept(const cb_chunks *c, int node, int64_t chunk);
 
-/* A chunk that another worker has decoded: in place, or in the cache. */
+/* A chunk that another worker has decoded. */
 typedef struct cb_taken_offer {
-    const void *data; /* NULL: it is not offered, or cached */
-    bool cached;
+    /* The chunk in the memory of that worker; NULL if no worker offers it, or if it is cached. */
+    const void *data;
+    bool cached; /* the chunk is in the cache */
 } cb_taken_offer;
-/* Takes a chunk that another worker offers to r->helper, and waits if it is being decoded. It stays until the arena is
- * released to a mark before this call; this uses CB_CHUNKS_PIN_BYTES of the arena. */
+/* Takes a chunk that another worker offers to r->helper, and waits if the chunk is being decoded. The chunk is valid until
+ * the arena is released to a mark before this call. The call uses CB_CHUNKS_PIN_BYTES of the arena. */
 CUBED_MUST_CHECK cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r,
                                                    const cb_want *want, cb_taken_offer *out,
                                                    cubed_error *err);

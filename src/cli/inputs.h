@@ -8,49 +8,49 @@ enum { INPUTS_MAX = 1024 };
 
 typedef struct inputs {
     cubed_context *ctx;
-    bool raw;             /* elements stay as stored: characters are not joined */
-    joined_inputs joined; /* several files as one */
+    bool raw; /* elements are not decoded: characters, for example, are not joined to strings */
+    joined_inputs joined; /* arrays that consist of the arrays of several files */
     int nspecs;
     struct {
-        char *name; /* NULL: a group */
+        char *name; /* NAME of NAME=STORE; NULL if no name was given, as for groups */
         const char *url;
-        bool used;
-        bool is_group; /* an array was found in it */
-    } spec[INPUTS_MAX];
+        bool used;      /* the expression uses this input */
+        bool is_group;  /* an array was found in the group at `url` */
+    } spec[INPUTS_MAX]; /* the arguments of --in */
     int nopen;
     struct {
         char *name;
         cubed_array *array;
         bool describes; /* opened as a coordinate: matters for stored elements of several files */
-    } * open;           /* each array is opened once */
+    } * open;           /* arrays that are open, so that each is opened once */
     int ncoordinates;
     struct {
         char *name;
-        cubed_array *array; /* NULL: there is none */
-    } * coordinate;         /* those that were looked for, so that a store is asked once */
-    char *known;            /* names for messages, listed when first needed */
+        cubed_array *array; /* NULL if the inputs have no such coordinate */
+    } * coordinate;         /* coordinates that were looked for, so that each is looked for once */
+    char *known;            /* names of all arrays, for messages; NULL until first needed */
 } inputs;
 
-/* Returns NULL, or an error message, which the caller frees. */
+/* Adds an input from an argument of --in. Returns NULL, or an error message, which the caller frees. */
 char *inputs_add(inputs *in, const char *spec);
-/* Returns the first input that was not used, other than `but` (may be NULL); NULL if there is none. The caller frees the
- * string. */
+/* Returns the first input that the expression does not use, not counting the input whose URL is `but` (may be NULL). Returns
+ * NULL if all are used. The caller frees the string. */
 char *inputs_unused(const inputs *in, const char *but);
 void inputs_free(inputs *in);
-/* An expr_lookup_fn. A name is, in this order: that of an --in NAME=, an array of a given group, or the last part of the
- * path of an array that was given without a name. It is an error if several groups or paths have the name; without `known`
- * (for coordinates) the first one counts. */
+/* Finds the array that a name in an expression means (an expr_lookup_fn). These are searched in order: inputs NAME=STORE,
+ * arrays of the given groups, and arrays that were given without a name, by the last part of their paths. If several
+ * groups or paths contain the name, it is an error. If `known` is NULL (for coordinates), the first of them is used. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
-/* Finds a coordinate or other description, as stored, in the groups of the arrays: a new reference, or NULL in *out. A name
- * STORE::NAME is an array of another file. */
+/* Finds a coordinate, or another array that describes arrays, in the groups of the inputs. *out receives a new reference to
+ * the array as it is stored, or NULL if no group has the array. A name STORE::NAME is an array of another file. */
 cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
-/* Like inputs_coordinate, but prefers the store of the input named `of`. */
+/* Like inputs_coordinate, but searches the group of the input named `of` before the other groups. */
 cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, cubed_array **out,
                                   cubed_error *err);
-/* Returns true if an array was taken from a given group. */
+/* Returns true if the expression uses an array that was found in a group. */
 bool inputs_have_group(const inputs *in);
-/* The first group's URL, or NULL. */
+/* Returns the URL of the first input that is a group; NULL if none is. */
 const char *inputs_group(const inputs *in);
 /* Returns the URL, or the first match of a URL with wildcards. The caller frees the string. */
 char *inputs_first(const char *url);
@@ -61,8 +61,8 @@ char *inputs_own_name(const char *url);
  * frees the string. */
 char *inputs_beside(const char *url, const char *name);
 
-/* Returns true if the type exists only in files, not in Zarr: its bytes refer to other places of the file, and are
- * meaningless elsewhere. */
+/* Returns true if elements of this type cannot be copied out of their file, because their bytes are references to other
+ * positions in the file. */
 bool inputs_is_of_file(const cubed_zarr_info *info);
 
 #endif

@@ -60,7 +60,7 @@ cubed_status joined_find_units(const char *url, const char *name, const json_t *
     return CUBED_OK;
 }
 
-/* Opens a 1-d array of numbers or times, decoded; *out is NULL if there is no such array. */
+/* Opens a one-dimensional array of numbers or times, and decodes it. Sets *out to NULL if the group has no such array. */
 static cubed_status open_coordinate(cubed_context *ctx, const char *group, const char *name,
                                     cubed_array **out, cubed_error *err)
 {
@@ -121,7 +121,8 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
         const int64_t whole = real ? 0 : ((const int64_t *)data)[i];
         bool ok = true;
         if (!f->has_units)
-            f->us[i] = whole; /* of a time type: any unit works if all files have the same */
+            f->us[i] =
+                whole; /* the unit of a time type has no effect if all files have the same type */
         else if (real)
             ok = cubed_time_of_float(&f->axis, ((const double *)data)[i], &f->us[i]);
         else
@@ -195,7 +196,7 @@ static const char *show(const joined_file *f, int64_t i, char text[48])
     return text;
 }
 
-/* Sets *sign to 1 if the coordinate of every file rises, to -1 if it falls. */
+/* Sets *sign to 1 if the coordinate rises in all files, and to -1 if it falls in all files. */
 static cubed_status find_direction(const joined_order *o, int *sign, cubed_error *err)
 {
     const joined_file *as = NULL;
@@ -264,7 +265,8 @@ static void sort_files(joined_order *o, int sign)
     o->file = sorted;
 }
 
-/* Returns the first file that begins before an earlier one ends, and that file in *earlier; -1 if there is none. */
+/* Returns the number of the first file that begins before the end of the file before it, whose number is set in *earlier.
+ * Returns -1 if no files overlap. */
 static int find_overlap(const joined_order *o, int sign, int *earlier)
 {
     int furthest = 0;
@@ -272,12 +274,14 @@ static int find_overlap(const joined_order *o, int sign, int *earlier)
         const joined_file *f = &o->file[furthest], *g = &o->file[k];
         *earlier = furthest;
         if (sign * compare(g, 0, f, f->n - 1) <= 0) return k;
-        furthest = k; /* it ends after the earlier one, because it begins after it */
+        furthest =
+            k; /* file k begins after the end of the furthest file, so its own end is further */
     }
     return -1;
 }
 
-/* Merges the elements of all files; of equal positions only one file's counts. */
+/* Sorts the elements of all files. If several files have the same coordinate, the result has the elements of only one of
+ * them: the first file if `first`, otherwise the last file. */
 static void merge(joined_order *o, int sign, bool first)
 {
     element *all = cli_alloc((size_t)(o->total + 1) * sizeof *all);
@@ -397,7 +401,7 @@ cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, con
             first_units = units;
             continue;
         }
-        /* Files without the coordinate do not contradict. */
+        /* Files without the coordinate agree with all others. */
         if (st == CUBED_OK && f.n >= 0 && first.n >= 0)
             st = check_kinds(&first, first_units, &f, units, name, err);
         if (st == CUBED_OK && f.n == first.n && !are_equal(&first, &f))

@@ -11,7 +11,7 @@
 #define CB_MAX_CODECS 20
 #define CB_MAX_ITEM   16 /* maximum size in bytes of a fill value */
 
-/* A range of the chain's steps, in the order of encoding: array -> ... -> bytes. */
+/* A part of a chain: `n` consecutive steps from number `first` on, in the order of encoding (from array to bytes). */
 typedef struct cb_codec_subread {
     int first, n;
 } cb_codec_subread;
@@ -22,7 +22,7 @@ typedef struct cb_codec_step {
     cubed_codec_ctx ctx;
     int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
     size_t raw_size;               /* maximum size in bytes of the input when encoding */
-    bool skip;                     /* identity */
+    bool skip;                     /* the step changes nothing */
     /* sharding_indexed only: the codecs of the inner chunks, and those of the index. The first inner step has the shape of
      * an inner chunk. */
     cb_codec_subread inner, index;
@@ -70,14 +70,14 @@ typedef struct cb_codec_array {
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
-/* The parts of Zarr v2's metadata that say how chunks are encoded. */
+/* The entries of Zarr v2 metadata that determine how chunks are encoded. */
 typedef struct cb_codec_v2 {
     bool big_endian;          /* byte order of the dtype */
     bool order_f;             /* "order": "F" */
-    const json_t *filters;    /* NULL or null if there are none */
-    const json_t *compressor; /* NULL or null if there is none */
+    const json_t *filters;    /* NULL or null if the array has no filters */
+    const json_t *compressor; /* NULL or null if the array has no compressor */
 } cb_codec_v2;
-/* Makes a chain of them; errors as those of cb_codec_chain_parse_v3. */
+/* Makes a chain from Zarr v2 metadata. Errors are those of cb_codec_chain_parse_v3. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, const cb_codec_v2 *v2,
                                                       const cb_codec_array *array,
                                                       cb_codec_chain *out, cubed_error *err);
@@ -99,13 +99,16 @@ bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
 /* Layout of encoded elements that differ from the decoded ones only by the order of axes and bytes. */
 typedef struct cb_codec_layout {
-    int axis[CUBED_MAX_NDIM];  /* stored axis d is axis[d] of the array */
-    const cb_codec_step *swap; /* exchanges the bytes of each element; NULL: native byte order */
-    /* Unit size in bytes of codec "shuffle", which stores the first bytes of all units first; 0: not shuffled. */
+    int axis[CUBED_MAX_NDIM]; /* stored axis d is axis[d] of the array */
+    /* The step that reverses the bytes of each element; NULL: native byte order. */
+    const cb_codec_step *swap;
+    /* Unit size in bytes of the codec "shuffle", which stores the first bytes of all units, then all second bytes, and so
+     * on; 0 if the chain has no such step. */
     size_t shuffled;
 } cb_codec_layout;
-/* Gets the layout after the leading encoding steps that only move bytes. Returns the number of the first step that does
- * more. c->all is the part of a whole chunk. */
+/* Finds the layout that the first encoding steps of a part of the chain give to the elements, as long as the steps only move
+ * bytes. Returns the number of the first step that *out does not contain; part.first + part.n if *out contains all. For a
+ * whole chunk, `part` is c->all. */
 int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_codec_layout *out);
 
 /* Decodes a chunk to `dst`, which has chunk_bytes. CUBED_E_FORMAT if the decoded size differs from chunk_bytes. */
@@ -124,9 +127,9 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
 
 /* Result of checking an encoded chunk without decoding it. */
 typedef enum cb_codec_looks {
-    CB_CODEC_WHOLE, /* all sizes are as expected */
-    CB_CODEC_DAMAGED,
-    CB_CODEC_UNTOLD /* its codecs do not state its size */
+    CB_CODEC_WHOLE,   /* all sizes are as expected */
+    CB_CODEC_DAMAGED, /* a size differs, or a header is not valid */
+    CB_CODEC_UNTOLD   /* unknown, because the codecs do not store the size */
 } cb_codec_looks;
 typedef struct cb_codec_object {
     cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
@@ -146,9 +149,9 @@ static inline const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c
 {
     return cb_codec_part_ranged(c, c->all);
 }
-/* Maximum decoded size in bytes of a block; 0: the codec cannot locate blocks. */
+/* Maximum decoded size in bytes of a codec block; 0 if the codec cannot locate blocks. */
 size_t cb_codec_block_bound(const cb_codec_step *s);
-/* Memory needed in addition to the encoded chunk and the range. */
+/* Memory that cb_codec_range_decode needs in addition to the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
 /* Finds the encoded bytes that a range needs: see cubed_codec_vtable.locate. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
@@ -167,7 +170,7 @@ const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
 const cb_codec_step *cb_codec_part_shard(const cb_codec_chain *c, cb_codec_subread part);
 /* Encoded size in bytes of a shard's index, which is at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Count of numbers in a decoded index: two per inner chunk. */
+/* Returns how many numbers a decoded index contains: two for each inner chunk. */
 static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
 {
     return 2 * (size_t)shard->ninner;

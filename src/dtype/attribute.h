@@ -5,38 +5,40 @@
 #include "base/json.h"
 #include "cubed/attribute.h"
 
-/* Attribute with the types in arrays of Zarr format 3, a string. Xarray hides CUBED_ATTRIBUTE_TYPES in arrays of format 2
- * and in groups, but not in arrays of format 3, and could not write such a data set to NetCDF. */
+/* Name of the attribute of arrays of Zarr format 3 that records the types of the other attributes, in a string. Groups and
+ * arrays of format 2 have CUBED_ATTRIBUTE_TYPES instead, which Xarray hides. Xarray does not hide it in arrays of format 3,
+ * and could not write such a data set to NetCDF. */
 #define CB_ATTRIBUTE_TYPES_V3 "_attribute_types"
 
 typedef struct cb_attribute_type {
     cubed_attribute_kind kind;
-    cubed_dtype dtype; /* for numbers */
-    bool is_stated;
+    cubed_dtype dtype; /* type of the elements if they are numbers */
+    bool is_stated;    /* the type is recorded, not inferred from the value */
 } cb_attribute_type;
 
-/* Returns the type of a value, which `attrs` must contain. `dtype` is the array's; CUBED_DTYPE_COUNT for a group.
- * cb_attribute_number can read all numbers of the returned type. */
+/* Returns the type of the attribute `name`, which `attrs` must contain. `dtype` is the type of the array that has the
+ * attributes; CUBED_DTYPE_COUNT for a group. cb_attribute_number can convert all numbers of the attribute to the type. */
 cb_attribute_type cb_attribute_type_of(const json_t *attrs, const char *name, cubed_dtype dtype);
-/* The type of numbers in NetCDF variables for arrays of type `dtype`; CUBED_DTYPE_COUNT if they are not numbers. */
+/* Returns the type of the NetCDF variable for an array of type `dtype`; CUBED_DTYPE_COUNT if it has no numbers. */
 cubed_dtype cb_attribute_dtype(cubed_dtype dtype);
-/* Number of elements of a list, or 1; and element `i`. */
+/* Return the number of elements of an attribute (1 if it is not a list), and its element number `i`. */
 size_t cb_attribute_count(const json_t *v);
 const json_t *cb_attribute_item(const json_t *v, size_t i);
-/* Writes a JSON value as a number of an integer type, float32 or float64. For floats accepts "NaN", "Infinity", "-Infinity"
- * and a double in base64. Returns false if the type has no such number. */
+/* Converts a JSON value to a number of type `dtype`, an integer type, float32 or float64. Floats may also be the strings
+ * "NaN", "Infinity" and "-Infinity", or a double in base64. Returns false if the type has no such number. */
 bool cb_attribute_number(const json_t *v, cubed_dtype dtype, void *out);
 
 /* Records the type of an attribute: a NumPy type string such as "<f4", or "|S128" for NC_STRING. Returns false if out of
  * memory. */
 CUBED_MUST_CHECK bool cb_attributes_state(json_t *attrs, const char *name, const char *type);
-/* After reading: collects recorded types, in any store's spelling, in CUBED_ATTRIBUTE_TYPES. Returns false if out of
- * memory. */
+/* Call this after attributes are read from a document. Types are recorded under different names: by versions of NetCDF-C,
+ * and in arrays of format 3. Moves all of these records to CUBED_ATTRIBUTE_TYPES. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attributes_gather(json_t *attrs);
-/* Removes recorded types of missing attributes. */
+/* Removes recorded types of attributes that do not exist. */
 void cb_attributes_prune(json_t *attrs);
-/* Before writing an array of format 3: moves recorded types to CB_ATTRIBUTE_TYPES_V3. `dtype` is the array's, to omit types
- * that readers infer; CUBED_DTYPE_COUNT keeps all. Returns false if out of memory. */
+/* Call this before attributes of an array of format 3 are written. Moves the recorded types from CUBED_ATTRIBUTE_TYPES to
+ * CB_ATTRIBUTE_TYPES_V3, except types that readers infer from the value and from the array's type `dtype`. If `dtype` is
+ * CUBED_DTYPE_COUNT, moves all. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attributes_stow(json_t *attrs, cubed_dtype dtype);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "files/arrays.h"
 
-/* Undefined address. */
+/* The undefined address of the format, at which nothing is stored. */
 #define CB_H5_NOWHERE UINT64_MAX
 
 typedef struct cb_h5 {
@@ -13,8 +13,9 @@ typedef struct cb_h5 {
     uint64_t base;    /* position that addresses are relative to */
     int osize, lsize; /* size in bytes of an address, and of a length */
     uint64_t root;    /* address of the root group's object header */
-    cb_zone *temp;    /* for temporary data */
-    /* number of structures that may still be read: more than the file has room for are a cycle */
+    cb_zone *temp;    /* memory for data that are needed only while structures are read */
+    /* Number of structures that may still be read. If this reaches 0, more have been read than the file has room for, so
+     * structures refer to each other in a cycle. */
     int64_t left;
 } cb_h5;
 
@@ -41,8 +42,8 @@ static inline uint64_t cb_h5_length(const cb_h5 *h, cb_h5_bytes *b)
 }
 static inline uint64_t cb_h5_left(const cb_h5_bytes *b) { return (uint64_t)(b->end - b->at); }
 
-/* Reads a structure of `size` bytes which must start with the signature `letters` (NULL: none). *out starts after the
- * signature. */
+/* Reads a structure of `size` bytes. It must start with the signature `letters`, after which *out starts. `letters` is NULL if
+ * the structure has no signature. */
 CUBED_MUST_CHECK cubed_status cb_h5_read(cb_h5 *h, uint64_t address, uint64_t size,
                                          const char *letters, cb_h5_bytes *out, cubed_error *err);
 cubed_status cb_h5_bad(const cb_h5 *h, cubed_error *err, const char *what);
@@ -79,7 +80,7 @@ typedef struct cb_h5_header {
 /* Reads an object header into temporary memory. */
 CUBED_MUST_CHECK cubed_status cb_h5_read_header(cb_h5 *h, uint64_t address, cb_h5_header *out,
                                                 cubed_error *err);
-/* Returns the first message of a type; NULL if none. */
+/* Returns the first message of a type; NULL if the header has no such message. */
 const cb_h5_message *cb_h5_find(const cb_h5_header *x, int type);
 /* Gets the bytes of a message, even if it is stored in another header. */
 CUBED_MUST_CHECK cubed_status cb_h5_follow(cb_h5 *h, int type, uint8_t flags, cb_h5_bytes in,
@@ -133,17 +134,18 @@ typedef enum cb_h5_class {
 
 typedef struct cb_h5_type {
     cb_h5_class what;
-    uint32_t size;
-    cb_number_type number; /* for numbers and booleans; for complex numbers the type of the parts */
-    const char *name;      /* for other types: name for messages */
+    uint32_t size; /* size of an element in bytes */
+    /* Type of a number or boolean, or of the two parts of a complex number. */
+    cb_number_type number;
+    const char *name; /* name for messages, for all other types */
 } cb_h5_type;
 
 typedef struct cb_h5_space {
     int ndim;
-    bool null;
+    bool null; /* the space has no elements and no axes */
     int64_t shape[CUBED_MAX_NDIM];
-    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents; UINT64_MAX: unlimited */
-    uint64_t count;
+    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents; UINT64_MAX if unlimited */
+    uint64_t count;                /* number of elements */
 } cb_h5_space;
 
 typedef struct cb_h5_attribute {
@@ -167,9 +169,10 @@ CUBED_MUST_CHECK cubed_status cb_h5_attribute_text(cb_h5 *h, const cb_h5_attribu
 
 /* --- Chunks ------------------------------------------------------------------------------------------- */
 
-/* Index of chunks: cb_array_in.source. */
+/* The index of a dataset's chunks (cb_array_in.source). */
 typedef struct cb_h5_index {
-    cb_h5 h; /* without temporary memory */
+    /* The file; h.temp is NULL until the index is read, because temporary memory exists only then. */
+    cb_h5 h;
     enum {
         CB_H5_BTREE_1 = 100,
         CB_H5_SINGLE = 1,
@@ -179,12 +182,12 @@ typedef struct cb_h5_index {
         CB_H5_BTREE_2
     } kind;
     uint64_t address;
-    uint64_t bytes; /* decoded size of a chunk */
-    bool filtered;
+    uint64_t bytes;                /* decoded size of a chunk in bytes */
+    bool filtered;                 /* the dataset has filters */
     bool edges_raw;                /* chunks that extend beyond the array are not filtered */
-    uint64_t single;               /* stored bytes of the only chunk */
-    uint32_t mask;                 /* filter mask of the only chunk */
-    uint64_t most[CUBED_MAX_NDIM]; /* from cb_h5_space */
+    uint64_t single;               /* stored size in bytes of the only chunk, for CB_H5_SINGLE */
+    uint32_t mask;                 /* filter mask of the only chunk, for CB_H5_SINGLE */
+    uint64_t most[CUBED_MAX_NDIM]; /* maximum extents, as in cb_h5_space */
 } cb_h5_index;
 
 CUBED_MUST_CHECK cubed_status cb_h5_load_chunks(cb_file *f, cb_array_in *x, cubed_error *err);

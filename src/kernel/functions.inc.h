@@ -1,8 +1,14 @@
-/* Functions of one float type. Parameters: those of sleef1.inc.h, TAG and DT, and WIDE, a type with more digits, with its
- * functions W(f). */
+/* The elementwise functions of one floating-point type T. functions.isa.c includes this file once for each type, with these
+ * macros, in addition to those of sleef1.inc.h:
+ *
+ * TAG      suffix of the names of functions that are defined here
+ * DT       the cubed_dtype of T
+ * LARGEST  the largest finite number of T
+ * WIDE     a floating-point type with more digits than T
+ * W(f)     the name of the C library's function f for WIDE */
 #define FN(name) CB_PASTE(name, TAG)
 
-/* Neither infinite, nor NaN, nor small. */
+/* Returns false if r is infinite, NaN, or of a magnitude below 2**-26. */
 static inline bool FN(is_plain)(T r)
 {
     T size = M(fabs)(r);

@@ -38,7 +38,7 @@ typedef enum cb_group_variant {
 typedef enum cb_group_type {
     CB_GROUP_INT64,
     CB_GROUP_UINT64,
-    CB_GROUP_TIME, /* int64; the minimum is "not a time" */
+    CB_GROUP_TIME, /* int64, with the smallest int64 as missing value: "not a time" (NaT) */
     CB_GROUP_FLOAT32,
     CB_GROUP_FLOAT64,
     CB_GROUP_TYPES
@@ -49,15 +49,17 @@ typedef enum cb_group_type {
 typedef struct cb_group_box {
     int64_t outer, n, inner; /* extents of x */
     int64_t ngroups;
-    int64_t width;            /* inner positions that are processed together for all n */
-    const int64_t *codes;     /* n groups, below ngroups; negative: none */
-    const int64_t *positions; /* n positions for CB_GROUP_ARGMIN to CB_GROUP_LAST */
+    int64_t width; /* number of inner positions that are processed together for all n */
+    /* The group of each of n elements, below ngroups; negative if it is in no group. */
+    const int64_t *codes;
+    /* The position of each of n elements, for CB_GROUP_ARGMIN to CB_GROUP_LAST. */
+    const int64_t *positions;
 } cb_group_box;
 
 /* x and planes are in C order. */
 typedef void (*cb_group_fn)(const cb_group_box *box, const void *x, void *const *planes);
 
-/* NULL if not defined: UINT64 and INT64 have no missing values, times have no sums. */
+/* An entry is NULL if the reduction is not defined: UINT64 and INT64 have no missing values, and times have no sums. */
 typedef struct cb_group_table {
     cb_group_fn fn[CB_GROUP_KINDS][CB_GROUP_VARIANTS][CB_GROUP_TYPES];
 } cb_group_table;

@@ -1,6 +1,14 @@
-/* Position of the first extreme value. Parameters: T, TAG, MORE(a, b): whether a is more extreme than b; IS_NAN(a),
- * NOT_A_NUMBER; LEAST: the least extreme number; FAR: after every position. s[0] is the position, in T; s[1] the value. The
- * choice between two states does not depend on the order of reductions. */
+/* Kernels of argmin and argmax, which find the position of the first extreme value (minimum or maximum). The including file
+ * defines these macros:
+ *
+ * T, TAG                   element type, and suffix of the functions' names
+ * MORE(a, b)               returns whether a is more extreme than b
+ * IS_NAN(a), NOT_A_NUMBER  test for NaN, and a NaN
+ * LEAST                    the least extreme number
+ * FAR                      a position after every position
+ *
+ * A state s has the position of the extreme value in s[0], converted to T, and the value in s[1]. Which of two states is
+ * kept does not depend on the order of reductions. */
 #define FN(name)     CB_PASTE(name, TAG)
 #define BEFORE(a, b) (MORE(a, b) | (IS_NAN(a) & !IS_NAN(b)))
 #define SAME(a, b)   (((a) == (b)) | (IS_NAN(a) & IS_NAN(b)))
@@ -39,7 +47,8 @@ static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int6
     for (size_t i = 0; i < n; i++) FN(join)(&at[i], &best[i], place[i], v[i]);
 }
 
-/* In a separate loop: compilers do not vectorise the comparison with NaN in it. */
+/* Returns the most extreme of n values; NaN if one of them is NaN. NaNs are counted in a loop of their own, because compilers
+ * would not vectorise the search with a comparison for NaN in it. */
 static inline T FN(extreme)(const T *v, size_t n)
 {
     T lane[8];
@@ -55,7 +64,8 @@ static inline T FN(extreme)(const T *v, size_t n)
     return nans ? NOT_A_NUMBER : lane[0];
 }
 
-/* Most runs do not change the state, so the position of their extreme is not needed. */
+/* Reduces n contiguous elements into one state; `position` is that of the first element. First only the extreme value is
+ * computed, because that loop is vectorised. Its position is searched for only if the state changes, which is rare. */
 static void FN(run)(void *const *s, const void *x, size_t n, int64_t position)
 {
     T *at = s[0], *best = s[1];

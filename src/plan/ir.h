@@ -114,9 +114,9 @@ static inline bool cb_node_is(const cb_node *n, unsigned any)
 {
     return (cb_kinds[n->kind]->is & any) != 0;
 }
-/* Returns true for a stored array; tasks read and write its chunks. */
+/* Returns true for an array that exists before the run. */
 static inline bool cb_node_is_source(const cb_node *n) { return cb_node_is(n, CB_KIND_SOURCE); }
-/* Returns true for a source of which tasks read chunks. */
+/* Returns true for a source that tasks read chunk by chunk. */
 static inline bool cb_node_has_chunks(const cb_node *n) { return cb_node_is(n, CB_KIND_CHUNKED); }
 /* Returns true if the node is accessed in place: the caller's memory, or a result in it. */
 static inline bool cb_node_in_memory(const cb_node *n)
@@ -162,14 +162,16 @@ int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Returns true if two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
-/* Data of other nodes that live as long as a zone, so that copies are not needed. */
+/* Grids and operations on blocks of other nodes that live at least as long as a zone. If a new node in the zone has an equal
+ * grid or operation, it points to the existing one, which is not copied. */
 typedef struct cb_known {
     const cb_grid *const *grids;
     int ngrids;
     const cb_blockwise *const *blocks; /* entries may be NULL */
     int nblocks;
 } cb_known;
-/* Copies what the node points to into the zone, except its inputs and known data. */
+/* Copies the strings, numbers, grids and operations that the node points to into the zone, and lets the node point to the
+ * copies. Grids and operations in `known` are used without a copy. Does not copy the list of inputs. */
 CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known,
                                           cubed_error *err);
 /* Allocates room for `cap` nodes. */

@@ -15,26 +15,28 @@ typedef enum cb_node_kind {
 } cb_node_kind;
 
 typedef enum cb_kind_is {
-    CB_KIND_SOURCE = 1 << 0,   /* an array that exists before the run */
-    CB_KIND_CHUNKED = 1 << 1,  /* a source of which tasks read chunks */
-    CB_KIND_CONSTANT = 1 << 2, /* a computed constant, at no cost */
-    /* each element depends only on input elements at the same position */
+    CB_KIND_SOURCE = 1 << 0, /* The node is an array that exists before the run. */
+    /* The node is a source that tasks read chunk by chunk. Tasks access other sources in place, in memory. */
+    CB_KIND_CHUNKED = 1 << 1,
+    CB_KIND_CONSTANT = 1 << 2, /* The values are computed without inputs, at no cost. */
+    /* Each element depends only on input elements at the same position. */
     CB_KIND_ELEMENTWISE = 1 << 3,
-    CB_KIND_PULLED = 1 << 4,        /* needs no more input elements than the requested ones */
-    CB_KIND_REDUCTION = 1 << 5,     /* a reduction, or half of one */
-    CB_KIND_STORES_ITSELF = 1 << 6, /* stored wherever it is read */
-    CB_KIND_CALL = 1 << 7,          /* a function on blocks that the context finds by name */
-    CB_KIND_MIXED = 1 << 8          /* inputs may have different types */
+    CB_KIND_PULLED =
+        1 << 4, /* To compute n elements, the node needs at most n elements per input. */
+    CB_KIND_REDUCTION = 1 << 5,     /* The node is a reduction, or its first or second half. */
+    CB_KIND_STORES_ITSELF = 1 << 6, /* If another node reads this node, it must be stored. */
+    CB_KIND_CALL = 1 << 7, /* The node calls a block function, found by name in the context. */
+    CB_KIND_MIXED = 1 << 8 /* The inputs may have different types. */
 } cb_kind_is;
 
-/* The cost of an element (exec/plan/costs.c). */
+/* What determines the processor time per element (exec/plan/costs.c). */
 typedef enum cb_kind_cost {
-    CB_COST_CHEAP, /* negligible */
-    CB_COST_OP,    /* cost of the node's operation */
-    CB_COST_REDUCE,
-    CB_COST_SCAN,
-    CB_COST_PASS, /* one pass over the elements */
-    CB_COST_CALL, /* cost of the node's block function */
+    CB_COST_CHEAP,  /* The time is negligible. */
+    CB_COST_OP,     /* The time is that of the node's operation. */
+    CB_COST_REDUCE, /* The time is that of a reduction. */
+    CB_COST_SCAN,   /* The time is that of a running total. */
+    CB_COST_PASS,   /* The time is that of one pass over the elements in memory. */
+    CB_COST_CALL,   /* The time is that of the node's block function. */
     CB_COSTS
 } cb_kind_cost;
 
@@ -44,26 +46,31 @@ struct cubed_array;
 
 typedef struct cb_kind {
     const char *name;
-    int min_inputs, max_inputs; /* max -1: unlimited */
-    unsigned is;                /* cb_kind_is */
+    int min_inputs, max_inputs; /* max_inputs is -1 if the number is unlimited */
+    unsigned is;                /* flags of cb_kind_is */
     cb_kind_cost cost;
-    /* Checks inputs and parameters in addition to the rules for all nodes. CUBED_E_FORMAT. */
+    /* Checks the rules of this kind for inputs and parameters, after those for all nodes. Returns CUBED_E_FORMAT if one
+     * is violated. */
     cubed_status (*check)(const struct cb_ir *ir, const struct cb_node *n, cubed_error *err);
-    /* Serialise and deserialise the parameters. NULL for kinds without parameters. */
+    /* These functions serialise and deserialise the parameters. They are NULL for kinds without parameters. */
     void (*put)(cb_buf *b, const struct cb_node *n);
     void (*get)(cb_reader *r, struct cb_node *n);
-    /* Instead of `put`: serialises data, which some uses do not need and some may not have. */
+    /* Serialises the parameters of kinds that contain data. Such a kind has no `put`. Whether the data are included, or
+     * refused, depends on `use`. */
     cubed_status (*put_data)(cb_buf *b, const struct cb_node *n, cb_plan_use use, cubed_error *err);
-    /* Copies what the parameters point to into the zone, except grids, operations on blocks and sources. Returns false if
-     * out of memory. NULL: nothing to copy. */
+    /* Copies into the zone whatever the parameters point to, except grids, operations on blocks and sources. Returns false
+     * if out of memory. NULL if the parameters contain no pointers to copy. */
     bool (*own)(cb_zone *zone, struct cb_node *n);
-    /* Sets fields derived from inputs, which are not checked yet. Returns false if out of memory. NULL: none. */
+    /* Sets fields that follow from the inputs, which are not checked yet. Returns false if out of memory. NULL if the kind
+     * has no such fields. */
     bool (*derive)(const struct cb_ir *ir, struct cb_node *n);
-    /* For an array that was deserialised: takes over what the node points to, or opens it. NULL: nothing. */
+    /* Completes a deserialised array: takes ownership of the objects that the node points to, or opens them. NULL if the
+     * kind has none. */
     cubed_status (*restore)(struct cubed_array *x, const struct cb_node *n, cubed_error *err);
-    /* Sets the origin of the chunks of an array of this kind, and the axes with given lengths. */
+    /* Sets for each axis of an array of this kind what determined its chunks (`chunks_from`), and whether a user or a source
+     * gave their lengths (`listed`). */
     void (*find_chunks_from)(struct cubed_array *x);
-    /* Name in reports. NULL: the kind moves data, or is data. */
+    /* Returns the name of the operation in reports. NULL if the kind only moves data, or is data. */
     const char *(*operation)(const struct cb_node *n);
 } cb_kind;
 

@@ -11,34 +11,34 @@
 #include "plan/stage_types.h"
 #include "zarr/zarr.h"
 
-/* State for reads or writes of chunks of a Zarr source or target. */
+/* The Zarr array of a source or target. */
 typedef struct cb_storage {
     cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
     cb_place place;
-    cubed_store *store;   /* sources: open while the plan lives */
-    cb_zarr_array *array; /* sources: open while the plan lives */
-    atomic_int *plans;    /* number of plans that share these two, for sources */
+    cubed_store *store;   /* for sources; open as long as the plan exists */
+    cb_zarr_array *array; /* for sources; open as long as the plan exists */
+    atomic_int *plans;    /* for sources: number of plans that share `store` and `array` */
 } cb_storage;
 
 /* See cubed/plan.h. Strings are in the plan's zone. */
 typedef struct cb_plan_group {
     const char *url, *attrs, *copy_of;
-    const char *references; /* of the document at copy_of: cb_node.references */
+    const char *references; /* like cb_node.references, for the document at copy_of */
     int format;
     bool consolidate, overwrite;
 } cb_plan_group;
 
 /* Size of a plan's ID, including the terminating NUL: CUBED_PLAN_ID_CAP of cubed/run.h. */
 #define CB_PLAN_ID_CAP 33
-/* The number of workers is below this. */
+/* The number of workers is less than this. */
 #define CB_MAX_WORKERS (1 << 20)
 
-/* The members of a plan that count while it is made. A loaded plan has zeros. */
+/* The members of a plan that have a meaning only while it is made. They are zero in a loaded plan. */
 typedef struct cb_plan_making {
-    uint64_t library_mem;    /* memory of libraries that arenas leave free (opt/build.c) */
+    uint64_t library_mem;    /* memory of libraries, which arenas must not use (opt/build.c) */
     bool share_tasks;        /* see cubed_plan_options */
-    bool optimized;          /* the optimiser was asked for */
-    bool reserve_a_quarter;  /* reserved_mem is at most a quarter of allowed_mem */
+    bool optimized;          /* the plan is optimised */
+    bool reserve_a_quarter;  /* reserved_mem must be at most a quarter of allowed_mem */
     uint64_t wanted_reserve; /* reserved_mem without that limit */
 } cb_plan_making;
 
@@ -49,18 +49,19 @@ typedef struct cb_plan_worker {
     _Atomic uint64_t held_mem; /* cubed_task_report.process_mem */
 } cb_plan_worker;
 
-/* Constant after it has been made, except refs, id, worker and the bindings of results. */
+/* A plan. After it has been made, only refs, id, worker and the memory to which results are bound can change. */
 struct cubed_plan {
     atomic_int refs;
-    cubed_context *ctx;   /* referenced */
-    cb_zone *zone;        /* owns groups and limits */
-    cb_ir ir;             /* its zone owns everything else that the plan points to */
-    cb_storage **storage; /* one per node, NULL for nodes without a URL */
-    /* per node: tasks read chunks repeatedly, so decoded chunks are cached if there is room */
+    cubed_context *ctx;   /* the plan holds a reference to it */
+    cb_zone *zone;        /* owns the groups and the limits */
+    cb_ir ir;             /* the zone of `ir` owns everything else that the plan points to */
+    cb_storage **storage; /* one pointer for each node; NULL for nodes without a URL */
+    /* One flag for each node: tasks read its chunks repeatedly, so decoded chunks are cached if there is room. */
     bool *reused;
     int nstages;
-    cb_stage *stages; /* inputs before users */
-    /* Arrays over memory with an owner, referenced. */
+    cb_stage *stages; /* each stage comes after the stages that it reads from */
+    /* Arrays in memory that has an owner (cubed_array_set_owner). The plan holds a reference to each, so that the memory lives
+     * as long as the plan. */
     cubed_array **owned;
     int nowned, owned_cap;
     int ntargets;
@@ -70,29 +71,29 @@ struct cubed_plan {
     uint64_t allowed_mem, reserved_mem;
     unsigned max_workers;
     bool other_machines;      /* workers run on other machines (cubed_plan_options) */
-    unsigned machine_workers; /* workers per machine; 0: all */
-    uint64_t machine_mem;     /* memory of the workers' machine; 0: unknown */
-    const char *work_dir;     /* NULL: none */
-    char id[CB_PLAN_ID_CAP];  /* of a fetched plan; "": see cb_plan_identify */
-    uint8_t goal[16];         /* hash of the request without contents: see cb_plan_note_goal */
-    bool maps_sources;        /* memory that nodes read is mapped by the plan */
-    cb_need need;             /* of the largest task of any stage */
-    uint64_t graph_mem;       /* of the arrays that the plan was made from */
-    uint64_t metadata;        /* see cb_plan_metadata */
-    /* part of metadata that is counted in addition to tasks and reserved_mem */
+    unsigned machine_workers; /* number of workers on each machine; 0 if all are on one machine */
+    uint64_t machine_mem;     /* memory in bytes of the workers' machine; 0 if unknown */
+    const char *work_dir;     /* NULL if the plan has no work directory */
+    char id[CB_PLAN_ID_CAP]; /* ID of a fetched plan; "" otherwise (cb_plan_identify computes it) */
+    uint8_t goal[16];        /* hash of the request without contents: see cb_plan_note_goal */
+    bool maps_sources;       /* the plan has mapped the memory that nodes read, and unmaps it */
+    cb_need need;            /* memory of the largest task of any stage */
+    uint64_t graph_mem;      /* memory in bytes of the arrays that the plan was made from */
+    uint64_t metadata;       /* see cb_plan_metadata */
+    /* The part of `metadata` that is counted in addition to the tasks and to reserved_mem. */
     uint64_t metadata_mem;
     /* Set if somewhat more memory would save most of the bytes that a run moves. Otherwise, and in loaded plans, cliff_mem
      * is 0. */
     uint64_t cliff_mem;                   /* allowed_mem of the compared plan */
     uint64_t cliff_bytes, cliff_requests; /* bytes and requests of its reads and writes */
     uint64_t intermediate_budget, result_bytes;
-    uint64_t cache_bytes; /* of all chunks that are worth caching */
+    uint64_t cache_bytes; /* size of all chunks that are worth caching */
     /* Prefetch of each worker: maximum concurrent requests, memory for their data, and whether chunks of one shard are read
      * together. */
     unsigned fetch_depth;
     bool fetch_joins;
     uint64_t fetch_bytes, fetch_buffers; /* buffers: excluding the memory of connections */
-    cb_reads *reads;                     /* of all stages; NULL: no store has latency */
+    cb_reads *reads;                     /* reads of all stages; NULL if no store has latency */
     cb_plan_making making;
     cb_plan_worker worker;
 };
@@ -102,7 +103,7 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out
 /* Allocates empty storage entries for the nodes. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err);
 /* Opens sources and determines the metadata of targets, for nodes without storage. A source must have the shape and type of
- * its node. Shares storage that `like`, a plan of the same arrays, has open; NULL: none. */
+ * its node. Uses the stores and arrays that the plan `like` of the same arrays has open; `like` may be NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, const cubed_plan *like,
                                                    cubed_error *err);
 /* Number of sources to open concurrently, with a thread for each (cb_pool_each). */

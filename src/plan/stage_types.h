@@ -29,44 +29,48 @@ typedef enum cb_load_kind {
 /* Which chunks of a load are read more than once. */
 typedef enum cb_reuse {
     CB_REUSE_NONE,
-    CB_REUSE_CUT, /* chunks of which a block needs a part: other blocks need the rest */
-    CB_REUSE_ALL
+    CB_REUSE_CUT, /* chunks that a block reads only in part: other blocks read the rest */
+    CB_REUSE_ALL  /* all chunks */
 } cb_reuse;
 
+/* An operand of a program that is not computed by its instructions. Some fields have a meaning only for certain kinds of
+ * loads, which their comments name. */
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;          /* STORED, MEMORY, CHUNK_POSITION */
-    const cb_map *map; /* domain -> array, or the shape that a reshape makes of it */
-    int reshape;       /* STORED: the reshape node that it is seen through; 0: none */
-    cubed_scalar value;
-    int64_t start;       /* INDEX */
-    const int64_t *step; /* INDEX: one per axis of the domain */
-    int reduction;
-    /* STORED: a block may touch several chunks, or is transposed: gathered into a dense tile first. Set by
-     * exec/plan/traffic.c */
+    int node; /* the node that is loaded; for kinds STORED, MEMORY and CHUNK_POSITION */
+    /* Maps positions in the domain to positions in the array or, if the load has a reshape, in the reshaped array. */
+    const cb_map *map;
+    /* Number of the reshape node between the load and the array; 0 if none; for STORED. */
+    int reshape;
+    cubed_scalar value;  /* for CONST */
+    int64_t start;       /* for INDEX */
+    const int64_t *step; /* one number for each axis of the domain; for INDEX */
+    int reduction;       /* for REDUCE */
+    /* The elements for a block are gathered into a dense tile, because they are in several chunks or transposed. For STORED;
+     * set by exec/plan/traffic.c. */
     bool tile;
-    cb_reuse reuse; /* STORED: set by exec/plan/traffic.c and cb_plan_find_reuse */
-    /* STORED: only the part of a chunk that a block needs is read. Set by exec/plan/traffic.c */
+    cb_reuse reuse; /* for STORED; set by exec/plan/traffic.c and cb_plan_find_reuse */
+    /* Only the part of a chunk that a block needs is read. For STORED; set by exec/plan/traffic.c. */
     bool subread;
-    /* STORED: the part is decoded codec block by codec block, as a reduction reaches them. Set by
-     * exec/operators/reduce_ways.c */
+    /* That part is decoded one codec block at a time, when a reduction reaches the block. For STORED; set by
+     * exec/operators/reduce_ways.c. */
     bool piecewise;
 } cb_load;
 
-/* PRODUCT: a multiplication whose only use is a sum. The reduction reads its factors. */
 typedef enum cb_instr_kind {
-    CB_INSTR_ELEM,
-    CB_INSTR_CAST,
-    CB_INSTR_SUPER,
-    CB_INSTR_PRODUCT
+    CB_INSTR_ELEM,  /* an elementwise operation */
+    CB_INSTR_CAST,  /* a cast to another type */
+    CB_INSTR_SUPER, /* two or three operations in one loop (a superinstruction) */
+    CB_INSTR_PRODUCT /* a multiplication whose only use is a sum: not executed, the reduction reads its factors */
 } cb_instr_kind;
 
 /* Operands are value numbers: first the loads (0..nloads-1), then one per instruction. */
 typedef struct cb_instr {
     uint8_t kind;
-    uint8_t dtype; /* of the operands (where: of b and c) */
-    uint8_t to;    /* of the result */
+    /* Type of the operands; for the operation "where", type of the second and third operand. */
+    uint8_t dtype;
+    uint8_t to; /* type of the result */
     uint8_t nargs;
     uint16_t op; /* cubed_op, or row of the superinstruction table */
     uint16_t arg[3];
@@ -76,67 +80,75 @@ typedef struct cb_instr {
 
 /* Straight-line code for a box of the domain. Each piece of a concatenation has its own branch. */
 typedef struct cb_branch {
-    const int64_t *lo, *hi; /* the box, of the program's ndim */
+    const int64_t *lo, *hi; /* the box, with an entry for each axis of the program's domain */
     int nloads;
     cb_load *loads;
     int ninstrs;
     cb_instr *instrs;
-    uint16_t *results; /* value numbers, nresults of the program */
+    uint16_t *results; /* value number of each result of the program */
 } cb_branch;
 
 typedef struct cb_program {
     int ndim;
     int nresults;
-    cubed_dtype *types; /* of the results */
+    cubed_dtype *types; /* types of the results */
     int nbranches;
-    cb_branch *branches; /* disjoint, together the whole domain */
-    int cut;             /* axis along which the branches follow each other; -1: one branch */
-    int nreads, *reads;  /* nodes, stored or in memory, that it loads, in order */
-    int nregs;           /* maximum registers of any branch */
-    int64_t vector;      /* elements of a register: CB_VECTOR, or more in reduced values */
-    size_t reg_size;     /* bytes of a register with the widest type */
+    cb_branch *branches; /* their boxes are disjoint, and cover the domain */
+    int cut; /* axis along which the branches follow each other; -1 if there is one branch */
+    int nreads,
+        *reads; /* numbers of the nodes, stored or in memory, that the program loads, sorted */
+    int nregs;  /* maximum number of registers that a branch uses */
+    /* Number of elements of a register: CB_VECTOR, or more for values that are reduced. */
+    int64_t vector;
+    size_t reg_size; /* size in bytes of a register of the widest type */
 } cb_program;
 
 typedef struct cb_stage_reduction {
     cb_reduction kind;
-    cubed_dtype dtype; /* of state and result */
-    cubed_dtype value; /* of the reduced values: the reduction itself may widen float32 */
-    int nplanes;       /* arrays of state */
-    int node;          /* REDUCE, PARTIAL, MERGE_PARTIAL or MERGE */
-    int states;        /* of merges: the node with the states; otherwise -1 */
+    cubed_dtype dtype; /* type of the state and the result */
+    /* Type of the reduced values; it may differ, because the reduction itself can widen float32. */
+    cubed_dtype value;
+    int nplanes; /* number of arrays that the state consists of */
+    int node;    /* the node, of kind REDUCE, PARTIAL, MERGE_PARTIAL or MERGE */
+    int states;  /* the node with the states that a merge reads; -1 if the reduction is no merge */
 } cb_stage_reduction;
 
 /* The reductions of a stage. */
 typedef struct cb_stage_reduce {
     int n;
     cb_stage_reduction *list;
-    /* for tasks that output states of groups of blocks: 1, the leading axis of `kept`; otherwise 0 */
+    /* 1 if tasks output states, one for each group of blocks: the groups are then the leading axis of `kept`. Otherwise 0. */
     int groups;
-    /* numbers of blocks: per input, 1 or those of a stored state; per output state, 0: all */
+    /* Numbers of blocks. `from`: blocks that one input stands for, 1 or those that a stored state was reduced from. `to`:
+     * blocks that one output state is reduced from; 0 for all. */
     int64_t from, to;
-    uint32_t reduced; /* axes of the domain that are reduced */
-    int slice_axis;   /* the first of them, if blocks are reduced in slices along it; */
-    int64_t slice;    /* steps per slice, otherwise 0. Set with the flags of loads */
-    bool apart;       /* branches cover all reduced axes: a block is reduced branch by branch */
-    /* number of rows that are processed together if all reads are decoded piecewise; otherwise 1 */
+    uint32_t reduced; /* bit d is set if axis d of the domain is reduced */
+    /* The first reduced axis: blocks are reduced in slices along it if `slice` is not 0. */
+    int slice_axis;
+    /* number of steps in a slice; 0 if there are no slices. Set together with the flags of loads. */
+    int64_t slice;
+    bool apart; /* branches cover all reduced axes, so a block is reduced one branch at a time */
+    /* Number of rows that are processed together if all reads are decoded piecewise; otherwise 1. */
     int rows;
-    const cb_grid *domain; /* blocks along reduced axes fix the order of the reduction */
-    cb_program body;       /* over `domain`; empty for merges, which read states */
+    /* The reductions' input; its blocks along reduced axes fix the order of the reduction. */
+    const cb_grid *domain;
+    /* Computes the reduced values over `domain`; empty for merges, which read states. */
+    cb_program body;
 } cb_stage_reduce;
 
 typedef struct cb_stage_out {
     int node;
-    /* the node's axis d is this axis of the tail's domain; -1: extent 1 */
+    /* Axis d of the node is axis[d] of the tail's domain; axis[d] is -1 if axis d has extent 1 and is not in the domain. */
     int axis[CUBED_MAX_NDIM];
-    /* the result may be made in place of the state of this reduction; -1: it has a tile */
+    /* Number of the reduction whose state the result may overwrite, so that it needs no tile; -1 if the result has a tile. */
     int alias;
 } cb_stage_out;
 
 /* An input of a function on whole blocks, or of a selection of elements from them. */
 typedef struct cb_stage_input {
     int node;
-    cb_program program; /* over the input's own axes */
-    /* Its blocks are whole stored chunks, which are used in place. */
+    cb_program program; /* evaluates the input over its own axes */
+    /* The blocks of the input are whole stored chunks, which are used without copying them. */
     bool in_place;
 } cb_stage_input;
 
@@ -146,9 +158,11 @@ typedef struct cb_stage_call {
     void *fn_ctx;
     cubed_block_need need;
     cb_symbols symbols;
-    int axis[CUBED_MAX_NDIM]; /* axis in `kept` of the stage, per symbol; -1: contracted */
+    /* Axis in the stage's `kept` for each symbol; -1 if no output has the symbol. */
+    int axis[CUBED_MAX_NDIM];
     cb_stage_input *inputs;
-    int *outs; /* per output of the operation: output number in the stage, -1: unused */
+    /* Number in the stage of each output of the operation; -1 if the output is not used. */
+    int *outs;
 } cb_stage_call;
 
 /* Processor time of data movement: reading and decoding chunks, passing over memory, and encoding and putting results. */
@@ -159,8 +173,9 @@ typedef struct cb_moves {
 /* Reads of each node by all stages, counted during the projection. A load that is repeated in each of `times` passes, of
  * which `per` count as one, is counted accordingly. */
 typedef struct cb_reads {
-    uint64_t *chunks, *bytes;        /* per node */
-    struct cb_upload_sizes *uploads; /* per node: when its chunks are uploaded in parts */
+    uint64_t *chunks, *bytes; /* one number for each node */
+    /* One entry for each node: when its chunks are uploaded in parts. */
+    struct cb_upload_sizes *uploads;
     uint64_t times, per;
 } cb_reads;
 
@@ -171,19 +186,21 @@ typedef struct cb_stage {
     int nouts;
     cb_stage_out *outs;
 
-    const struct cb_operator *op; /* exec/plan/operator.h; its state for the stage is in: */
-    cb_stage_reduce *reduce;      /* NULL: no reductions */
-    cb_stage_call *call;          /* NULL: no function on whole blocks */
+    const struct cb_operator *op; /* see exec/plan/operator.h */
+    cb_stage_reduce *reduce;      /* NULL if the stage has no reductions */
+    cb_stage_call *call;          /* NULL if the stage calls no function on whole blocks */
 
     /* The tasks: boxes of output chunks. `kept` is the tail's domain. Stages that output states of groups of blocks have
      * the groups as a leading axis. Stages on whole blocks count blocks along the symbols of outputs. */
     const cb_grid *kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
-    /* The axis along which a task has one chunk in memory at a time, from the first to the last; -1: none. */
+    /* The axis along which a task processes its chunks one by one, from the first to the last, with one in memory at a time;
+     * -1 if there is no such axis. */
     int column;
-    /* Workers of a cooperative task, each with its share of the chunks in its own memory. Fewer workers run it in rounds,
-     * with the same memory each; more workers hold less each. Otherwise 1. */
+    /* The number of workers that execute a cooperative task together, each with its share of the chunks in its own memory;
+     * 1 for other tasks. If a run has fewer workers, they execute the task in rounds, with the same memory each; if it has
+     * more, each uses less memory. */
     unsigned coop;
 
     cb_program tail; /* empty for stages on whole blocks, and for those that output states */
@@ -193,7 +210,7 @@ typedef struct cb_stage {
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
-    cb_reads *reads; /* also counts these by node; otherwise NULL */
+    cb_reads *reads; /* if not NULL, receives these counts for each node */
     /* Processor time of one worker in seconds: set at the end of planning. */
     cb_moves moves;
     double operations;

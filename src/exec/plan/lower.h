@@ -10,29 +10,33 @@
 #define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 
+/* A node whose values a program computes. */
 typedef struct cb_lower_root {
     int node;
-    cb_map map;  /* domain -> the node's axes */
-    bool summed; /* its only use is a sum into states of float64 */
+    cb_map map;  /* maps positions in the program's domain to positions in the node */
+    bool summed; /* the only use of the values is a sum with states of float64 */
 } cb_lower_root;
 
 /* A request to compile a program. */
 typedef struct cb_lower_request {
     const cb_ir *ir;
-    cb_zone *zone; /* of the program */
+    cb_zone *zone; /* memory for the program */
     const cb_kernels *kernels;
-    int ndim; /* of the domain */
+    /* The domain: the index space over which the program is evaluated. `ndim` is its number of axes, `shape` has their
+     * extents. */
+    int ndim;
     const int64_t *shape;
-    const cb_lower_root *roots; /* one per result of the program */
+    const cb_lower_root *roots; /* one root for each result of the program */
     int nroots;
-    bool load_roots; /* load stored roots instead of computing them in this stage */
-    /* Reductions whose results are loaded from the states of this stage. The code refers to them by their index here. The
-     * list must contain every reduction below the roots that is not stored. It is empty for a body. */
+    bool load_roots; /* roots that are stored are loaded, not computed in this stage */
+    /* Reductions whose results are loaded from the states of this stage; instructions refer to a reduction by its index in
+     * this list. The list must contain all inputs of the roots, direct and indirect, that are reductions and not stored. It
+     * is empty if the program is the body of a stage (cb_stage_reduce). */
     const int *reduce_nodes;
     int nreductions;
 } cb_lower_request;
 
-/* Compiles the roots over the domain. */
+/* Compiles a program that computes the roots over the domain. */
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *out,
                                        cubed_error *err);
 
@@ -42,13 +46,14 @@ bool cb_lower_has_kind(cb_node_kind kind);
 /* Sorts numbers and removes duplicates; returns the number of the remaining ones. */
 int cb_sort_unique(int *list, int n);
 
-/* Second half: superinstructions and registers (regs.c). */
+/* The second half of the compiler forms superinstructions and allocates registers (regs.c). */
 typedef struct cb_code {
     cb_zone *zone;
     const cb_kernels *kernels;
-    cb_branch *branch; /* loads and instrs with value numbers; results set */
+    cb_branch *branch; /* has loads, instructions and results, which refer to value numbers */
     int nresults;
-    const cb_lower_root *roots; /* of the results */
+    /* The roots that the results are computed from, one for each result. */
+    const cb_lower_root *roots;
 } cb_code;
 CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,
                                                     cubed_error *err);

@@ -18,10 +18,10 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
-    cb_ahead *ahead;   /* NULL: nothing is prefetched */
-    cb_helper *helper; /* lets others decode for it; NULL: none */
-    cb_coop *coop;     /* NULL: not a cooperative task */
-    unsigned member;   /* number of this member */
+    cb_ahead *ahead;   /* prefetches chunks; NULL if chunks are not prefetched */
+    cb_helper *helper; /* gets chunks that other workers decode; NULL if none do */
+    cb_coop *coop;     /* shared state of a cooperative task; NULL for other tasks */
+    unsigned member;   /* number of this worker in the cooperative task */
 } cb_task;
 
 /* Returns true if the run was cancelled, which is final. After loops that end early because of it, call cb_task_check
@@ -36,8 +36,8 @@ CUBED_MUST_CHECK cubed_status cb_task_want(const cb_task *t, const cb_want *want
 CUBED_MUST_CHECK cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks,
                                             cb_box *kept, cubed_error *err);
 
-/* A strided buffer over the axes of a box: element x of the box (from its lo) is at base + sum(stride[d] * x[d]). Strides
- * in bytes. */
+/* A strided buffer for the elements of a box: the element at position x, relative to the first element of the box, is at
+ * base + sum(stride[d] * x[d]). Strides are in bytes. */
 typedef struct cb_view {
     char *base;
     int64_t stride[CUBED_MAX_NDIM];
@@ -52,9 +52,10 @@ CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *pro
                                          const cb_branch *branch, const cb_box *box,
                                          const cb_view *reductions, const cb_view *outs, int inner,
                                          cb_vm **out, cubed_error *err);
-/* Moves to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
+/* Sets the run (a contiguous stretch of elements along the axes from `inner` on) that the next calls evaluate. `idx` is its
+ * position in the box along the axes before `inner`; entries for the other axes are ignored. */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
-/* Prefetches the vector at p of the run at idx, which comes next, into the cache. */
+/* Prefetches the vector that is evaluated next into the processor's cache: the one from element p on of the run at idx. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 /* Loads pieces of chunks that are decoded piecewise: elements from p on of the run, in steps of `step`, up to *end. There
  * is one piece of each chunk at a time, so *end may be reduced. Pieces stay until the next call and until cb_vm_unpin,
@@ -67,28 +68,31 @@ void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 /* Returns a result. If it is a product that the sum computes, returns one factor and sets *factor to the other; otherwise
  * *factor is NULL. */
 const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
-/* The program's vector, or more if results are in memory and nothing is evaluated: a multiple of CB_LANES that divides
- * CB_STRETCH. */
+/* Returns the maximum number of elements for cb_vm_vector: a multiple of CB_LANES that divides CB_STRETCH. It is the length
+ * of the program's vectors, or more if results are in memory, so that nothing is evaluated. */
 int64_t cb_vm_longest(const cb_vm *vm);
 /* Returns true if an instruction takes about as long as loading its operands from memory: square roots and quotients of
  * floats. The machine prefetches the next operands during the first of them. */
 bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in);
-/* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: bypasses the caches. */
+/* Evaluates the whole box into the outputs that cb_vm_open got. If `stream`, the writes bypass the processor's caches. */
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 
-/* Loads chunk `idx` of a stored node, or its part in `image` (a box of the array), into `buffer` of cb_load_bytes. Chunks
- * in memory are used in place, and stay there until the task's arena is released to a mark before this call, which uses
- * CB_CHUNKS_PIN_BYTES of it. */
+/* Loads chunk `idx` of a stored node, or its part in `image` (a box of the array), into `buffer`, which has cb_load_bytes. A
+ * chunk that is in memory is not copied. It is valid until the task's arena is released to a mark before this call. The call
+ * uses CB_CHUNKS_PIN_BYTES of the arena. */
 CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
                                             const int64_t *idx, const cb_box *image, void *buffer,
                                             cb_pinned *out, cubed_error *err);
 
-/* Copies the part of that chunk in `box` of the domain to `dst`, a view over the box's axes. The chunk and the box must
- * overlap. */
+/* Copies a chunk that cb_load_chunk has loaded to `dst`, a view over the axes of `box`. Copies only the part that the load
+ * maps to `box`, a box of the domain; there must be such a part.
+ *
+ * idx     index of the chunk in the grid of the stored node
+ * pinned  the chunk's elements in memory, from cb_load_chunk */
 void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx,
                    const cb_pinned *pinned, const cb_box *box, const cb_view *dst);
 
-/* Loads the part of a stored node that `load` sees in `box` into `dst`, a view over the box's axes. `buffer` has
+/* Loads the elements of a stored node that `load` maps to `box` into `dst`, a view over the axes of `box`. `buffer` has
  * cb_load_bytes. */
 CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
                                              const cb_box *box, const cb_view *dst, void *buffer,
