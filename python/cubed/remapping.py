@@ -623,7 +623,7 @@ def _weights_of(weights: Any, source: Grid | None, target: Grid | None, method: 
         None if source is None else source.shape,
         None if target is None else target.shape,
     )
-    # Files of these methods do not say that values are copied.
+    # A file of weights does not record that these methods copy values instead of averaging them.
     return (
         dataclasses.replace(opened, method=method) if method in ("nearest", "largest") else opened
     )

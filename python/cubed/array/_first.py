@@ -16,12 +16,17 @@ _R = TypeVar("_R")
 
 
 class _Call:
-    """A call of a function that computes numbers."""
+    """The state of one call of a function with the decorator computes_first.
+
+    Such a function computes small arrays at once, because the shapes of its result depend on
+    their numbers.
+    """
 
     def __init__(self) -> None:
         #: Numbers that were computed, in order.
         self.computed: list[tuple[Any, ...]] = []
-        #: Arrays whose elements would have been computed, if the function is only planned.
+        #: Arrays whose elements would have been computed if the function were not only planned.
+        #: None if the function computes them.
         self.skipped: list[tuple[Array, ...]] | None = None
         #: Whether results may be larger than planned, because numbers were guessed.
         self.is_guessed = False

@@ -15,7 +15,7 @@ from cubed.array._select import get_masked
 
 
 def getitem(x: Array, key: Any) -> Array:
-    """x[key], as NumPy has it. A mask computes how many elements there are."""
+    """Returns x[key], as in NumPy. If the key is a mask, counts its true elements now."""
     entries = expand_key(x, key)
     if any(isinstance(e, (np.ndarray, Array)) for e in entries):
         return get_advanced(x, entries)
@@ -27,9 +27,10 @@ def getitem(x: Array, key: Any) -> Array:
 
 @computes_first
 def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
-    """x[entries] where some are arrays; `first`: axes of positions go in front, as in vindex.
+    """Returns x[entries] if some of the entries are arrays.
 
-    But for masks nothing is computed: lazy positions are checked by the run.
+    With `first`, the axes of the positions are the first axes of the result, as in vindex. Only
+    masks are computed now. The run checks lazy positions.
     """
     spec = common_spec(x, *entries)
     mask = leading_mask(x, entries)
@@ -39,7 +40,10 @@ def get_advanced(x: Array, entries: list[Any], first: bool = False) -> Array:
 
 
 def leading_mask(x: Array, entries: list[Any]) -> Any:
-    """The mask of the first axes that is all of a key but slices of all the others, or None."""
+    """Returns the mask if a key is a mask of the first axes and whole slices of the others.
+
+    Returns None for other keys.
+    """
     mask, *others = (e for e in entries if e is not Ellipsis)
     if not is_mask(mask) or mask.shape != x.shape[: mask.ndim]:
         return None

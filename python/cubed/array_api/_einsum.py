@@ -13,7 +13,8 @@ from cubed.array._operands import common_spec, core_of
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 
-#: The letters in the order of results without "->", which is the order of numbers in their place.
+#: The letters of subscripts in sorted order: the letter at position n stands for the number n in
+#: lists of axes. A result without "->" has its letters in this order.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 

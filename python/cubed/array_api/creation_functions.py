@@ -647,7 +647,10 @@ def spaced(
     chunks: ChunksLike,
     spec: Spec | None,
 ) -> Array:
-    """Numbers between others by a function of the catalogue. Only logspace has a base."""
+    """Returns the result of linspace, logspace or geomspace.
+
+    `name` is the function. `base` is None except for logspace.
+    """
     refuse_foreign(start, stop, base)
     (num,) = normalize_shape(num, "num")
     a, b, root = (_number_or_core(x) for x in (start, stop, base))
@@ -667,7 +670,7 @@ def spaced(
 
 
 def _number_or_core(x: Any) -> Any:
-    """A number, also of an array of NumPy's without axes; or the engine's array."""
+    """Returns a number for NumPy's scalars and arrays without axes, otherwise operand(x)."""
     return x.item() if isinstance(x, (np.generic, np.ndarray)) and np.ndim(x) == 0 else operand(x)
 
 

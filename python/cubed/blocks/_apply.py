@@ -54,7 +54,10 @@ class BlockInfo:
     dtype: np.dtype[Any]
 
     def of_ones(self) -> BlockInfo:
-        """The block_info for arrays of one element, with which functions are tried."""
+        """Returns the block_info of arrays of one element.
+
+        Functions are called once with such arrays to find the type of the result.
+        """
         arrays = tuple((p, tuple(((1, 1), k) for _, k in axes)) for p, axes in self.arrays)
         return BlockInfo(arrays, ((1, 1),) * len(self.cuts), self.dtype)
 

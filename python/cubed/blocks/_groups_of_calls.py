@@ -138,7 +138,7 @@ def groupby_reduction(
 
 
 def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
-    """The same for the axis along which blocks are joined."""
+    """Returns `split_every` for the axis `dummy`, along which the blocks of `axis` are joined."""
     if not isinstance(split_every, Mapping):
         return split_every
     return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}

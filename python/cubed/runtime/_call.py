@@ -206,8 +206,9 @@ def call_block(
     Returns
     -------
     tuple of (int, str, int), int or None
-        The engine's error if the function fails: see _failures.keep(). Otherwise the bytes of
-        modules that it imported, or None.
+        If the function fails, the tuple for the engine's error that _failures.keep() returns.
+        Otherwise the bytes of memory of modules that the function imported, or None if it
+        imported none.
     """
     title = "a function of Python"
     alive: list[weakref.ref[Any]] = []

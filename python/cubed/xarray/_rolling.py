@@ -97,7 +97,8 @@ def reduce(
         return NotImplemented
     if fillna is _PROMOTED or fillna is dtypes.NA:
         dtype, fill = dtypes.maybe_promote(x.dtype)
-        # Bools have no NaN. Xarray would promote them to objects, so floats are used.
+        # Bools cannot represent NaN. Xarray promotes them to Python objects, which Cubed does not
+        # have, so this converts them to floats.
         x = x.astype(float if np.dtype(dtype).kind == "O" else dtype)
     else:
         x, fill = rolling.obj.fillna(fillna).variable._data, fillna
