@@ -180,7 +180,8 @@ static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, i
     return cb_step_permuted(s, x, order);
 }
 
-/* Solves for x, whose first axes, as many as b has, are those of the equations. */
+/* Solves the equations with the coefficients x and the right-hand sides b. The first `of_b` axes of x count the equations, and the
+ * remaining axes count the unknowns. */
 static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b, uint64_t task_mem)
 {
     const int ndim = x->node.grid->ndim;
@@ -192,8 +193,8 @@ static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b
         s->st = extent_of("tensorsolve", b, 0, b->node.grid->ndim, &equations, s->err);
     if (s->st == CUBED_OK && (rows != n || equations != n))
         s->st = cb_fail(s->err, CUBED_E_LINALG,
-                        "tensorsolve: matrices of %" PRId64 " x %" PRId64 " and %" PRId64
-                        " equations, expected as many of each",
+                        "tensorsolve: a is a matrix of %" PRId64 " x %" PRId64 " and b has %" PRId64
+                        " elements, expected a square matrix and one element of b for each row",
                         rows, n, equations);
     if (s->st != CUBED_OK) return NULL;
     cubed_array *matrix = cb_step_reshaped(s, x, 2, (const int64_t[]){n, n});

@@ -15,13 +15,13 @@
 
 #define UNKNOWN (INT64_MAX / 2)
 
-/* State of a run: positions after its last visited and its next sample, and number of the next sample in the block and of
- * the end. */
+/* The state of a run (a sorted part of the axis). The block contains samples of all runs, in the order of the runs. */
 typedef struct cursor {
-    int64_t done, next;
-    int64_t sample, end;
+    int64_t done, next; /* positions after the last visited sample, and after the next one */
+    int64_t sample,
+        end;       /* numbers, in the block, of the next sample and after the run's last sample */
     int64_t first; /* number, among the line's samples, of the run's first sample in the block */
-    int64_t start; /* number of its first sample in the block */
+    int64_t start; /* number, in the block, of the run's first sample */
     bool open;     /* the run has more samples after those in the block */
 } cursor;
 
@@ -55,7 +55,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 typedef struct room {
     cb_sort_room sort;
     cursor *cursors;
-    uint32_t *run_of; /* by sample of the block */
+    uint32_t *run_of; /* number of the run of each sample in the block */
 } room;
 
 static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }
@@ -81,7 +81,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, NULL, NULL), 0};
 }
 
-/* Finds the samples of run k: all of them, or those in the ranges. */
+/* Finds the samples of run k that are in the block: those in its range if the call has ranges, otherwise all of them. */
 static void find_run(const cubed_block_call *call, int64_t group, int64_t k, int64_t *from,
                      int64_t *to)
 {
@@ -111,7 +111,10 @@ static cubed_status begin_runs(const cubed_block_call *call, int64_t group, room
         find_run(call, group, k, &from, &to);
         if (from < cb_runs_sample(r, p->step, start) || to < from ||
             to > cb_runs_sample(r, p->step, end) || to - from > n - filled)
-            return cb_fail(err, CUBED_E_ARG, "the ranges are not of the runs");
+            return cb_fail(
+                err, CUBED_E_ARG,
+                "the ranges of samples do not match the runs, expected ranges within their runs "
+                "whose total length is that of the block");
         bool all = from == cb_runs_sample(r, p->step, start);
         m->cursors[k] = (cursor){.done = all ? start : cb_runs_position(r, p->step, from - 1),
                                  .first = from,
@@ -123,7 +126,11 @@ static cubed_status begin_runs(const cubed_block_call *call, int64_t group, room
         for (int64_t i = 0; i < to - from; i++) m->run_of[filled + i] = (uint32_t)k;
         filled += to - from;
     }
-    return filled == n ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "the ranges are not of the runs");
+    return filled == n ? CUBED_OK
+                       : cb_fail(err, CUBED_E_ARG,
+                                 "the ranges of samples do not match the runs, expected ranges "
+                                 "within their runs "
+                                 "whose total length is that of the block");
 }
 
 /* Visits the sample. */
@@ -144,7 +151,7 @@ static int64_t most(const cursor *c)
     return c->open ? UNKNOWN : c->done;
 }
 
-/* Writes one end of a part's ranges in each run. */
+/* Writes the first or the last position of a part's range in each run. */
 static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t *pairs,
                        bool behind)
 {

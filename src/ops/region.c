@@ -18,8 +18,10 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
 {
     const char *url = into->node.url;
     if (into->node.kind != CB_NODE_ZARR)
-        return cb_fail(err, CUBED_E_ARG,
-                       "region_target: expected an array that is stored and open");
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "region_target: `into` is not an array in a store, expected an array that was "
+            "opened with cubed_array_open");
     if (into->node.grid->ndim != x->node.grid->ndim)
         return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
                        into->node.grid->ndim, x->node.grid->ndim);

@@ -183,7 +183,7 @@ static cubed_status check_operand(const cb_block_operand *x, bool output, const 
     return CUBED_OK;
 }
 
-/* Adds an operand to the numbers of blocks. All numbers other than 1 must be equal. */
+/* Adds an operand to the numbers of blocks along each symbol. Along a symbol, all numbers other than 1 must be equal. */
 static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {
@@ -196,7 +196,8 @@ static cubed_status count_blocks(const cb_block_operand *x, bool output, int num
         if (known[s] && out->nblocks[s] != n)
             return cb_fail(err, CUBED_E_ARG,
                            "%s %d has %" PRId64
-                           " blocks along the symbol %d, another operand %" PRId64,
+                           " blocks along the symbol %d, but another operand has %" PRId64
+                           ", expected equal numbers of blocks",
                            what, number, n, s, out->nblocks[s]);
         known[s] = true;
         out->nblocks[s] = n;
@@ -204,7 +205,7 @@ static cubed_status count_blocks(const cb_block_operand *x, bool output, int num
     return CUBED_OK;
 }
 
-/* Checks a gathered input: along its axis several calls share a block. */
+/* Checks an input of which a call gets ranges (cb_gather). Several calls may get ranges of one block. */
 static cubed_status check_gather(const cb_blockwise *op, int number, const cb_symbols *symbols,
                                  cubed_error *err)
 {
@@ -223,11 +224,18 @@ static cubed_status check_gather(const cb_blockwise *op, int number, const cb_sy
     }
     for (int d = 0; sound && d < x->blocks.ndim; d++)
         sound = d == g->axis || x->blocks.axis[d].chunk == 1;
-    return sound ? CUBED_OK
-                 : cb_fail(err, CUBED_E_ARG, "input %d cannot be gathered in this way", number);
+    return sound
+               ? CUBED_OK
+               : cb_fail(
+                     err, CUBED_E_ARG,
+                     "input %d has an invalid gather, expected an earlier int64 input with ranges, "
+                     "a gathered axis with a symbol of the outputs, blocks of extent 1 along "
+                     "other axes, and no halo",
+                     number);
 }
 
-/* Checks an input that an affine map reaches: it is divided like the first output, all of whose blocks it serves. */
+/* Checks an input with a reach: a call gets the elements to which an affine map leads. The input must have the blocks of the first
+ * output. */
 static cubed_status check_reach(const cb_blockwise *op, int number, cubed_error *err)
 {
     const cb_block_operand *x = &op->in[number], *out = &op->out[0];
@@ -237,8 +245,13 @@ static cubed_status check_reach(const cb_blockwise *op, int number, cubed_error 
                  cb_reach_is_valid(x->reach, x->blocks.ndim);
     for (int d = 0; sound && d < x->blocks.ndim; d++)
         sound = x->symbol[d] >= 0 && x->symbol[d] == out->symbol[d];
-    return sound ? CUBED_OK
-                 : cb_fail(err, CUBED_E_ARG, "input %d cannot be reached in this way", number);
+    return sound
+               ? CUBED_OK
+               : cb_fail(
+                     err, CUBED_E_ARG,
+                     "input %d has an invalid reach, expected the blocks and symbols of output 0, "
+                     "no halo and no gather",
+                     number);
 }
 
 static int most_symbols(const cb_block_operand *x, int n, int most)

@@ -440,7 +440,8 @@ static void test_refusals(void **state)
     refused(f, cubed_tensorinv(few, 1, 0, y, e), CUBED_E_LINALG,
             "tensorinv: matrices of 2 x 3, expected square ones");
     refused(f, cubed_tensorsolve(few, v, NULL, 0, 0, y, e), CUBED_E_LINALG,
-            "tensorsolve: matrices of 2 x 3 and 6 equations, expected as many of each");
+            "tensorsolve: a is a matrix of 2 x 3 and b has 6 elements, expected a square matrix "
+            "and one element of b for each row");
     refused(f, cubed_tensorsolve(square, v, (const int[]){2}, 1, 0, y, e), CUBED_E_AXIS,
             "tensorsolve: axis 2 is out of range for 2 dimensions");
     refused(f, cubed_svd_compressed(v, 1, &o, 0, &y[0], &y[1], &y[2], e), CUBED_E_ARG,
