@@ -91,18 +91,18 @@ typedef struct cubed_param {
     const char *notes;           /* a sentence for people */
 } cubed_param;
 
-/* Effects of a function on attributes and units of its arrays. */
+/* Which attributes of its first operand a function's result has, and in which units the result is. */
 typedef enum cubed_attrs_rule {
-    CUBED_ATTRS_NONE,   /* values of another kind: none stay */
-    CUBED_ATTRS_VIEW,   /* the same values elsewhere: all stay */
-    CUBED_ATTRS_SAME,   /* values in the same units */
-    CUBED_ATTRS_SCALE,  /* in the same units if the other operand is a number */
-    CUBED_ATTRS_SHARED, /* attributes that all operands share */
-    CUBED_ATTRS_REDUCE, /* the same units, and a cell method */
-    CUBED_ATTRS_SQUARE  /* squares of the units, and a cell method */
+    CUBED_ATTRS_NONE, /* the result has no attributes, because its values mean something else */
+    CUBED_ATTRS_VIEW, /* the result has all attributes, because its values are those of the operand */
+    CUBED_ATTRS_SAME,  /* the result has the units of the operand */
+    CUBED_ATTRS_SCALE, /* the result has the units of the operand if the other operand is a number */
+    CUBED_ATTRS_SHARED, /* the result has the attributes that all operands share */
+    CUBED_ATTRS_REDUCE, /* the result has the units of the operand, and a CF cell method */
+    CUBED_ATTRS_SQUARE  /* the result has the squared units of the operand, and a CF cell method */
 } cubed_attrs_rule;
 
-/* Effects of a function on coordinates: which elements of the first array those of the result belong to. */
+/* Effects of a function on coordinates: which coordinates of the first array the elements of the result have. */
 typedef enum cubed_coords_rule {
     CUBED_COORDS_KEEP, /* the same ones, along each axis that is left */
     CUBED_COORDS_CUT,  /* none along axes in a CUBED_PARAM_AXIS parameter; along all without one */
@@ -113,9 +113,9 @@ typedef enum cubed_coords_rule {
     CUBED_COORDS_WINDOWS  /* those of windows: elements `window` along `axis` are around each one */
 } cubed_coords_rule;
 
-/* Most results of a function with a fixed number of them. */
+/* Maximum number of results of a function with a fixed number of results. */
 #define CUBED_MAX_RESULTS 4
-/* Most parameters of a function. */
+/* Maximum number of parameters of a function. */
 #define CUBED_MAX_PARAMS 16
 
 /* A function. The library makes these structures, and may append members. */
@@ -137,12 +137,12 @@ typedef struct cubed_function {
     bool counts;      /* extents of the results depend on values: see cubed_call_offsets */
 } cubed_function;
 
-/* The function of that name, or NULL. Takes the same time for each name. */
+/* Returns the function with that name, or NULL if there is none. The time does not depend on the name. */
 CUBED_API const cubed_function *cubed_function_find(const char *name);
 /* Returns the function after `previous` in the order of the catalogue, by category; the first one if `previous` is NULL. NULL
  * after the last one. */
 CUBED_API const cubed_function *cubed_function_next(const cubed_function *previous);
-/* The parameter at a position; NULL if there is none. */
+/* Returns the parameter at a position, or NULL if there is none. */
 CUBED_API const cubed_param *cubed_function_param(const cubed_function *function, int position);
 
 /* Writes what a parameter takes ("an integer or None") into a buffer, with a terminating NUL; truncates what does not fit.

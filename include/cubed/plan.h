@@ -150,9 +150,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
                                                          const int *counts, int nplans,
                                                          const cubed_plan_options *options,
                                                          cubed_error *err);
-/* Makes groups and copies without a plan, if there is nothing to compute.
+/* Creates Zarr groups, and copies of Zarr arrays, without a plan. Use it if there is no array to compute.
  *
- * memory   bytes for objects that are copied; 0: 2 GB
+ * groups   n entries, created in this order; an entry with `copy_of` is a copy of an array
+ * memory   maximum size in bytes of an object that is copied; 0: 2 GB
  * durable  written data survive a power failure */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groups_make(cubed_context *ctx,
                                                           const cubed_plan_group *groups, int n,

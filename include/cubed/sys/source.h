@@ -9,20 +9,21 @@
 extern "C" {
 #endif
 
-/* A region and its destination: element 0 of the region goes to `data`; strides in bytes. */
+/* A region of a source and the buffer for its elements. */
 typedef struct cubed_source_region {
     int ndim;
     const int64_t *offset;
-    const int64_t *shape; /* >= 1 */
-    const int64_t *strides;
-    void *data;
+    const int64_t *shape;   /* >= 1 */
+    const int64_t *strides; /* of the buffer, in bytes */
+    void *data;             /* address of the region's first element */
 } cubed_source_region;
 
 /* Receives the bytes that `save` writes. */
 typedef cubed_status (*cubed_source_sink)(void *sink, const void *data, size_t size,
                                           cubed_error *err);
 
-/* A kind of source. A handle is one source; `read` is called from several threads at once. */
+/* A kind of source: its name and functions. A handle represents one source of this kind. Several threads call `read` at the same
+ * time. */
 #define CUBED_SOURCE_VERSION 1
 
 typedef struct cubed_source_fn {
@@ -32,21 +33,24 @@ typedef struct cubed_source_fn {
     const char *name;
     /* Reads a region. CUBED_E_IO counts as transient: the task is retried. */
     cubed_status (*read)(void *handle, const cubed_source_region *region, cubed_error *err);
-    /* Upper bound on the bytes that reading `size` bytes allocates in addition to the region. NULL: 0. */
+    /* Returns an upper bound on the bytes that `read` allocates for a region of `size` bytes, in addition to the buffer. If the
+     * function pointer is NULL, the bound is 0. */
     size_t (*need)(void *handle, size_t size);
-    /* Passes bytes to `put` from which another process opens the same handle. NULL: handles cannot leave their process, so
-     * plans with such a handle can neither be saved nor run by worker processes. */
+    /* Serialises a handle: passes bytes to `put`, from which `open` opens the same source in another process. If the function
+     * pointer is NULL, plans with such a handle can neither be saved nor run by worker processes. */
     cubed_status (*save)(void *handle, cubed_source_sink put, void *sink, cubed_error *err);
-    /* Opens a handle from the bytes of a plan, which are untrusted. */
+    /* Opens a handle from `size` bytes that `save` has written. They come from a plan, so they are untrusted. `ctx` is the field
+     * below. */
     cubed_status (*open)(const void *params, size_t size, void *ctx, void **handle,
                          cubed_error *err);
-    /* Closes a handle: called once, by any thread. */
+    /* Closes a handle. The library calls it once for each handle, from any thread. */
     void (*close)(void *handle);
-    /* Opening may run code that the bytes carry, so it happens only where that is permitted (cubed_plan_load_code). */
+    /* The bytes may contain code that `open` runs. Such a plan must be loaded with cubed_plan_load_code. */
     bool code;
     void *ctx;
-    /* STORE or STORE::PATH that the handle reads, which no result of the same plan may replace; NULL if it reads no such
-     * place. Valid as long as the handle. NULL function: handles read no such places. */
+    /* Returns the STORE or STORE::PATH from which the handle reads, or NULL if it does not read from a store. A plan rejects
+     * results that would replace this store or path. The string is valid as long as the handle. The function pointer is NULL
+     * if no handle of this kind reads from a store. */
     const char *(*place)(void *handle);
 } cubed_source_fn;
 

@@ -109,7 +109,7 @@ struct cubed_store_request {
     const cubed_range *ranges;
     size_t nranges;
     void *dst;
-    size_t cap; /* bytes of dst; with ranges at least the sum of their sizes */
+    size_t cap; /* size of dst in bytes; with ranges at least the sum of their sizes */
 
     /* put: the bytes of the object */
     const void *src;
@@ -134,20 +134,23 @@ struct cubed_store_request {
     char delimiter;
     cubed_store_entry_fn entry;
     void *entry_ctx;
-    const char *page; /* NULL: the first page */
-    char *next_page;  /* NULL: only one page is wanted. CUBED_STORE_PAGE_CAP bytes, "" before */
+    const char *page; /* the page to list; NULL for the first page */
+    /* A buffer of CUBED_STORE_PAGE_CAP bytes that contains "" before the request; NULL if the caller needs only one page. */
+    char *next_page;
 
-    /* The completion. */
+    /* The result, which the store sets before it calls `complete`. */
     cubed_status status;
-    cubed_error *err; /* the submitter's; may be NULL */
+    cubed_error
+        *err; /* error that the caller of submit provides and the store fills; may be NULL */
     cubed_object_info
         info; /* of a successful get, put or head, and of a get that ends with CUBED_E_EXISTS, if known */
     size_t got;
     void (*complete)(cubed_store_request *request);
-    void *data; /* the submitter's */
+    void *data; /* pointer that the caller of submit uses freely */
 
-    cubed_store_request *next; /* the store's between submit and complete, else the submitter's */
-    void *store_data;
+    /* The store uses this field between submit and complete, and the caller of submit uses it at other times. */
+    cubed_store_request *next;
+    void *store_data; /* pointer that the store uses freely */
 };
 
 #define CUBED_STORE_PAGE_CAP 4096
@@ -189,7 +192,7 @@ struct cubed_store_vtable {
     uint32_t version;   /* CUBED_STORE_VERSION */
     uint32_t flags;
     const char *scheme; /* lower-case scheme of URLs scheme://..., such as "file" */
-    void *ctx;          /* for the author of the store */
+    void *ctx;          /* pointer that the functions of the store use freely */
     /* For stores that do not complete requests at once. max_in_flight: useful number of gets in flight, of all threads of a
      * process (0: CUBED_STORE_IN_FLIGHT); the library prefetches that many, as far as memory allows. gap: number of bytes
      * that arrive in about the time of one more request (0: CUBED_STORE_GAP); ranges of an object with smaller gaps are
