@@ -20,15 +20,15 @@
 #define NARROWEST   16
 #define PART        16
 #define MOST_PANELS 128
-/* Blocks of the matrix. */
+/* Maximum number of rows and of columns of a block of the matrix. */
 #define LARGEST_BLOCK 1024
-/* Memory of the plan per panel: measured. */
+/* Memory of the plan for each panel, as measured. */
 #define PANEL_BYTES ((uint64_t)300 << 10)
 
 typedef struct band {
     cb_steps s;
-    cb_panels p; /* `step` and `rows`: of blocks */
-    int64_t b;   /* width of the band */
+    cb_panels p; /* its `step` and `rows` are those of the matrix's blocks */
+    int64_t b;   /* width of a panel and of a block of the band */
     cb_zone *zone;
 } band;
 
@@ -37,10 +37,10 @@ typedef struct band {
 /* A matrix, in blocks; symbols of rows and columns are 0, 1 and 2, or WHOLE. */
 enum { ROW, COLUMN, SUMMED, WHOLE = -1 };
 typedef struct operand {
-    cubed_array *x; /* NULL: a result */
+    cubed_array *x; /* the array of an input; NULL for a result */
     int64_t shape[2], blocks[2];
     int symbols[2];
-    int core; /* 1: a result that is a vector */
+    int core; /* number of axes: 2, or 1 for a result that is a vector */
 } operand;
 
 static operand part_of(cubed_array *x, int64_t rows, int row, int64_t columns, int column)
@@ -129,7 +129,7 @@ static cubed_array *call(band *w, const char *function, int symbols, const opera
     return outs[0];
 }
 
-/* a b, block by block of the matrix. */
+/* Returns the product a b. The matrix is processed block by block. */
 static cubed_array *product(band *w, cubed_array *a, cubed_array *b)
 {
     const int64_t n = w->p.step;
@@ -140,7 +140,7 @@ static cubed_array *product(band *w, cubed_array *a, cubed_array *b)
     return call(w, "matmul", SUMMED + 1, in, 2, &out, 1, &y);
 }
 
-/* x - a b */
+/* Returns x - a b. */
 static cubed_array *update(band *w, cubed_array *x, cubed_array *a, cubed_array *b)
 {
     const int64_t n = w->p.step;
@@ -201,7 +201,8 @@ static reflectors reflect(band *w, cubed_array *panel)
     return (reflectors){reversed(w, made[0], 1), reversed(w, made[1], 1), made[2]};
 }
 
-/* Rows of the band: a block on the diagonal, the block to its right (NULL: none), and zeros. */
+/* Makes rows of the band, as wide as two blocks: the diagonal block, the block to its right (NULL if it does not exist), and
+ * zeros. */
 static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
 {
     if (w->s.st != CUBED_OK) return NULL;

@@ -16,9 +16,11 @@ typedef struct weighted {
     cb_steps *s;
     const cubed_quantile_options *o;
     uint32_t reduced;
-    int axis;                     /* of lines: the last one */
-    int64_t elements;             /* of a line */
-    cubed_array *x, *w, *missing; /* lines; missing: NULL if no element of this type is NaN */
+    int axis; /* the last axis of x, w and missing: all reduced axes as one; a line lies along it */
+    int64_t elements; /* number of elements of a line */
+    /* The elements, their weights, and whether each element is NaN, with the reduced axes as the last axis. `missing` is NULL
+     * if the type has no NaN. */
+    cubed_array *x, *w, *missing;
 } weighted;
 
 static cubed_array *op(weighted *q, cubed_op op, cubed_array *a, cubed_array *b)
@@ -46,7 +48,7 @@ static cubed_array *along(weighted *q, cubed_reduction reduction, cubed_array *x
     return x ? cb_step_reduce(q->s, reduction, x, &o) : NULL;
 }
 
-/* x with all reduced axes as one, which is the last. */
+/* Moves the reduced axes of x behind the others, and joins them to one axis. */
 static cubed_array *as_lines(weighted *q, cubed_array *x)
 {
     int order[CUBED_MAX_NDIM] = {0}, n = 0;
@@ -101,7 +103,7 @@ static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
     return w ? cb_step_broadcast(q->s, w, ndim, x->shape) : NULL;
 }
 
-/* The sum of each line's weights; the run fails if a weight is invalid. */
+/* Returns the sum of the weights of each line. The run fails if a weight is invalid. */
 static cubed_array *total_weight(weighted *q)
 {
     cb_steps *s = q->s;
@@ -112,7 +114,7 @@ static cubed_array *total_weight(weighted *q)
         op(q, CUBED_OP_LOGICAL_AND, finite, op(q, CUBED_OP_GREATER_EQUAL, q->w, zero));
     cubed_array *total = along(q, CUBED_REDUCE_SUM, where(q, valid, q->w, cb_step_float(s, NAN)));
     cubed_array *fits = op(q, CUBED_OP_GREATER, total, zero);
-    if (q->missing && q->o->skip_nan) { /* without elements the quantile is NaN */
+    if (q->missing && q->o->skip_nan) { /* the quantile is NaN if all elements are missing */
         cubed_array *none = op(q, CUBED_OP_LOGICAL_AND, along(q, CUBED_REDUCE_ALL, q->missing),
                                op(q, CUBED_OP_EQUAL, total, zero));
         fits = op(q, CUBED_OP_LOGICAL_OR, fits, none);
@@ -136,13 +138,13 @@ static cubed_array *cumulative_sum(weighted *q, cubed_array *x)
     return cb_step(q->s, cubed_cumulative(CUBED_REDUCE_SUM, x, q->axis, false, &y, q->s->err), &y);
 }
 
-/* The positions, among sorted elements, of the first one up to which the share of the weight reaches p. */
+/* Returns, for each line, the position of the first sorted element at which the cumulative share of the weight reaches p. */
 static cubed_array *positions(weighted *q, cubed_array *share, double p)
 {
     cb_steps *s = q->s;
     cubed_array *before;
     if (!share) return NULL;
-    if (p == 0) /* leading elements without weight do not count */
+    if (p == 0) /* skip leading elements whose weight is 0 */
         before =
             op(q, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1), cb_step_float(s, 0));
     else
@@ -152,7 +154,7 @@ static cubed_array *positions(weighted *q, cubed_array *share, double p)
     return op(q, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
 }
 
-/* One value of each line as a result. */
+/* Gives an array with one value for each line the shape of the result. */
 static cubed_array *as_result(weighted *q, cubed_array *value, const cubed_array *x)
 {
     cb_steps *s = q->s;
@@ -166,7 +168,7 @@ static cubed_array *as_result(weighted *q, cubed_array *value, const cubed_array
     return cb_step(s, s->st, &y);
 }
 
-/* Lines whose quantiles are NaN; NULL if there are none. */
+/* Returns true for each line whose quantile is NaN, or NULL if no line can have such a quantile. */
 static cubed_array *lost(weighted *q, cubed_array *share)
 {
     if (!q->missing) return NULL;

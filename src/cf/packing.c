@@ -47,7 +47,8 @@ bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *nam
                                          "add_offset", "_Unsigned"};
     static const char *const packed_units[] = {"valid_range", "valid_min", "valid_max",
                                                "number_of_significant_digits"};
-    /* Values that are only masked have the units of the elements. */
+    /* Without a scale and an offset, decoded values have the units of the stored elements. Then attributes such
+     * as valid_range, which are in these units, also describe the decoded values. */
     const bool scaled = packing->has_scale || packing->has_offset;
     if (strcmp(name, "dtype") == 0) return packing->is_bool;
     return is_one_of(name, sizeof always / sizeof *always, always) ||

@@ -14,7 +14,7 @@ size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
 /* Total size in bytes of a node's chunks; 0 if the node has none. */
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 
-/* Memory to read or write a chunk, in addition to the decoded chunk. */
+/* Return the memory that reading or writing a chunk uses in addition to the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
 /* Number of chunks that a region covers only partly, so that they are merged with stored data; 0 for other nodes. `edges`
@@ -23,7 +23,7 @@ cb_need cb_write_need(const cubed_plan *p, int node);
 int64_t cb_node_merged(const cubed_plan *p, int node, bool edges);
 /* Gets the part of chunk at[ndim] of the array that the region covers. */
 void cb_node_part(const cubed_plan *p, int node, const int64_t *at, cb_zarr_part *part);
-/* Memory to read a part of a chunk, in addition to the part of maximum size. */
+/* Returns the memory that reading a part of a chunk uses in addition to the buffer for the largest part. */
 cb_need cb_read_subread_need(const cubed_plan *p, int node);
 /* Maximum size in bytes of a prefetch request of a node, and memory of its buffer. Chunks of one shard are read in one
  * request of up to CB_FETCH_JOINED bytes if the plan has the memory. */
@@ -34,17 +34,17 @@ size_t cb_fetch_bytes(const cubed_plan *p, int node);
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* Minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* How parts of the node's chunks can be read, even if shorter than cb_node_subread_run. */
+/* Returns how parts of the node's chunks can be read, including parts that are shorter than cb_node_subread_run. */
 cb_zarr_parts cb_node_parts(const cubed_plan *p, int node);
-/* Whether only contiguous parts can be read so. */
+/* Returns true if only contiguous parts of the node's chunks can be read without the rest. */
 bool cb_node_subread_is_whole(const cubed_plan *p, int node);
-/* Whether a source's chunks are files that contain the elements unencoded, and large enough to be mapped. */
+/* Returns true if a source's chunks are files that contain the elements unencoded, and large enough to be mapped. */
 bool cb_node_is_mappable(const cubed_plan *p, int node);
 /* Maximum decoded size in bytes of a codec block, for chunks that can be decoded block by block from a store without
  * latency; 0 otherwise. */
 size_t cb_node_codec_block_bytes(const cubed_plan *p, int node);
 
-/* Memory of a cached codec block. */
+/* Returns the bytes that the cache allocates for one codec block of the node's chunks. */
 size_t cb_kept_codec_block_bytes(const cubed_plan *p, int node);
 
 #endif

@@ -284,9 +284,9 @@ cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, co
 /* Handles --plan, --explain and --plan-svg. `mem_after`: memory for writing a file after all tasks are done, or 0. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, uint64_t mem_after,
                            cubed_error *err);
-/* Returns the limits from the options. */
+/* Converts the options of the command to the options of a plan: memory, workers, work directory and others. */
 cubed_plan_options cli_plan_options(const cli_common *c);
-/* Warns on stderr that this process holds more before any task than is reserved for it. */
+/* Warns on stderr if this process uses more memory before any task than reserved_mem. */
 void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c);
 /* Runs a plan according to the options. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
@@ -304,7 +304,7 @@ bool cli_is_there(const char *place);
 /* Reads a saved plan from a file or URL, to be freed with cli_free; returns an exit code. */
 int cli_read_plan(const char *verb, cubed_context *ctx, const char *file, void **data,
                   size_t *size);
-/* Creates a context for --isa and --allow-references, and removes the prefixes from `c`. Returns an exit code. */
+/* Creates a context with the options --isa and --allow-references, and frees c->references. Returns an exit code. */
 int cli_context(const char *verb, cli_common *c, cubed_context **out);
 
 /* Shows progress on stderr, and writes events as JSON lines, from the library's events. */

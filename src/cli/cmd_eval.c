@@ -15,17 +15,18 @@
 #include "referred.h"
 #include "series.h"
 
-/* Maximum results as columns of CSV. */
+/* Maximum number of results that CSV output can have, each as a column. */
 enum { CSV_RESULTS = 256 };
 
-/* Results up to this size are printed. */
+/* Maximum size of a result that is printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
 
 typedef struct eval_item {
     char *name;
     cubed_array *array;
-    const cubed_expr_result *result; /* NULL: a coordinate */
-    bool aside;                      /* of coordinates: see cubed_expr_coord */
+    const cubed_expr_result
+        *result; /* the result with its attributes; NULL if the item is a coordinate */
+    bool aside;  /* for coordinates only: see cubed_expr_coord */
     char *url;
     void *data;
     size_t bytes;
@@ -115,11 +116,16 @@ static bool is_agreed(const eval *e, const char *dim)
     return any;
 }
 
-/* Named by a dimension; by an attribute of a coordinate; by an attribute of a result. */
-typedef enum carried { COORDINATE, BOUNDS, AUXILIARY } carried;
+/* Kinds of arrays that are copied from the input to the output next to a result. */
+typedef enum carried {
+    COORDINATE, /* a one-dimensional array with the name of a dimension */
+    BOUNDS,     /* an array that an attribute of a coordinate names */
+    AUXILIARY   /* an array that an attribute of a result names */
+} carried;
 
-/* Adds an array of the input that describes item number i: its remaining elements along its dimensions. The item must have
- * these dimensions, except the last one of bounds. */
+/* Adds the input's array `name` to the items, because it describes item number i. If the expression selected a part of a dimension,
+ * the same part of the array is added. Adds nothing if the item lacks a dimension of the array, except the last dimension of
+ * bounds. */
 static void carry(eval *e, int i, const char *name, carried what)
 {
     const cubed_array *x = e->item[i].array;
@@ -152,7 +158,8 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_array_unref(c);
 }
 
-/* Adds the coordinate that a calendar's function created, or its remaining elements. */
+/* Adds the coordinate of a dimension that a calendar function created, and its bounds. If the expression selected a part of the
+ * dimension, adds this part. */
 static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 {
     cubed_array *const from[2] = {c->made, c->bounds};
@@ -173,7 +180,7 @@ static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 
 typedef struct referring {
     eval *e;
-    int of; /* the result that carried variables describe */
+    int of; /* number of the item that the added arrays describe */
 } referring;
 
 static void carry_referred(void *ctx, const char *attribute, const char *name)
@@ -201,7 +208,7 @@ static void add_coordinates(eval *e)
                 carry(e, i, dim, COORDINATE);
         }
         referred_each(cubed_array_attrs(e->item[i].array), carry_referred, &r);
-        /* Carried variables may refer to others. */
+        /* Arrays that were added may have attributes that name further arrays. */
         for (int k = before; k < e->nitems; k++)
             referred_each(cubed_array_attrs(e->item[k].array), carry_referred, &r);
     }
@@ -216,7 +223,7 @@ static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_er
     return CUBED_E_CANCELLED;
 }
 
-/* The attributes of the first input group; NULL if there is none. The caller frees the string. */
+/* Returns the attributes of the first input that is a group, or NULL if no input is a group. The caller frees the string. */
 static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
 {
     const char *from = inputs_group(&e->in);
@@ -230,7 +237,7 @@ static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
 
 typedef struct known_names {
     const eval *e;
-    bool alone;           /* --out is an array, not a group */
+    bool alone;           /* --out names an array, not a group */
     const char *external; /* variables of other files, separated by spaces; "" if there are none */
 } known_names;
 
@@ -279,7 +286,7 @@ static bool is_array(const eval *e)
     return true;
 }
 
-/* Names unnamed dimensions: axes of pictures have names. */
+/* Gives names to unnamed dimensions, because the axes of pictures need names. */
 static bool name_dims(eval *e, int i, cubed_error *err)
 {
     cubed_array *x = e->item[i].array, *named;
@@ -432,7 +439,7 @@ static cubed_status edit_items(eval *e, cubed_error *err)
     return st;
 }
 
-/* Sets the place of each result. One bare expression of independent arrays goes to --out itself, others below it. Results
+/* Sets the URL of each result. One bare expression of independent arrays goes to --out itself, others below it. Results
  * from a group, or with coordinates, go to a group, so that Xarray opens it. */
 static bool place_results(eval *e, cubed_error *err)
 {
@@ -472,13 +479,13 @@ static bool is_grouped(const eval *e)
     return e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
 }
 
-/* The attributes of a group that is at --out already; NULL if there is none. The caller frees the string. */
+/* Returns the attributes of the group that exists at --out, or NULL if there is no group. The caller frees the string. */
 static char *existing_attrs(const eval *e)
 {
     char *attrs = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     const cubed_status st = cubed_zarr_walk(e->ctx, e->out, false, first_attrs, &attrs, &ignored);
-    (void)st; /* there may be nothing */
+    (void)st; /* an error is ignored, because --out may not exist */
     return attrs;
 }
 
@@ -489,7 +496,7 @@ static cubed_status result_group(eval *e, cubed_plan_group *group, char **attrs,
 {
     *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
-    /* Numbers that an expression makes have no history. */
+    /* The attribute `history` is added only if the expression reads an input. */
     if (e->in.nspecs == 0) e->outputs.no_history = true;
     char *given;
     cubed_status st = group_attrs(e, &given, err);
@@ -510,7 +517,7 @@ static series_column column_of(const eval_item *item)
     return series_column_of(item->name, item->array, item->data);
 }
 
-/* The coordinate of dimension d of a result, if it is printed; otherwise a column without a name. */
+/* Returns the coordinate of dimension d of a result if the coordinate is printed. Otherwise returns a column without a name. */
 static series_column coordinate_of(const eval *e, int i, int d)
 {
     const cubed_array *x = e->item[i].array;
@@ -639,7 +646,7 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
 
 typedef struct eval_targets {
     cubed_target *target;
-    int nregions; /* targets whose arrays are to be released */
+    int nregions; /* number of targets whose arrays must be released */
     cubed_plan_group group;
     bool grouped;
     char *attrs;
@@ -652,7 +659,7 @@ static void free_targets(eval_targets *t)
     cli_free(t->attrs);
 }
 
-/* The codecs of item i by options; NULL: the default. */
+/* Returns the codecs of item i according to the options, or NULL for the default codecs. */
 static const char *codecs_of(eval *e, int i)
 {
     const int format = e->format && !archive_is_netcdf(e->out) ? e->format : 3;
@@ -666,7 +673,7 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
     memset(t, 0, sizeof *t);
     t->target = cli_alloc((size_t)e->nitems * sizeof *t->target);
     cubed_status st = CUBED_OK;
-    /* Continued results keep their format. */
+    /* A resumed run uses the format of the results that exist. */
     for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
          i++)
         st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, err);
@@ -688,7 +695,8 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
     return st;
 }
 
-/* Returns why an option changes nothing; NULL if all options of results do. The caller frees the string. */
+/* Returns a message about an option for results that has no effect, or NULL if all these options have an effect. The caller frees
+ * the string. */
 static char *unused_option(const eval *e)
 {
     const char *dim = chunk_spec_unused(&e->chunks);

@@ -17,7 +17,9 @@ typedef enum joined_values {
 /* How files are joined. The caller sets the fields up to `overlap`. */
 typedef struct joined_inputs {
     cubed_context *ctx;
-    const char *along; /* dimension; NULL: "time", or the first axis of arrays without names */
+    const char *
+        along; /* name of the dimension along which files are joined; NULL for "time", or for the first axis
+                        * of arrays without names of dimensions */
     joined_overlap overlap;
     /* Name of a new first dimension of all arrays except coordinates and descriptions, with an element for each file; NULL:
      * files are joined along a dimension that they have. */

@@ -85,7 +85,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_TAKE_OVER: c->take_over = true; break;
     case KEY_DURABLE: c->durable = true; break;
     case KEY_PROGRESS:
-        /* In the order of the enumeration. */
+        /* The help text lists the modes in the order of cli_progress_mode. */
         c->progress = (cli_progress_mode)choice(verb, "progress", optarg);
         break;
     case KEY_PLAN: c->plan_only = true; break;

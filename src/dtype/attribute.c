@@ -35,7 +35,8 @@ static bool get_real(const json_t *v, double *out)
     else if (strcmp(s, "-Infinity") == 0)
         *out = -HUGE_VAL;
     else if (strlen(s) == 12 && cb_base64_decode(s, bytes, sizeof bytes, &n) && n == 8)
-        memcpy(out, bytes, sizeof *out); /* Xarray's _FillValue in format 3 */
+        /* For Zarr format 3, Xarray encodes the attribute _FillValue as the base64 of a double. */
+        memcpy(out, bytes, sizeof *out);
     else
         return false;
     return true;

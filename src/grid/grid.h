@@ -11,12 +11,12 @@ struct cubed_grid {
     const cubed_allocator *alloc;
     cb_zone *zone; /* owns all numbers */
     bool regular;
-    bool circular; /* regular, and its longitudes go around the earth */
+    bool circular; /* the grid is regular, and its longitudes cover 360 degrees */
     int ndim, corners;
     int64_t shape[2], n; /* n: number of cells */
-    /* Degrees. Regular: shape[0] latitudes and shape[1] longitudes; otherwise n of each. */
+    /* Centres of cells in degrees: shape[0] latitudes and shape[1] longitudes if the grid is regular, otherwise n of each. */
     double *lat, *lon;
-    /* `corners` for each of these numbers; NULL without bounds. */
+    /* Corners of cells in degrees: `corners` numbers for each centre. NULL if the grid has no bounds. */
     double *lat_bounds, *lon_bounds;
 };
 
@@ -28,16 +28,16 @@ struct cubed_weights {
     bool largest; /* each row copies the value with the largest weight */
     bool full;    /* no row is empty */
     int64_t rows, columns, n;
-    int64_t *starts; /* rows + 1 */
-    int32_t *column; /* n */
-    double *value;   /* n */
+    int64_t *starts; /* rows + 1 entries: number of each row's first weight, and n */
+    int32_t *column; /* column of each of the n weights */
+    double *value;   /* each of the n weights */
     size_t room;     /* number of weights that fit in both lists */
 };
 
-/* Most cells of a grid: columns of weights are int32. */
+/* Maximum number of cells of a grid, because numbers of columns are int32. */
 #define CB_GRID_MOST_CELLS ((int64_t)INT32_MAX)
 
-/* Degrees of the centre of cell i in C order. */
+/* Return the latitude and the longitude, in degrees, of the centre of cell i. Cells are counted in C order. */
 static inline double cb_grid_lat(const cubed_grid *g, int64_t i)
 {
     return g->lat[g->regular ? i / g->shape[1] : i];
@@ -50,12 +50,13 @@ static inline double cb_grid_lon(const cubed_grid *g, int64_t i)
 /* Adds rows of weights one after another. */
 typedef struct cb_weights_builder {
     cubed_weights *w;
-    int64_t row;     /* number of finished rows */
-    uint64_t memory; /* bytes that may be used; 0: any number */
-    uint64_t held;   /* bytes beside the weights */
+    int64_t row; /* number of finished rows */
+    uint64_t
+        memory;    /* maximum number of bytes for the weights and `held`; 0 if there is no limit */
+    uint64_t held; /* bytes in use in addition to the weights, such as an index of cells */
 } cb_weights_builder;
 
-/* Fails with CUBED_E_BUDGET if weights need more bytes than are allowed; 0: any number. */
+/* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */
 CUBED_MUST_CHECK cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed,
                                                       cubed_error *err);
 /* Begins weights between two grids, without rows, in `memory` bytes. The caller frees b->w after an error. */

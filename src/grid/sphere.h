@@ -12,39 +12,42 @@ typedef struct cb_vec {
     double x, y, z;
 } cb_vec;
 
-cb_vec cb_vec_of(double lat, double lon); /* of degrees */
+/* Returns the point on the unit sphere at a latitude and a longitude in degrees. */
+cb_vec cb_vec_of(double lat, double lon);
 double cb_vec_dot(cb_vec a, cb_vec b);
 cb_vec cb_vec_cross(cb_vec a, cb_vec b);
-/* Straight distance, squared. */
+/* Returns the square of the straight-line distance between two points. */
 double cb_vec_distance2(cb_vec a, cb_vec b);
 
-/* A polygon whose edges are parts of great circles, counterclockwise seen from outside. */
+/* A polygon on the sphere. Its edges are arcs of great circles. Its corners are counterclockwise, as seen from outside the
+ * sphere. */
 enum { CB_POLYGON_MOST = 160 };
 typedef struct cb_polygon {
     int n;
     cb_vec at[CB_POLYGON_MOST];
 } cb_polygon;
 
-/* Makes the polygon of corners in degrees, without repeated corners; turns it counterclockwise. n is 0 if fewer than three
- * corners are left. */
+/* Makes a polygon of corners in degrees, in either order. Removes repeated corners. Sets p->n to 0 if fewer than three corners
+ * are left. */
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners);
-/* Leaves the part of p on the side of the plane through the origin to which `normal` points. */
+/* Cuts p along the plane through the origin with that normal, and keeps the part on the side to which `normal` points. */
 void cb_polygon_cut(cb_polygon *p, cb_vec normal);
-/* Leaves the part of p inside a convex polygon. */
+/* Replaces p by the part of p that is inside the convex polygon `by`. */
 void cb_polygon_clip(cb_polygon *p, const cb_polygon *by);
 double cb_polygon_area(const cb_polygon *p);
-/* Area of the part of p between two heights above the plane of the equator: sines of latitudes. p spans less than half a
- * turn of longitude; poles are corners or outside. */
+/* Returns the area of the part of p between two parallels, whose latitudes have the sines `low` and `high`. p spans less than 180
+ * degrees of longitude. A pole is either a corner of p or outside of p. */
 double cb_polygon_band_area(const cb_polygon *p, double low, double high);
 
-/* A box around points of space. */
+/* A bounding box in space, with sides parallel to the axes. */
 typedef struct cb_space_box {
     double lo[3], hi[3];
 } cb_space_box;
 
-/* The box of a polygon, edges included. */
+/* Sets *box to the bounding box of a polygon and its edges. */
 void cb_polygon_box(const cb_polygon *p, cb_space_box *box);
-/* The box of the cell between two latitudes and two longitudes, in degrees, at most a turn apart. */
+/* Sets *box to the bounding box, in space, of the cell between two latitudes and two longitudes in degrees. `east` is at most
+ * 360 degrees more than `west`. */
 void cb_lonlat_box(double south, double north, double west, double east, cb_space_box *box);
 
 #endif

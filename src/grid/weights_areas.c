@@ -19,7 +19,7 @@ enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
 
 /* --- Two regular grids --------------------------------------------------------------------------------- */
 
-/* A cell along an axis. */
+/* The interval of a cell along one axis of a regular grid. */
 typedef struct span {
     double lo, hi;
     int64_t i;
@@ -118,7 +118,7 @@ out:
 /* Differences along an axis of the source that give the slope in a cell: (value[after] - value[before]) / apart. */
 typedef struct slope {
     int64_t before, after;
-    double apart; /* radians; 0: there is no neighbour */
+    double apart; /* distance in radians; 0 if the cell has no neighbour */
 } slope;
 
 static slope *slopes_of(cb_zone *zone, const double *bounds, int64_t n, bool sines, bool circular)
@@ -215,17 +215,18 @@ static void set_box(cell *c, double y0, double y1, double x0, double x1)
     cb_lonlat_box(c->south, c->north, c->west, c->east, &c->around);
 }
 
-/* Degrees of longitude from a to b, -180 to 180. */
+/* Returns the difference in degrees from longitude a to longitude b, from -180 to 180. */
 static double from_to(double a, double b)
 {
     const double d = b - a;
     return d - 360 * floor((d + 180) / 360);
 }
 
-/* Coordinates that were rounded to float32 differ by this. */
+/* Compares degrees. The tolerance allows for coordinates that were rounded to float32. */
 static bool is_same(double a, double b) { return fabs(a - b) < 1e-5; }
 
-/* Finds whether four corners are those between two latitudes and two longitudes; corners at a pole may have any longitude. */
+/* Returns true if four corners are those of a cell between two latitudes and two longitudes, and sets *c to this cell. Corners at a
+ * pole may have any longitude. */
 static bool find_box(const double *lat, const double *lon, cell *c)
 {
     for (int k = 0; k < 2; k++) { /* edge k is along a latitude */

@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Planes of each kind: S is int64, uint64 or float64, T the element type. Counts are float64 and exclude missing values.
- * Position -1 means that there is none yet, and the value is undefined. */
+/* What is computed for each group. The state of a kind consists of one to three arrays, called planes, each with one element for
+ * each group. The comments list the types and contents of the planes. T is the element type, and S is the type of sums: int64,
+ * uint64 or float64. Counts are float64 and exclude missing values. A position of -1 means that the group has no element yet.
+ * The value is then undefined. */
 typedef enum cb_group_kind {
     CB_GROUP_COUNT, /* count */
     CB_GROUP_SUM,   /* S, and a count if the variant counts */

@@ -39,10 +39,12 @@ struct expr_builder {
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
     int fresh;     /* number for the next node of a definition; numbers of the text are below */
     int nbodies;
+    /* The parsed statements of each call of a definition (a function that is written in this language). They are freed after
+     * the results are described, because `built[i].body` and the coordinates of results point into them. */
     struct {
         expr **list;
         int n;
-    } * bodies;         /* statements of definitions, which descriptions of results refer to */
+    } * bodies;
     expr_source source; /* inputs that the current statement has read so far */
     expr_weights
         *weights; /* between two grids, for the next call with the same ones; may be NULL */

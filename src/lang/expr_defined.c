@@ -25,10 +25,11 @@
                                                    "nansum({p}u * {p}u, \"time\", "                \
                                                    "keepdims=True); "
 
-/* 1 where a condition holds, 0 where it does not, and NaN where x is missing. */
+/* Code that sets {p}m to 1 if a condition is true, 0 if it is false, and NaN if x is missing. */
 #define HOLDS(CONDITION) "{p}m = where({x} == {x}, where(" CONDITION ", 1.0, 0.0), nan); "
 
-/* The length of the spell that each element is in, as {p}l; NaN where x is missing. */
+/* Code that sets {p}l to the length of the spell that contains each element. A spell is a run of days on which the condition is
+ * true. {p}m is 1 in spells of at least {0} days, 0 outside of them, and NaN if x is missing. */
 #define SPELLS(CONDITION)                                                                          \
     "{p}c = " CONDITION "; {p}l = consecsum({p}c) + flip(consecsum(flip({p}c, dim=\"time\")), "    \
     "dim=\"time\") - 1; {p}m = where({x} == {x}, where({p}c & ({p}l >= {0}), 1.0, 0.0), nan); "
@@ -39,7 +40,7 @@
         .body = HOLDS(CONDITION) "{total m}", .rule = CUBED_ATTRS_REDUCE, .method = "sum",         \
         .units = "days", .long_name = (LONG_NAME), .takes_freq = true                              \
     }
-/* The first number is the shortest spell that counts. */
+/* Defines an index of heat or cold waves. Its first number is the minimum length, in days, of a spell whose days are counted. */
 #define WAVES(NAME, ALIAS, N, SECOND, CONDITION, LONG_NAME)                                        \
     {                                                                                              \
         .name = (NAME), .alias = (ALIAS), .narrays = 2, .nnumbers = (N), .number = {6, SECOND},    \

@@ -9,13 +9,15 @@
 cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_function *function,
                                cubed_array **out, bool *is_one);
 
-/* An array and the coordinates of its horizontal grid. Index 0: latitudes, 1: longitudes. */
+/* An array and the coordinates of its horizontal grid. Entry 0 of a field is for latitudes, entry 1 for longitudes. */
 typedef struct expr_grid {
     cubed_array *x;
-    cubed_array *coordinate[2], *bounds[2]; /* in degrees; bounds may be NULL */
-    uint32_t axes[2];                       /* bit d: the coordinate describes axis d of x */
+    /* The coordinates, and the bounds of their cells, in degrees. An entry of `bounds` is NULL if the coordinate has none. */
+    cubed_array *coordinate[2], *bounds[2];
+    uint32_t axes[2]; /* bit d is set if the coordinate has axis d of x */
 } expr_grid;
-/* Builds the first argument of call e and finds its grid. Free *out with expr_grid_free, also after an error. */
+/* Builds the first argument of the call `e`, and finds the coordinates of its horizontal grid. The caller frees *out with
+ * expr_grid_free, also after an error. */
 cubed_status expr_grid_find(expr_builder *b, const expr *e, expr_grid *out);
 void expr_grid_free(expr_grid *g);
 

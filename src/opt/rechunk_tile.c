@@ -34,7 +34,7 @@ uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
 
 /* --- Counting -------------------------------------------------------------------------------- */
 
-/* Axis of source s that corresponds to axis d of the output; -1: none. */
+/* Returns the axis of source s that corresponds to axis d of the output, or -1 if no axis does. */
 static int source_axis(const cb_tile_in *in, int s, int d)
 {
     const cb_map *m = in->sources[s].map;
@@ -67,7 +67,7 @@ static bool single_chunk(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Length of the longest task along an axis. */
+/* Number of elements along an axis that a task of `per` chunks computes. */
 static int64_t task_length(const cb_axis *a, int64_t per)
 {
     int64_t length;
@@ -76,7 +76,8 @@ static int64_t task_length(const cb_axis *a, int64_t per)
 
 static unsigned coop_of(const cb_tile_in *in) { return in->copy && in->coop > 1 ? in->coop : 1; }
 
-/* Minimum length along an axis that is held for a task: cooperative tasks hold whole chunks. */
+/* Number of elements along an axis for which a task allocates memory. Cooperative tasks allocate whole chunks, also for a
+ * shorter last chunk. */
 static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -85,7 +86,7 @@ static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
     return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
 }
 
-/* Number of chunks of a copy's task that each worker holds. */
+/* Number of output chunks of a copy's task that each worker has in its memory. Several workers share a cooperative task. */
 static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
 {
     size_t n = 1;
@@ -94,7 +95,7 @@ static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
     return n / coop_of(in) + (n % coop_of(in) != 0);
 }
 
-/* Whether source chunks are read directly into the output's chunks. */
+/* Returns true if source chunks are read directly into the output's chunks. */
 static bool in_place(const cb_tile_in *in, const int64_t *per)
 {
     if (!in->copy || in->nsources != 1 || !single_chunk(in, per)) return false;
@@ -291,7 +292,7 @@ static void choose_sources(search *s)
     }
 }
 
-/* Chunks per task along axis d if at most `length` elements are allowed. */
+/* Returns the maximum number of chunks per task along axis d if a task may have `length` elements along this axis. */
 static int64_t most_chunks(const cb_tile_in *in, int d, double length)
 {
     const cb_axis *a = &in->out->axis[d];
@@ -300,7 +301,7 @@ static int64_t most_chunks(const cb_tile_in *in, int d, double length)
     return cb_max_i64(1, cb_min_i64(n, (int64_t)(length / (double)a->chunk)));
 }
 
-/* Approximate maximum number of elements in the output's tile; exact for copies. */
+/* Estimates how many elements of the output a task can compute within the memory. The number is exact for copies. */
 static double most_elements(const cb_tile_in *in)
 {
     size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
@@ -319,7 +320,8 @@ static double most_elements(const cb_tile_in *in)
     return floor((double)(in->mem - most) / (double)in->item_size) * coop_of(in);
 }
 
-/* Smallest number of chunks whose borders can all coincide with borders of source s; 0: none. */
+/* Returns the smallest number of output chunks per task for which all borders of tasks can be borders of chunks of source s.
+ * Returns 0 if no number has this property. */
 static int64_t aligned_chunks(const cb_tile_in *in, int s, int d)
 {
     int k = source_axis(in, s, d);
@@ -343,7 +345,7 @@ static void add_count(int64_t *counts, int *n, int64_t count, int64_t most)
     (*n)++;
 }
 
-/* Axes with at most this many chunks have every count tried. */
+/* If a task can have at most this many chunks along an axis, the search tries every number of chunks. */
 #define SHORT_AXIS 16
 
 /* Lists promising counts of chunks in ascending order: one, all, those that divide the axis into equal tasks, and those
@@ -400,7 +402,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
     }
 }
 
-/* Possible reduction of reads along an axis, as a factor. */
+/* Returns the factor by which longer tasks along an axis could reduce the number of reads. */
 static double gain(const search *s, const axis_options *a)
 {
     double most = 1;
@@ -411,7 +413,7 @@ static double gain(const search *s, const axis_options *a)
     return most;
 }
 
-/* Keeps the axes with a possible gain, largest gain first. */
+/* Keeps the axes along which longer tasks can reduce reads, sorted by decreasing reduction. */
 static void list_axes(search *s)
 {
     const cb_grid *out = s->in->out;
@@ -586,7 +588,7 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
 /* Cooperative tasks wait for their slowest member, so they must read less by this factor. */
 #define WORTH_A_TEAM 0.97
 
-/* Whether no other tiling reads much less. */
+/* Returns true if no other choice of tasks reads much less. */
 static bool reads_once(const cb_tile_in *in, const cb_tile *t)
 {
     double once = 0;
@@ -595,7 +597,7 @@ static bool reads_once(const cb_tile_in *in, const cb_tile *t)
     return once >= (double)t->bytes_read * WORTH_A_TEAM;
 }
 
-/* Whether every member has something to read. */
+/* Returns true if each worker of a cooperative task has something to read. */
 static bool keeps_busy(const cb_tile *t)
 {
     return t->coop > 1 && t->chunks_read / (uint64_t)t->ntasks >= t->coop;

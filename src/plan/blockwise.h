@@ -19,18 +19,18 @@ typedef struct cb_gather {
 
 typedef struct cb_block_operand {
     cubed_dtype dtype;
-    cb_grid blocks; /* of an output: its chunks */
+    cb_grid blocks; /* the blocks; for an output they are also its chunks */
     int symbol[CUBED_MAX_NDIM];
-    cubed_block_halo halo[CUBED_MAX_NDIM]; /* of inputs */
-    cb_gather gather;                      /* of inputs */
-    /* Of inputs, NULL for most: `blocks` are those of the first output, and a call gets the elements that its block
-     * reaches. */
+    cubed_block_halo halo[CUBED_MAX_NDIM]; /* for inputs only */
+    cb_gather gather;                      /* for inputs only */
+    /* For an input with a reach: the affine map from a block of the first output to the elements that a call gets. `blocks`
+     * is then the grid of the first output. NULL for other inputs. */
     const cb_reach *reach;
 } cb_block_operand;
 
-/* Widens a range of a block's elements by its halo. Positions are those of the array. */
+/* Widens the range *lo to *hi - 1 of a block's elements by its halo. Positions count from the beginning of the array. */
 void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi);
-/* Maximum elements of a block along the axis, including its halo. */
+/* Returns the maximum number of elements of a block along the axis, including its halo. */
 int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);
 
 /* The operation; the nodes of all of its outputs have equal copies. */
@@ -42,14 +42,15 @@ typedef struct cb_blockwise {
     cb_block_operand *in, *out;
 } cb_blockwise;
 
-/* The symbols of an operation, from its operands. */
+/* The symbols of an operation: cubed/blockwise.h. A symbol is the number of an index that axes of several operands share. */
 typedef struct cb_symbols {
-    int n;
-    int64_t nblocks[CUBED_MAX_NDIM];
-    bool kept[CUBED_MAX_NDIM]; /* some output has the symbol; other symbols are contracted */
+    int n;                           /* number of symbols */
+    int64_t nblocks[CUBED_MAX_NDIM]; /* number of blocks along each symbol */
+    bool kept
+        [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls add up over other symbols */
 } cb_symbols;
 
-/* Maximum elements of a block of an input along the axis. */
+/* Returns the maximum number of elements that a call gets of a block of an input along the axis. */
 int64_t cb_block_most(const cb_block_operand *x, int axis);
 /* Returns true if the blocks with their halos cover an array of that grid. */
 bool cb_block_covers(const cb_block_operand *x, const cb_grid *array);
@@ -57,7 +58,7 @@ bool cb_block_has_halo(const cb_block_operand *x);
 /* Returns true if blocks of an input may overlap: it has a halo or a reach. */
 bool cb_block_overlaps(const cb_block_operand *x);
 
-/* NULL if out of memory. */
+/* Returns a copy of the operation in the zone, or NULL if out of memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);
 /* Returns the entry of `known` (entries may be NULL) that equals the operation, otherwise a copy in the zone. NULL if out
  * of memory. Operations on many axes have kilobytes, so chains and similar products share them. */
@@ -65,7 +66,8 @@ const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
                                       const cb_blockwise *const *known, int nknown);
 /* Compares operations that read the same inputs. */
 bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b);
-/* CUBED_E_ARG if the operands do not agree. The grids themselves must be valid. */
+/* Finds the symbols of an operation. Fails with CUBED_E_ARG if operands have different numbers of blocks along a symbol, or an
+ * invalid symbol, halo, gather or reach. The grids themselves must be valid. */
 CUBED_MUST_CHECK cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out,
                                                    cubed_error *err);
 

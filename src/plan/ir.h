@@ -106,8 +106,9 @@ typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;
     cb_node *nodes;
-    const cb_blockwise *last_block; /* of the last node that has one, or NULL */
-    bool is_graph;                  /* as the user wrote it: nothing decided, nothing stored */
+    /* `block` of the node that was added last among nodes with one; NULL if no node has one. Later nodes share it if equal. */
+    const cb_blockwise *last_block;
+    bool is_graph; /* the nodes are those that the user made: the optimiser has decided nothing */
 } cb_ir;
 
 static inline bool cb_node_is(const cb_node *n, unsigned any)

@@ -1,5 +1,5 @@
-/* Selects elements by a mask. The blocks that a task reads depend on an input, the number of true elements before each
- * block: it waits for all blocks. */
+/* Selects the elements of an array for which a mask is true. The input OFFSETS has the number of true elements before each
+ * block. A task needs it to know which blocks it must read, so tasks wait until all blocks of the inputs exist. */
 #include <string.h>
 
 #include "base/error.h"

@@ -197,7 +197,7 @@ static int without_nan(title *t, int node)
     return is_op(mask, CUBED_OP_ISNAN) && behind(t, mask->inputs[0]) == x ? x : -1;
 }
 
-/* Returns true if a node is the number of elements that a sum adds. */
+/* Returns true if a node is a constant that equals the number of elements that the node `sum` adds for each result. */
 static bool is_count_of(title *t, int node, int sum)
 {
     const cb_node *n = node_behind(t, node), *s = node_of(t, sum);

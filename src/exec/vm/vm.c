@@ -302,7 +302,8 @@ static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_
     while (lo < l->piece.lo || hi > l->piece.hi) {
         const bool carries = lo >= l->piece.lo && lo < l->piece.hi;
         const int64_t next = carries ? l->piece.hi : lo, left = next - lo;
-        /* Elements are aligned, wherever a piece begins. */
+        /* A piece may begin within an element. Byte number `next` of the chunk goes to an address with the same remainder
+         * modulo the element size, so all elements are aligned. */
         char *to = (char *)l->chunk + CB_LONGEST_VECTOR * l->size + next % (int64_t)l->size;
         CB_TRY(cb_task_check(vm->task, err));
         if (left > 0) memmove(to - left, l->piece.data + (lo - l->piece.lo), (size_t)left);

@@ -179,8 +179,9 @@ static cubed_status move_chunk(void *ctx, const char *key, uint64_t size, cubed_
     return cb_store_swap(m->store, key, new_key, err);
 }
 
-/* Chunks are moved while they are listed, so memory use does not grow with their number. A file system may omit names from
- * a listing while others are removed from the directory. Chunks that were not moved are recomputed. */
+/* Moves each chunk as soon as it is listed, so memory use does not grow with the number of chunks. Moving removes names from the
+ * directory, and a file system may then omit other names from the listing. Chunks that are omitted stay where they are, and
+ * their tasks compute them again. */
 cubed_status cb_stage_move_chunks(cubed_store *store, const char *from, const char *to,
                                   cubed_error *err)
 {

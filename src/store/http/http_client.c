@@ -41,7 +41,7 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 #define LONGEST_ASKED (600000 * MS)
 /* Default time that a service may refuse every call because of their rate. */
 #define LONGEST_REFUSED (30000 * MS)
-/* Interval between looks at held calls: calls of other clients may have left their throttle. */
+/* Interval between checks of held calls. Calls of other clients may have ended, so that the throttle allows more. */
 #define HELD_LOOK (20 * MS)
 enum { BUFFER = 128 << 10 };
 
@@ -52,8 +52,8 @@ typedef struct cb_http_transfer {
     CURL *curl;
     struct curl_slist *headers;
     cb_http *http;
-    cb_http_call *call; /* NULL: idle */
-    bool lost;          /* another transfer has the call: discard everything received */
+    cb_http_call *call; /* NULL if the transfer is idle */
+    bool lost;          /* another transfer continues the call; everything received is discarded */
     cb_redirects redirects;
     cb_pace pace;
     uint64_t received; /* bytes of headers and body */
@@ -74,15 +74,17 @@ struct cb_http {
     call_list came CB_GUARDED_BY(&lock);
     atomic_bool stopping, cancelling, woken;
     atomic_uint calls;
-    /* Used by the thread only. */
+    /* The following fields are used only by the client thread. */
     call_list queued, delayed, waiting;
-    call_list held;        /* calls whose throttle allows no more in flight */
-    transfer *free, **all; /* room for `transfers` pointers */
-    /* maximum number of simultaneous calls, and of transfers including second ones */
+    /* Calls that wait because their throttle's limit of calls in flight is reached. */
+    call_list held;
+    /* Idle transfers as a list, and an array of all transfers with room for `transfers` pointers. */
+    transfer *free, **all;
+    /* Maximum number of simultaneous calls, and maximum number of transfers, which include second requests. */
     unsigned most, transfers;
-    unsigned nall, used; /* used: transfers that are not free */
-    unsigned active;     /* number of calls */
-    cb_hedge *hedge;     /* NULL: no second requests */
+    unsigned nall, used; /* number of all transfers, and of those that are not free */
+    unsigned active;     /* number of calls with a transfer */
+    cb_hedge *hedge;     /* policy of second requests; NULL if there are none */
     int64_t looked;      /* time of the last check for slow transfers */
     int tokens;
     uint64_t random;
@@ -308,7 +310,7 @@ static size_t on_read(char *out, size_t size, size_t n, void *ctx)
     return done;
 }
 
-/* Called when a kept connection was closed: the body is sent again. */
+/* Called when the server closed a reused connection and the body must be sent again: returns to its first byte. */
 static int on_seek(void *ctx, curl_off_t offset, int origin)
 {
     if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
@@ -503,8 +505,8 @@ static bool may_send_second(const cb_http *h)
     return h->used - h->active < h->transfers - h->most;
 }
 
-/* Repeats calls whose reply is later than usual. Returns the milliseconds until the next one is due, at most `wait`. A
- * second request has no memory of its own: it writes to the buffers of the first. */
+/* Sends a second request for each call whose reply is later than usual. Returns the milliseconds until the
+ * next one is due, at most `wait`. A second request has no memory of its own: it writes to the buffers of the first. */
 static int hedge(cb_http *h, int wait)
 {
     const int64_t now = cb_clock_ns(), after = h->hedge ? cb_hedge_after(h->hedge) : 0;
@@ -747,7 +749,7 @@ static uint64_t moved_by(const transfer *t)
     return t->received + t->call->sent + (uint64_t)sent;
 }
 
-/* Whether to end a transfer as silent or too slow. Describes the reason in t->why. */
+/* Returns true if a transfer must end because it is silent or too slow. Writes the reason to t->why. */
 static bool is_lost(transfer *t)
 {
     cb_http_call *c = t->call;
