@@ -22,8 +22,8 @@ from cubed.spec import Spec
 __all__ = ["Grid", "Weights", "apply_weights", "grid", "grid_coordinates", "make_weights",
            "open_weights", "remap", "remap_weights"]  # fmt: skip
 
-_LAT_NAMES = ("lat", "latitude", "nav_lat", "rlat", "y", "yc")
-_LON_NAMES = ("lon", "longitude", "nav_lon", "rlon", "x", "xc")
+_LAT_NAMES = ("lat", "latitude")
+_LON_NAMES = ("lon", "longitude")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +121,14 @@ def _grid_of_text(text: str) -> Grid:
         to_numpy(v) for v in grid_coordinates(path.read_text() if is_file else text)
     )
     has_bounds = lat_bounds.shape[-1] > 0
+    # A regular grid has two bounds, or, without any, an axis with one number.
+    is_cells = lat_bounds.shape[-1] > 2 if has_bounds else lat.size == lon.size > 1
     return Grid(
         lat,
         lon,
         lat_bounds if has_bounds else None,
         lon_bounds if has_bounds else None,
-        unstructured=lat.ndim == 1 and has_bounds and lat_bounds.shape[-1] > 2,
+        unstructured=lat.ndim == 1 and is_cells,
     )
 
 
@@ -153,7 +155,7 @@ def _is_coordinate(v: Any, name: Hashable, standard: str, units: str, names: Seq
         f"degrees{units}", f"degree{units}", f"degrees{units[0]}", f"degree{units[0]}",
     ):  # fmt: skip
         return True
-    return str(name).lower() in names[:2] and v.dtype.kind == "f"
+    return str(name).lower() in names and v.dtype.kind == "f"
 
 
 def _find(x: Any, standard: str, units: str, names: Sequence[str]) -> Hashable:
@@ -540,7 +542,7 @@ def remap(
         - ``"conservative2"``: the same of second order, with a gradient inside each cell.
         - ``"largest"``: the value that has the largest part of the cell's area, such as a class.
 
-        A missing value makes a cell of the second and sixth method missing.
+        With ``"bicubic"`` and ``"conservative2"`` a missing value makes the cell missing.
     lat : array_like or None
         Latitudes of an array without coordinates, in degrees: an axis, or one for each cell.
     lon : array_like or None
@@ -560,7 +562,9 @@ def remap(
     -------
     Array, DataArray or Dataset
         On the new grid, with its coordinates. Floats keep their type; integers become float64,
-        except by ``"nearest"``. Variables of a Dataset without the grid stay as they are. Lazy.
+        except by ``"nearest"`` and ``"largest"``. Variables of a Dataset without the grid's
+        dimensions stay as they are. Those with some of these dimensions, and, unless the method is
+        ``"nearest"``, those that are not real numbers, are left out. Lazy.
 
     Raises
     ------
@@ -568,6 +572,8 @@ def remap(
         If weights, and what makes or applies them, need more memory than a task may use.
     ValueError
         If a grid cannot be found, or axes do not agree.
+    TypeError
+        If an array is not of real numbers, unless the method is ``"nearest"``.
     NotImplementedError
         If a grid lacks the bounds or dimensions that the method needs.
 
@@ -670,6 +676,11 @@ def _remap_labelled(
             continue
         if len(on_grid) == len(source.dims):
             if v.dtype.kind not in "biuf" and method != "nearest":
+                if isinstance(x, xr.DataArray) and name not in x.coords:
+                    raise TypeError(
+                        f"remap: x is of {v.dtype}, expected real numbers; the method nearest takes"
+                        " all types"
+                    )
                 continue  # dates and names of cells have no mean
             kept[name] = moved(v)
         elif not on_grid:

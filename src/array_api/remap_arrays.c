@@ -11,7 +11,7 @@
 
 /* --- From arrays --------------------------------------------------------------------------------------- */
 
-static cubed_status read_number(const cb_node *n, size_t at, void *to)
+static void read_number(const cb_node *n, int64_t at, void *to)
 {
     const char *from = (const char *)n->data + at;
     if (n->dtype == CUBED_FLOAT32) {
@@ -21,7 +21,6 @@ static cubed_status read_number(const cb_node *n, size_t at, void *to)
     } else {
         memcpy(to, from, 8);
     }
-    return CUBED_OK;
 }
 
 /* Reads all elements, of 8 bytes or float32, in C order into new memory of the zone. */
@@ -48,7 +47,7 @@ static cubed_status read_elements(cb_zone *zone, const char *what, const cubed_a
     for (int64_t i = 0; i < count; i++, to += 8) {
         int64_t at = 0;
         for (int d = 0; d < ndim; d++) at += idx[d] * n->strides[d];
-        CB_TRY(read_number(n, (size_t)at, to));
+        read_number(n, at, to);
         for (int d = ndim - 1; d >= 0 && ++idx[d] == x->shape[d]; d--) idx[d] = 0;
     }
     *out = to - count * 8;
@@ -151,7 +150,7 @@ out:
 
 static void free_zone(void *owner) { cb_zone_free(owner); }
 
-/* An array of numbers that the last of `n` arrays frees. */
+/* Numbers in C order, and the array that they become. */
 typedef struct numbers {
     cubed_dtype dtype;
     int ndim;

@@ -157,7 +157,8 @@ static void set_taps(interpolation *c, int d, double position)
     const double far = fmin(fmax(position + pad, -FARTHEST), FARTHEST);
     const double x = isnan(position) ? position : fold(far, n, p->end, &t->constant);
     t->plain = true;
-    if (isnan(position)) t->constant = p->end != CB_INTERPOLATE_GRID_CONSTANT;
+    /* Weights of splines above order 0 become NaN. */
+    if (isnan(position)) t->constant = p->end != CB_INTERPOLATE_GRID_CONSTANT || t->order == 0;
     if (t->constant) return;
     const double whole = isnan(x) ? 0 : floor(t->order % 2 ? x : x + 0.5);
     const int64_t start = (int64_t)whole - t->order / 2;

@@ -131,6 +131,11 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                        call->nin, call->nout, call->params_size, sizeof *p);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const cubed_block *starts = &call->in[1], *column = &call->in[2], *value = &call->in[3];
+    /* Sums of positions must not overflow. */
+    const int64_t most = INT64_MAX / 4;
+    if (p->first > most || p->base > most || p->cells > most)
+        return cb_fail(err, CUBED_E_FORMAT, "a band of %" PRId64 " cells from %" PRId64, p->cells,
+                       p->base);
     if (p->from < 1 || p->from > x->ndim || p->to < 1 || p->to > y->ndim ||
         x->ndim - p->from != y->ndim - p->to || p->base < 0 || p->first < 0 || p->cells < 0)
         return cb_fail(err, CUBED_E_FORMAT, "%d of %d axes become %d of %d", (int)p->from, x->ndim,

@@ -363,7 +363,8 @@ static const cubed_param coordinates_params[] = {
     IMAGE,
     PARAM_LIKE("coordinates",
                "Real numbers: the positions along each axis of `input` in the first axis. A "
-               "position of NaN counts as one beyond the ends."),
+               "position of NaN gives `cval`, or NaN for ``\"grid-constant\"`` and an order above "
+               "0."),
     SPLINE,
 };
 

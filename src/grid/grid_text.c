@@ -78,15 +78,24 @@ static void gaussian(double *lat, int64_t n)
     if (n % 2 == 1) lat[n / 2] = 0;
 }
 
+/* Finding n latitudes takes about n * n steps. */
+enum { MOST_GAUSSIAN = 20000 };
+
+static cubed_status set_gaussian_latitudes(const grid_text *t, double *lat, int64_t n)
+{
+    if (n > MOST_GAUSSIAN)
+        return cb_fail(t->err, CUBED_E_ARG, "grid: %lld Gaussian latitudes, expected at most %d",
+                       (long long)n, MOST_GAUSSIAN);
+    gaussian(lat, n);
+    return CUBED_OK;
+}
+
 /* Cells of Gaussian latitudes end midway, and at the poles. */
 static cubed_status set_gaussian(grid_text *t, int64_t ny, int64_t nx)
 {
     double *lat, *lon;
-    if (ny > 20000)
-        return cb_fail(t->err, CUBED_E_ARG, "grid: %lld Gaussian latitudes, expected at most 20000",
-                       (long long)ny);
     CB_TRY(set_axes(t, ny, nx, &lat, &lon));
-    gaussian(lat, ny);
+    CB_TRY(set_gaussian_latitudes(t, lat, ny));
     even(lon, nx, 0, 360 / (double)nx);
     return CUBED_OK;
 }
@@ -336,7 +345,7 @@ static cubed_status of_axes(grid_text *t, const grid_entries *e, bool is_gaussia
     double *lat, *lon;
     CB_TRY(set_axes(t, ny, nx, &lat, &lon));
     if (is_gaussian && !find_entry(e, "yvals"))
-        gaussian(lat, ny);
+        CB_TRY(set_gaussian_latitudes(t, lat, ny));
     else
         CB_TRY(axis_of(t, e, 'y', ny, &t->cells.lat));
     if (is_gaussian && !find_entry(e, "xvals") && !find_entry(e, "xfirst"))

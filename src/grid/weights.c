@@ -119,23 +119,73 @@ static void merge_last_row(cubed_weights *w, int64_t first)
     w->n = to;
 }
 
+/* Sorts by insertion: most rows have a few weights, which are nearly in order. */
+static void sort_few(int32_t *column, double *value, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const int32_t c = column[i];
+        const double v = value[i];
+        int64_t k = i;
+        for (; k > 0 && column[k - 1] > c; k--) {
+            column[k] = column[k - 1];
+            value[k] = value[k - 1];
+        }
+        column[k] = c;
+        value[k] = v;
+    }
+}
+
+/* Moves the weight at i down the heap of n weights, whose greatest column is first. */
+static void sift(int32_t *column, double *value, int64_t i, int64_t n)
+{
+    const int32_t c = column[i];
+    const double v = value[i];
+    for (int64_t k = 2 * i + 1; k < n; k = 2 * i + 1) {
+        if (k + 1 < n && column[k + 1] > column[k]) k++;
+        if (column[k] <= c) break;
+        column[i] = column[k];
+        value[i] = value[k];
+        i = k;
+    }
+    column[i] = c;
+    value[i] = v;
+}
+
+/* Sorts by a heap. A large cell has many weights, in descending order if latitudes descend. */
+static void sort_many(int32_t *column, double *value, int64_t n)
+{
+    for (int64_t i = n / 2 - 1; i >= 0; i--) sift(column, value, i, n);
+    for (int64_t i = n - 1; i > 0; i--) {
+        const int32_t c = column[i];
+        const double v = value[i];
+        column[i] = column[0];
+        value[i] = value[0];
+        column[0] = c;
+        value[0] = v;
+        sift(column, value, 0, i);
+    }
+}
+
+static bool is_sorted(const int32_t *column, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        if (column[i - 1] > column[i]) return false;
+    }
+    return true;
+}
+
+enum { FEW_WEIGHTS = 32 };
+
 void cb_weights_end_row(cb_weights_builder *b, bool normalise)
 {
     cubed_weights *w = b->w;
-    const int64_t first = w->starts[b->row];
+    const int64_t first = w->starts[b->row], n = w->n - first;
+    int32_t *column = w->column + first;
     double sum = 0;
-    /* Rows have a few weights, which are mostly in order. */
-    for (int64_t i = first; i < w->n; i++) {
-        const int32_t column = w->column[i];
-        const double value = w->value[i];
-        int64_t k = i;
-        for (; k > first && w->column[k - 1] > column; k--) {
-            w->column[k] = w->column[k - 1];
-            w->value[k] = w->value[k - 1];
-        }
-        w->column[k] = column;
-        w->value[k] = value;
-    }
+    if (n <= FEW_WEIGHTS)
+        sort_few(column, w->value + first, n);
+    else if (!is_sorted(column, n))
+        sort_many(column, w->value + first, n);
     merge_last_row(w, first);
     for (int64_t i = first; i < w->n; i++) sum += w->value[i];
     for (int64_t i = first; normalise && sum != 0 && i < w->n; i++) w->value[i] /= sum;

@@ -121,7 +121,7 @@ def map_coordinates(
         An image, of any number of axes.
     coordinates : array_like
         Real numbers: the positions along each axis of `input` in the first axis. A position of NaN
-        counts as one beyond the ends.
+        gives `cval`, or NaN for ``"grid-constant"`` and an order above 0.
     output : dtype or None
         Type of the result. None: that of `input`.
     order : int, default 3

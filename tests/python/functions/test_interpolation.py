@@ -159,6 +159,7 @@ def test_nan_positions(mode):
     got = ndimage.map_coordinates(a, at, order=1, mode=mode, cval=-5).compute()
     assert got[1] == a[3]
     assert np.isnan(got[0]) if mode == "grid-constant" else got[0] == -5
+    assert ndimage.map_coordinates(a, at, order=0, mode=mode, cval=-5).compute()[0] == -5
     if mode in ("constant", "nearest"):
         far = [-5, -5, -5] if mode == "constant" else [a[-1], a[0], a[-1]]
         np.testing.assert_array_equal(got[2:], far)

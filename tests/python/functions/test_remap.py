@@ -111,6 +111,8 @@ def test_grid_descriptions():
     assert g.unstructured and g.shape == (2,)
     np.testing.assert_allclose(g.lon, np.degrees([0, 0.1]))
     assert g.lat_bounds.shape == (2, 3)
+    g = remapping.grid(cells)
+    assert g.unstructured and g.shape == (2,) and g.lat_bounds is None
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,7 @@ def test_grid_descriptions():
         ("gridtype=lonlat\nxsize=1\nysize=1\nxvals=1\nyvals=91", "latitude 0 is 91"),
         ("gridtype=lonlat\nxsize=1.5\nysize=1", "xsize is 1.5, expected a whole number"),
         ("gridtype=lonlat\nxsize=99999999\nysize=99999999", "at most"),
+        ("gridtype=gaussian\nxsize=1\nysize=99999999", "99999999 Gaussian latitudes, expected at"),
     ],
 )
 def test_wrong_grids(text, message):
@@ -280,6 +283,20 @@ def test_cells_across_poles_and_the_date_line():
     lat, lon = centres(remapping.grid("r36x17"))
     assert set(zip(lat[a[:, 0] > 0], lon[a[:, 0] > 0], strict=True)) == {(0.0, 180.0)} or a.any()
     assert (np.abs(lon[a[:, 0] > 0] - 180) <= 10).all()
+
+
+def test_cells_with_many_weights():
+    """Weights of a row are sorted quickly, whatever their order: these are 130,000 each."""
+    n = 360
+    lat, lon = (np.arange(n) + 0.5) * 180 / n - 90, np.arange(2 * n) * 180 / n
+    north, south = (
+        remapping.make_weights([axis, lon], "r2x1", "conservative") for axis in (lat[::-1], lat)
+    )
+    assert (np.diff(north.columns)[np.diff(north.rows) == 0] > 0).all()
+    flipped = (n - 1 - north.columns // (2 * n)) * 2 * n + north.columns % (2 * n)
+    order = np.lexsort((flipped, north.rows))
+    np.testing.assert_array_equal(flipped[order], south.columns)
+    np.testing.assert_allclose(north.weights[order], south.weights, rtol=1e-10)
 
 
 def test_cells_that_touch_have_no_weights():
@@ -722,6 +739,19 @@ def test_objects_of_xarray(tmp_path):
     ds.to_netcdf(tmp_path / "a.nc")
     same = cubed.remap(one, tmp_path / "a.nc", "nearest")
     assert same.shape == (4, 9, 12) and (same["lat"] == lat).all()
+
+
+def test_dates_have_no_mean():
+    x = xr.DataArray(
+        np.arange(6).astype("M8[s]").astype("M8[ns]").reshape(2, 3),
+        dims=("lat", "lon"),
+        coords={"lat": [-45.0, 45.0], "lon": [0.0, 120.0, 240.0]},
+    )
+    for method in ("bilinear", "largest"):
+        with pytest.raises(TypeError, match="expected real numbers; the method nearest takes all"):
+            cubed.remap(x, "r6x4", method)
+    assert "x" not in cubed.remap(x.to_dataset(name="x"), "r6x4")
+    assert cubed.remap(x, "r6x4", "nearest").dtype == x.dtype
 
 
 def test_grids_that_cannot_be_found():
