@@ -76,9 +76,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
                                                           cubed_error *err);
 /* Frees a grid. NULL is allowed. */
 CUBED_API void cubed_grid_free(cubed_grid *grid);
-/* Sets the cells of a grid. Their numbers belong to the grid. Bounds of a regular grid are known unless an axis has
- * one number and they were not given; struct_size must
- * be set. */
+/* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set. Bounds of a regular grid
+ * are known unless an axis has one number and they were not given. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
                                                        cubed_grid_cells *out, cubed_error *err);
 
@@ -117,8 +116,9 @@ typedef struct cubed_weights cubed_weights;
  * that goes around the earth they are those of the four nearest centres by inverse distance along the earth, as in CDO.
  * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO, which rounds their squares to float32.
  * Bicubic weights are as bilinear ones, and may be negative.
- * Conservative weights need the bounds of both grids; those of second order also regular grids. Edges are parts of great circles, except those of cells between two
- * latitudes and two longitudes, which follow the latitudes, in any grid, as in CDO. Cells are convex.
+ * Conservative weights need the bounds of both grids; those of second order also regular grids. Edges are parts of great
+ * circles, except those of cells between two latitudes and two longitudes, which follow the latitudes, in any grid, as in
+ * CDO. Cells must be convex.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref
@@ -191,9 +191,10 @@ typedef struct cubed_remap_options {
 /* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other
  * axes keep their extents. Stored.
  *
- * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools; nearest values
- * keep the type of x, whatever it is, if all cells of the target have one; so do the largest parts of numbers and times. The source is read in bands of the target's
- * first dimension if a plane is larger than a quarter of the task's memory. The array holds a reference to the weights.
+ * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of
+ * the target have a value, nearest values keep the type of x, whatever it is, and the largest parts keep that of integers
+ * and bools. The source is read in bands of the target's first dimension if a plane is larger than a quarter of the task's
+ * memory. The array holds a reference to the weights.
  *
  * options  NULL: the defaults
  *

@@ -474,7 +474,7 @@ ELSEWHERE = set(
     "can_cast finfo iinfo isdtype result_type broadcast_shapes from_dlpack "
     "Array Callback Plan Spec TaskEndEvent compute config eval from_array from_zarr load_plan "
     "measure_reserved_mem plan raise_if_computes rechunk show_versions store to_zarr visualize "
-    "apply_along_axis apply_gufunc as_gufunc blockwise cumreduction from_delayed "
+    "apply_along_axis apply_gufunc as_gufunc blockwise check_executor cumreduction from_delayed "
     "groupby_reduce map_blocks map_overlap reduction to_delayed "
     "bool complex128 complex64 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 "
     "uint8".split()

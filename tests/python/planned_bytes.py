@@ -332,7 +332,7 @@ def command_case(seed: int, pick: random.Random) -> tuple[str, list[str]]:
 def of_command(seed: int, pick: random.Random) -> tuple[str, bytes]:
     text, arguments = command_case(seed, pick)
     if arguments[0] == "eval":
-        arguments += ["--out", f"{FOLDER}/out"]
+        arguments += ["--out", f"{FOLDER}/out", "--no-history"]  # the date
     saved = FOLDER / "plan"
     done = subprocess.run(
         [BIN, *arguments, "--work-dir", f"{FOLDER}/work", "--reserved-mem", "100MB", "--progress",

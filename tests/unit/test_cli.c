@@ -98,8 +98,8 @@ static void test_names_of_inputs(void **state)
         assert_non_null(why);
         cli_free(why);
     }
-    static char more[64][16];
-    for (int i = in.nspecs; i < 64; i++) {
+    static char more[INPUTS_MAX][16];
+    for (int i = in.nspecs; i < INPUTS_MAX; i++) {
         snprintf(more[i], sizeof more[i], "more%d", i);
         assert_null(inputs_add(&in, more[i]));
     }

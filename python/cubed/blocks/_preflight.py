@@ -9,13 +9,13 @@ import platform
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
 
 from cubed import _core
 from cubed.array_api import zeros
 from cubed.base._types import NDArray
+from cubed.base._warnings import warn
 from cubed.blocks._apply import map_blocks
 from cubed.io._create import from_zarr
 from cubed.planning._compute import compute
@@ -148,7 +148,6 @@ def _check(executor: Executor, spec: Spec, workers: Sequence[WorkerInfo]) -> Non
                 f"{name} has Python {worker.python}, this process has {platform.python_version()}:"
                 " functions of notebooks and scripts may fail, so use the same minor version",
                 RuntimeWarning,
-                stacklevel=3,
             )
 
 

@@ -431,7 +431,7 @@ class Plan(PlanTotals):
                 "whose contents nobody can compare with what they were"
             )
         e = self.executor
-        engine = e.begin(self.allowed_mem, self.reserved_mem)
+        engine = e.begin(self._info["allowed_mem"], self._info["reserved_mem"])
         if engine:
             engine.stage_names = [stage["name"] for stage in self.stages]
         plan, stored = self._plan, self._in_store

@@ -452,7 +452,8 @@ def test_attributes_of_groups(server, tmp_path, zarr_format):
         return committing and is_put(request, document)
 
     first, second = (
-        [BIN, "copy", tmp_path / name, url, "--overwrite", *QUIET] for name in ("first", "second")
+        [BIN, "copy", tmp_path / name, url, "--overwrite", "--no-history", *QUIET]
+        for name in ("first", "second")
     )
     ended = Stop(server, chosen, second).run(first, env)
     assert ended.returncode != 0

@@ -52,7 +52,7 @@ COMMANDS = commands()
 def test_commands_are_found():
     needed = {".", "'.[dask]'", "'.[plot]'", "./cubed_c-*.whl", "tqdm", "ipython"}
     assert needed <= {*COMMANDS}
-    assert sum(c.startswith("'.[") for c in COMMANDS) == 10
+    assert sum(c.startswith("'.[") for c in COMMANDS) == 11
 
 
 def local_wheel(folder):
@@ -97,8 +97,8 @@ def test_what_commands_name_exists(words):
     parts = [p for p in shlex.split(words) if p != "--no-deps"]
     assert parts
     for part in parts:
-        if re.fullmatch(r"\.(\[\w+\])?", part):
-            assert part == "." or part[2:-1] in EXTRAS
+        if re.fullmatch(r"\.(\[[\w,]+\])?", part):
+            assert part == "." or {*part[2:-1].split(",")} <= EXTRAS.keys()
         elif words not in NOT_OURS:
             assert Requirement(part).name in OTHERS
 

@@ -12,13 +12,13 @@ from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
-from warnings import warn
 
 import numpy as np
 
 from cubed import _core
 from cubed.base._distribution import install_command
 from cubed.base._remote import secret_options
+from cubed.base._warnings import warn
 from cubed.runtime import worker
 
 #: The result of a range: its bytes, reports or None, the worker's number and name, nanoseconds to
@@ -274,7 +274,6 @@ class EngineExecutor(Executor):
                 f" {self.keeps_messages} keeps: let workers find credentials by a profile, a role"
                 " or environment variables, and give no keys",
                 RuntimeWarning,
-                stacklevel=2,
             )
         engine = self.connect()
         engine.start_timeout = self.kwargs.get("start_timeout") or engine.start_timeout
