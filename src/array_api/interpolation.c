@@ -203,26 +203,25 @@ static void set_chunks(const cubed_array *x, const double *matrix, const int64_t
     }
 }
 
-/* Makes the result of an image of coefficients. `p` is followed by a map, `matrix` and `offset` are the same map. */
+/* Makes the result of an image of coefficients. `map` has a matrix, an offset and a shape. `p` is followed by the same map. */
 static cubed_status reach(const cubed_array *x, cubed_array *image, const settings *s,
-                          const cb_interpolate_params *p, size_t size, const double *matrix,
-                          const double *offset, const int64_t *shape, cubed_array **out,
-                          cubed_error *err)
+                          const cb_interpolate_params *p, size_t size, const cubed_affine *map,
+                          cubed_array **out, cubed_error *err)
 {
     const int ndim = image->node.grid->ndim;
     int symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
-    cb_reach r = {.margin = s->o.order / 2 + 1, .matrix = matrix};
+    cb_reach r = {.margin = s->o.order / 2 + 1, .matrix = map->matrix};
     const cb_reach *const reaches[] = {&r};
     for (int d = 0; d < ndim; d++) {
         symbols[d] = d;
         r.extent[d] = image->shape[d];
         r.end[d] = reach_ends[s->o.boundary];
-        r.offset[d] = offset[d] + (p->kept >> d & 1 ? 0 : (double)p->pad);
+        r.offset[d] = map->offset[d] + (p->kept >> d & 1 ? 0 : (double)p->pad);
     }
-    set_chunks(x, matrix, shape, chunks);
+    set_chunks(x, map->matrix, map->shape, chunks);
     const cubed_block_input in = {image, symbols, chunks};
-    const cubed_block_output to = {s->made, ndim, shape, chunks, symbols, x->node.dim_names};
+    const cubed_block_output to = {s->made, ndim, map->shape, chunks, symbols, x->node.dim_names};
     const cubed_block_operation operation = {.function = "interpolate",
                                              .params = p,
                                              .params_size = size,
@@ -291,10 +290,9 @@ cubed_status cubed_affine_transform(cubed_array *x, const cubed_affine *map,
             offset[d] = (offset[d] + edge) * f - edge;
         }
     }
-    y = cb_step(
-        &steps,
-        reach(x, y, &s, p, size, matrix, offset, map->shape ? map->shape : x->shape, &made, err),
-        &made);
+    const cubed_affine whole = {
+        .matrix = matrix, .offset = offset, .shape = map->shape ? map->shape : x->shape};
+    y = cb_step(&steps, reach(x, y, &s, p, size, &whole, &made, err), &made);
     y = cb_step_cast(&steps, y, s.dtype);
 out:
     cb_free(&x->ctx->alloc, p, sizeof *p + 2 * tail);
