@@ -1,7 +1,7 @@
 /* Grids by the names of CDO, and grid description files. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,12 +118,44 @@ static cubed_status set_bounds(grid_text *t, const double *lat, const double *lo
 
 /* --- Names --------------------------------------------------------------------------------------------- */
 
+/* Each reads a part of *s and sets *s behind it, or returns false. */
+
+static bool take_word(const char **s, const char *word)
+{
+    const size_t n = strlen(word);
+    if (strncmp(*s, word, n) != 0) return false;
+    *s += n;
+    return true;
+}
+
+/* At most nine digits. */
+static bool take_whole(const char **s, int64_t *v)
+{
+    const char *from = *s;
+    for (*v = 0; isdigit((unsigned char)**s); (*s)++) {
+        if (*s - from == 9) return false;
+        *v = 10 * *v + (**s - '0');
+    }
+    return *s > from;
+}
+
+static bool take_number(const char **s, double *v)
+{
+    char *end;
+    *v = strtod(*s, &end);
+    const bool taken = end > *s;
+    *s = end;
+    return taken;
+}
+
 static cubed_status of_name(grid_text *t, const char *name, bool *known)
 {
-    int nx = 0, ny = 0, end = 0;
+    int64_t nx = 0, ny = 0;
     double a = 0, b = 0, *lat, *lon;
+    const char *s = name;
     *known = true;
-    if (sscanf(name, "r%9dx%9d%n", &nx, &ny, &end) == 2 && end > 0 && name[end] == '\0') {
+    if (take_word(&s, "r") && take_whole(&s, &nx) && take_word(&s, "x") && take_whole(&s, &ny) &&
+        !*s) {
         CB_TRY(set_axes(t, ny, nx, &lat, &lon));
         even(lon, nx, 0, 360 / (double)nx);
         /* CDO has an odd number of latitudes with the poles, an even one without. */
@@ -131,24 +163,24 @@ static cubed_status of_name(grid_text *t, const char *name, bool *known)
         even(lat, ny, ny % 2 == 1 && ny > 1 ? -90 : -90 + step / 2, step);
         return set_bounds(t, lat, lon);
     }
-    end = 0;
-    if ((sscanf(name, "n%9d%n", &ny, &end) == 1 || sscanf(name, "F%9d%n", &ny, &end) == 1) &&
-        end > 0 && name[end] == '\0')
-        return set_gaussian(t, 2 * (int64_t)ny, 4 * (int64_t)ny);
-    end = 0;
-    if (sscanf(name, "global_%30lf%n", &a, &end) == 1 && end > 0 && name[end] == '\0') {
+    s = name;
+    if ((take_word(&s, "n") || take_word(&s, "F")) && take_whole(&s, &ny) && !*s)
+        return set_gaussian(t, 2 * ny, 4 * ny);
+    s = name;
+    if (take_word(&s, "global_") && take_number(&s, &a) && !*s) {
         if (!(a >= 0.001 && a <= 180))
             return cb_fail(t->err, CUBED_E_ARG,
                            "grid %s: steps of %g degrees, expected from 0.001 to 180", name, a);
-        nx = (int)lround(360 / a);
-        ny = (int)lround(180 / a);
+        nx = llround(360 / a);
+        ny = llround(180 / a);
         CB_TRY(set_axes(t, ny, nx, &lat, &lon));
         even(lon, nx, -180 + a / 2, a);
         even(lat, ny, -90 + a / 2, a);
         return CUBED_OK;
     }
-    end = 0;
-    if (sscanf(name, "lon=%30lf_lat=%30lf%n", &a, &b, &end) == 2 && end > 0 && name[end] == '\0') {
+    s = name;
+    if (take_word(&s, "lon=") && take_number(&s, &a) && take_word(&s, "_lat=") &&
+        take_number(&s, &b) && !*s) {
         CB_TRY(set_axes(t, 1, 1, &lat, &lon));
         *lon = a;
         *lat = b;
@@ -365,8 +397,9 @@ static cubed_status of_cells(grid_text *t, const grid_entries *e, bool two, int6
     CB_TRY(one_count(t, e, "gridsize", n, &n));
     if (two && n != nx * ny)
         return cb_fail(t->err, CUBED_E_ARG,
-                       "grid description: gridsize is %lld, expected xsize * ysize, %lld",
-                       (long long)n, (long long)(nx * ny));
+                       "grid description: gridsize is %" PRId64
+                       ", expected xsize * ysize, %" PRId64,
+                       n, nx * ny);
     CB_TRY(one_count(t, e, "nvertex", two ? 4 : 0, &corners));
     t->cells.regular = false;
     t->cells.ndim = two ? 2 : 1;

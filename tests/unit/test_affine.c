@@ -43,7 +43,7 @@ static cubed_array *make(cubed_context *ctx, const double *data, const int64_t *
     return y;
 }
 
-static cubed_plan *plan_of(cubed_context *ctx, cubed_array *x, double *result)
+static cubed_plan *plan_of(cubed_context *ctx, cubed_array *x, void *result)
 {
     cubed_target t = {.array = x, .data = result};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
