@@ -237,8 +237,8 @@ void cli_set_json_memory(void);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
-/* Returns the text with control characters spelled out ("\x1b"), except newlines if `lines`. The caller frees the
- * string. */
+/* Returns the text without secrets of URLs, and with control characters spelled out ("\x1b"), except newlines if `lines`. The
+ * caller frees the string. */
 char *cli_visible(const char *text, bool lines);
 /* Maximum bytes of variable-length strings that the command holds in memory. */
 #define CLI_TEXT_BYTES ((size_t)64 << 20)

@@ -16,25 +16,6 @@ static const char secret[] = "--executor-";
 
 static bool is_secret(const char *arg) { return strncmp(arg, secret, sizeof secret - 1) == 0; }
 
-/* Returns an argument without users and passwords of the URLs in it. */
-static char *without_secrets(const char *arg)
-{
-    char *out = cli_strdup("");
-    for (const char *at = arg; *at;) {
-        const char *scheme = strstr(at, "://");
-        const size_t n = scheme ? (size_t)(scheme - at) + 3 : strlen(at);
-        char *longer = cli_printf("%s%.*s", out, (int)n, at);
-        cli_free(out);
-        out = longer;
-        at += n;
-        /* A password may contain @. */
-        for (size_t host = strcspn(at, "/\n"); scheme && memchr(at, '@', host);
-             host = strcspn(at, "/\n"))
-            at = strchr(at, '@') + 1;
-    }
-    return out;
-}
-
 /* Quotes an argument for a shell if it needs that. */
 static char *quoted(const char *arg)
 {
@@ -57,7 +38,7 @@ char *history_command(int argc, char **argv)
     char *line = cli_strdup("cubed");
     bool hide = false;
     for (int i = 0; i < argc; i++) {
-        char *open = hide ? cli_strdup("...") : without_secrets(argv[i]);
+        char *open = cli_strdup(hide ? "..." : argv[i]);
         hide = !hide && is_secret(argv[i]) && !strchr(argv[i], '=');
         if (is_secret(open) && strchr(open, '=')) strchr(open, '=')[1] = 0;
         char *visible = cli_visible(open, false), *word = quoted(visible);

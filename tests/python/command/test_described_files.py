@@ -112,6 +112,10 @@ def test_history_is_quoted_and_has_no_secrets(source, tmp_path, monkeypatch):
     assert "pass" not in line
     assert "word" not in line
     assert "http://localhost:1/x" in line
+    cubed("copy", "in.nc", "signed.zarr", "--attr", "source=https://localhost/x?sv=1&sig=hidden")
+    line = attributes(tmp_path / "signed.zarr")["history"]
+    assert "https://localhost/x?sv=1&sig=" in line
+    assert "hidden" not in line
 
 
 def test_a_resumed_command_finds_its_run(source, tmp_path, monkeypatch):
