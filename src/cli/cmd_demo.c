@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array_steps.h"
 #include "cli.h"
 #include "cli_values.h"
 
@@ -65,22 +66,14 @@ static const char *codecs_of(const char *name)
 /* x = op(x, y), dropping both. */
 static cubed_status combine(cubed_op op, cubed_array **x, cubed_array *y, cubed_error *err)
 {
-    cubed_array *args[2] = {*x, y}, *out;
-    cubed_status st = cubed_elementwise(op, args, 2, &out, err);
+    const cubed_status st = step_with_array(op, x, y, err);
     cubed_array_unref(y);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = out;
-    return CUBED_OK;
+    return st;
 }
 
 static cubed_status combine_number(cubed_op op, cubed_array **x, double value, cubed_error *err)
 {
-    cubed_scalar v = {.f64 = value};
-    cubed_array *y;
-    cubed_status st =
-        cubed_array_full(cubed_array_context(*x), CUBED_FLOAT64, 0, NULL, NULL, &v, &y, err);
-    return st == CUBED_OK ? combine(op, x, y, err) : st;
+    return step_with_number(op, x, CUBED_FLOAT64, (cubed_scalar){.f64 = value}, err);
 }
 
 static cubed_status convert(cubed_array **x, cubed_dtype dtype, cubed_error *err)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_steps.h"
 #include "cli.h"
 #include "joined_order.h"
 #include "lang/lang_arrays.h"
@@ -241,18 +242,8 @@ static cubed_status with_scalar(cubed_op op, cubed_array **x, bool real, double 
                                 int64_t whole, cubed_error *err)
 {
     cubed_scalar s = {.f64 = value};
-    cubed_array *scalar, *y;
     if (!real) s.i64 = whole;
-    cubed_status st = cubed_array_full(cubed_array_context(*x), real ? CUBED_FLOAT64 : CUBED_INT64,
-                                       0, NULL, NULL, &s, &scalar, err);
-    if (st != CUBED_OK) return st;
-    cubed_array *args[2] = {*x, scalar};
-    st = cubed_elementwise(op, args, 2, &y, err);
-    cubed_array_unref(scalar);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = y;
-    return CUBED_OK;
+    return step_with_number(op, x, real ? CUBED_FLOAT64 : CUBED_INT64, s, err);
 }
 
 /* Sets *y where the int64 element of x is "not a time", as Xarray stores it without a fill value: to that, or to NaN if y

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_steps.h"
 #include "cli.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
@@ -146,21 +147,9 @@ static cubed_status choose(const packed *p, const struct packed_range *r, const 
     return CUBED_OK;
 }
 
-/* Replaces *x by op(*x, number). */
 static cubed_status with_number(cubed_op op, cubed_array **x, double number, cubed_error *err)
 {
-    const cubed_scalar s = {.f64 = number};
-    cubed_array *scalar, *y;
-    cubed_status st =
-        cubed_array_full(cubed_array_context(*x), CUBED_FLOAT64, 0, NULL, NULL, &s, &scalar, err);
-    if (st != CUBED_OK) return st;
-    cubed_array *args[2] = {*x, scalar};
-    st = cubed_elementwise(op, args, 2, &y, err);
-    cubed_array_unref(scalar);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*x);
-    *x = y;
-    return CUBED_OK;
+    return step_with_number(op, x, CUBED_FLOAT64, (cubed_scalar){.f64 = number}, err);
 }
 
 /* Replaces NaN by a number. */
