@@ -264,9 +264,15 @@ static cubed_status check_dims(const remap_call *c, const char *name, const int6
     if (!y) return CUBED_OK;
     cubed_status st = read_numbers(c->b, c->at, y, &said, &n);
     cubed_array_unref(y);
-    for (int64_t i = 0; i < n && st == CUBED_OK; i++) cells *= (int64_t)said[i];
+    for (int64_t i = 0; i < n && st == CUBED_OK; i++) {
+        if (!(said[i] >= 0 && said[i] <= INT32_MAX) ||
+            __builtin_mul_overflow(cells, (int64_t)said[i], &cells))
+            st = expr_fail(c->b->err, CUBED_E_FORMAT, c->b->text, c->at->at,
+                           "%s: %s has %g, expected numbers of cells along axes", c->file, name,
+                           said[i]);
+    }
     bool same = cells == shape[0] * shape[1];
-    for (int64_t i = 0; i < n && n == ndim; i++)
+    for (int64_t i = 0; i < n && n == ndim && st == CUBED_OK; i++)
         same = same && (int64_t)said[i] == shape[ndim - 1 - i];
     if (st == CUBED_OK && !same)
         st =

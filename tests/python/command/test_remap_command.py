@@ -223,3 +223,15 @@ def test_wrong_calls(tmp_path, source, words, message):
     done = run("remap", *(str(names.get(w, w)) for w in words), "--progress", "none")
     assert done.code != 0 and message in done.err
     assert not (tmp_path / "o.nc").exists()
+
+
+@pytest.mark.parametrize("size", [np.nan, -1.0, 1e300, 2.0**40])
+def test_sizes_that_no_grid_has(tmp_path, source, size):
+    """Numbers of a file are looked at before they become integers."""
+    cubed("genbil,r8x5", source, tmp_path / "w.nc")
+    with xr.open_dataset(tmp_path / "w.nc") as w:
+        w["src_grid_dims"] = w["src_grid_dims"].astype(float) * 0 + size
+        w.to_netcdf(tmp_path / "wrong.nc")
+    done = run("remap", "r8x5", source, tmp_path / "o.nc", "--weights", tmp_path / "wrong.nc")
+    assert done.code != 0 and "src_grid_dims has" in done.err
+    assert "expected numbers of cells along axes" in done.err
