@@ -119,9 +119,9 @@ def check_executor(
     described = map_blocks(_describe, x, dtype=np.uint8, stores=tuple(stores)).compute(
         executor=executor
     )
-    found = {WorkerInfo(*json.loads(row.tobytes().rstrip(b"\0"))) for row in described}
-    _check(executor, spec, sorted(found))
-    return sorted(found)
+    found = sorted({WorkerInfo(*json.loads(row.tobytes().rstrip(b"\0"))) for row in described})
+    _check(executor, spec, found)
+    return found
 
 
 def _limits(executor: Executor, timeout: float) -> dict[str, Any]:
