@@ -14,7 +14,6 @@
 #include "lang/lang_memory.h"
 
 enum { MONTHS = 12, MOST_DAYS = 31, MOST_DAYS_OF_YEAR = 366, HOURS = 24 };
-#define US_PER_HOUR (CUBED_US_PER_DAY / HOURS)
 
 /* Reads the options of a call: dim="time". */
 static void read_dim(const expr *e, calendar_call *call)
@@ -34,13 +33,8 @@ static cubed_date date_of(cubed_calendar c, int64_t us)
     return cubed_calendar_date(c, cubed_floor_div(us, CUBED_US_PER_DAY));
 }
 
-static int64_t hour_of(int64_t us)
-{
-    return cubed_floor_div(us, US_PER_HOUR) - HOURS * cubed_floor_div(us, CUBED_US_PER_DAY);
-}
-
-static int64_t year_of(cubed_calendar c, int64_t us) { return date_of(c, us).year; }
-static int64_t month_of(cubed_calendar c, int64_t us) { return date_of(c, us).month; }
+static int64_t year_of(cubed_calendar c, int64_t us) { return date_part_of(c, us, YEAR); }
+static int64_t month_of(cubed_calendar c, int64_t us) { return date_part_of(c, us, MONTH); }
 static int64_t season_of(cubed_calendar c, int64_t us) { return date_part_of(c, us, SEASON); }
 
 static int64_t year_month_of(cubed_calendar c, int64_t us)
@@ -64,7 +58,7 @@ static int64_t month_day_of(cubed_calendar c, int64_t us)
 
 static int64_t month_day_hour_of(cubed_calendar c, int64_t us)
 {
-    return month_day_of(c, us) * HOURS + hour_of(us);
+    return month_day_of(c, us) * HOURS + date_part_of(c, us, HOUR);
 }
 
 /* --- Arithmetic --------------------------------------------------------------------------------------- */
@@ -330,14 +324,6 @@ typedef struct wanted {
     bool found;
 } wanted;
 
-static int64_t part_of(const char *noun, cubed_calendar c, int64_t us)
-{
-    if (strcmp(noun, "hour") == 0) return hour_of(us);
-    const cubed_date d = date_of(c, us);
-    if (strcmp(noun, "day") == 0) return d.day;
-    return strcmp(noun, "year") == 0 ? d.year : d.month;
-}
-
 /* Reads a season: months by their initials, such as DJF or MAM, or ANN for all. Returns 0 for other strings. */
 static unsigned months_of(const char *name)
 {
@@ -404,9 +390,11 @@ static cubed_status find_positions(expr_builder *b, const expr *e, const char *n
                                    const axis_values *v, wanted *list, int n, int64_t *at,
                                    int64_t *nat)
 {
+    date_part what = MONTH; /* of seasons */
+    if (strcmp(noun, "season") != 0) (void)date_part_find(noun, &what);
     *nat = 0;
     for (int64_t k = 0; k < v->n; k++) {
-        const int64_t part = part_of(noun, v->axis.calendar, v->us[k]);
+        const int64_t part = date_part_of(v->axis.calendar, v->us[k], what);
         bool takes = false;
         for (int i = 0; i < n; i++) {
             const bool is_in = list[i].months ? list[i].months >> part & 1
