@@ -43,6 +43,21 @@ FUNCTIONS = {
 }
 
 
+#: Works on compressed arrays (bench/compressed.py): libraries that do each of them, and the target
+#: for their time divided by ours.
+COMPRESSED = {
+    "chain_stored": (("blosc2",), 2),
+    "sum": (("blosc2",), 2),
+    "mean0": (("blosc2",), 2),
+    "max1": (("blosc2",), 2),
+    "cumsum_stored": (("blosc2",), 2),
+    "matmul_stored": (("blosc2",), 2),
+    "memory": (("numexpr",), 2),
+    "row": (("blosc2", "zarrs", "tensorstore"), 1),
+    "column": (("blosc2", "zarrs", "tensorstore"), 1),
+    "point": (("blosc2", "zarrs", "tensorstore"), 1),
+}
+
 #: Calls of engines of others, and whether quadratic means are made on them.
 ENGINES = {
     "dask": (300, True),
@@ -448,6 +463,48 @@ def workloads(b):
         remove(source)
 
 
+def compressed(b):
+    """compressed arrays on the disk, beside Blosc2, numexpr, zarrs and TensorStore"""
+    python = b.environments.package("compressed")
+    if not python:
+        return
+    chunk = max(250, round(2000 * math.sqrt(b.size)))
+    script, data = b.scripts / "compressed.py", b.data / "compressed"
+    run([python, script, "make", 4 * chunk, chunk, data])
+    for work, (peers, target) in COMPRESSED.items():
+        row = f"h {work}"
+        args = (work, 4 * chunk, chunk, b.workers, FUNCTIONS_MEM, data)
+        contenders = [
+            Contender(
+                "ours" if library == "cubed" else library,
+                [python, script, library, *args],
+                reads=data,
+                own_time=True,
+                allowance=FUNCTIONS_MEM * b.workers if library == "cubed" else None,
+            )
+            for library in ("cubed", *peers)
+        ]
+        results = interleave(contenders, b.rounds, b.patience, lambda c: None, b.say)
+        check_sums(results)
+        for c in contenders:
+            b.add_run(row, c, results[c.name])
+        for peer in peers:
+            if not (results[peer].failure or results["ours"].failure):
+                b.add_ratio(row, f"{peer} / ours", ratios(results[peer], results["ours"]), target)
+    remove(data)
+
+
+def check_sums(results):
+    """Fails each peer whose sum differs from ours."""
+    ours = results["ours"]
+    for result in results.values():
+        if ours.failure or result.failure or not result.samples or not ours.samples:
+            continue
+        mine, other = (r.samples[0].figures["sum"] for r in (ours, result))
+        if not math.isclose(mine, other, rel_tol=1e-9, abs_tol=1e-6):
+            result.failure = f"the sum is {other!r}, ours {mine!r}"
+
+
 def engines(b):
     """what a call costs on engines of others, and quadratic means on some of them"""
     python = b.environments.package("engines")
@@ -491,5 +548,6 @@ ROWS = {
     "e": rechunk,
     "f": functions,
     "g": workloads,
+    "h": compressed,
     "i": engines,
 }
