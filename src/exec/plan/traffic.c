@@ -228,8 +228,25 @@ static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, 
     return may_subread(p, l, bytes, run, v);
 }
 
-/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are long enough, or the chunk
- * has no room. An intermediate must be read in one run. */
+/* Returns true if each chunk is read once and few of its bytes or codec blocks are needed, such as for one row of an array.
+ * Stores with latency are excluded, because a part takes more requests than a chunk. */
+static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
+                          const visits *v)
+{
+    if (run == 0 || v->reads > v->distinct || cb_node_waits_for(p, l->node)) return false;
+    switch (cb_node_parts(p, l->node)) {
+    case CB_ZARR_RANGES:
+        return cb_sat_mul(bytes / run, SHORT_RUN) <= cb_chunk_bytes(p, l->node) / 4;
+    case CB_ZARR_BLOCKS:
+    case CB_ZARR_BLOCKS_ONCE: return bytes == run;
+    case CB_ZARR_NO_PARTS:
+    case CB_ZARR_STREAM: break;
+    }
+    return false;
+}
+
+/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are few or long enough, or the
+ * chunk has no room. An intermediate must be read in one run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
                        const visits *v)
 {
@@ -245,7 +262,8 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
         whole = whole && n == g->axis[d].chunk;
     }
     if (bytes > cb_chunk_bytes(p, l->node) / 3 * 2) return false;
-    return worth > 0 && run >= worth ? true : has_to_subread(p, l, bytes, run, v);
+    if (worth > 0 && (run >= worth || is_small_part(p, l, bytes, run, v))) return true;
+    return has_to_subread(p, l, bytes, run, v);
 }
 
 /* Sets the flags of a load, and adds its reads in all tasks. */

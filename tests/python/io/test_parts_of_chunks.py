@@ -285,3 +285,25 @@ def test_chunks_that_fit_are_read_whole(stored):
     spec = cubed.Spec(allowed_mem=10_000_000, reserved_mem=0, executor_name="single-threaded")
     x = cubed.from_zarr(str(stored / "transposed"), spec=spec)
     assert x[3:13, 400].plan().total_nbytes_read == VALUES.nbytes
+
+
+@pytest.mark.parametrize("name", ["raw", "blosc", "zstd"])
+def test_few_elements_need_no_whole_chunks(tmp_path, name):
+    codec = {
+        "raw": None,
+        "blosc": zarr.codecs.BloscCodec(cname="lz4", typesize=8),
+        "zstd": zarr.codecs.ZstdCodec(),
+    }[name]
+    values = np.arange(1_000_000.0).reshape(1000, 1000)
+    z = zarr.create_array(
+        tmp_path / "x.zarr", shape=values.shape, chunks=(500, 500), dtype="f8", compressors=codec
+    )
+    z[...] = values
+    x, chunk = cubed.from_zarr(str(tmp_path / "x.zarr")), 500 * 500 * 8
+    parts = (np.s_[5, 3], 8, chunk), (np.s_[7], 8000, 2 * chunk), (np.s_[900:, 0], chunk, chunk)
+    for part, least, whole in parts:
+        read = x[part].plan().total_nbytes_read
+        assert read == (whole if name == "zstd" else least), part
+        assert np.array_equal(x[part].compute(), values[part]), part
+    # Chunks that several tasks read are decoded once, and kept.
+    assert x.rechunk((1, 1000)).plan().total_nbytes_read == values.nbytes
