@@ -239,6 +239,8 @@ typedef struct cubed_plan_info {
     bool code;            /* the plan carries code: see cubed_plan_load_code */
     bool
         resumable; /* the plan does not read from functions, whose values may change from run to run */
+    bool
+        waits; /* the plan reads from functions, or uses stores on other machines, so estimates of time may be far off */
 } cubed_plan_info;
 /* Gets the totals of a plan. work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);

@@ -175,12 +175,14 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
     return ok;
 }
 
-/* Work that is done before anybody could interrupt it; nobody knows how long users' functions and the start of
- * processes take. */
+/* Estimated seconds of a run that ends before a user could interrupt it. */
+#define SHORT_RUN 0.01
+
+/* Nobody knows how long user-defined functions and the start of processes take. */
 static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *caps)
 {
-    return caps->shares_memory && !info->code && info->num_tasks <= 16 &&
-           info->elements < (1u << 16);
+    if (!caps->shares_memory || info->code || info->num_tasks > 16) return false;
+    return info->elements < (1u << 16) || (!info->waits && info->seconds < SHORT_RUN);
 }
 
 static PyObject *stats_dict(const cubed_run_stats *s)

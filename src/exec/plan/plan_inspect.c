@@ -25,6 +25,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         const cb_node *n = &p->ir.nodes[i];
         info->num_arrays += n->stored;
         info->code = info->code || (n->source && n->source->fn && n->source->fn->code);
+        info->waits = info->waits || n->source || cb_node_waits_for(p, i);
         size_t size = 1;
         for (int d = 0; d < n->grid->ndim; d++)
             size = cb_sat_mul(size, (size_t)n->grid->axis[d].extent);

@@ -526,10 +526,12 @@ static cubed_status commit(cb_io *io, cubed_error *err)
 cubed_status cb_io_commit(cb_io *io, cubed_error *err)
 {
     const int n = io->plan->ir.nnodes;
-    bool any = !io->finished;
-    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
-    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
-    CB_TRY(start_beats(io, err));
+    bool claimed = false;
+    for (int i = 0; i < n; i++)
+        claimed = claimed || (io->nodes[i].target && io->nodes[i].target->claimed);
+    if (!claimed && io->finished) return CUBED_OK; /* an earlier run has left nothing to do */
+    /* A run whose results are all in memory has nothing to renew, so it needs no thread. */
+    if (claimed || !cb_version_is_none(&io->folder.version)) CB_TRY(start_beats(io, err));
     for (int i = 0; i < n && io->beats; i++) {
         target_io *t = made(io, i);
         if (t && t->claimed) cb_beats_add(io->beats, &t->claim);
