@@ -41,9 +41,26 @@ void core_forget_calls(core_state *s)
     s->nruns = 0;
 }
 
+static void tell(core_state *s, PyObject *exception)
+{
+    for (core_call *c = s->calls; c; c = c->next)
+        c->told = PyThreadState_SetAsyncExc(c->thread, exception) > 0;
+}
+
 void core_interrupt_calls(core_state *s)
 {
-    if (s->nruns != 1) return;
-    for (core_call *c = s->calls; c; c = c->next)
-        c->told = PyThreadState_SetAsyncExc(c->thread, PyExc_KeyboardInterrupt) > 0;
+    if (s->nruns == 1) tell(s, PyExc_KeyboardInterrupt);
 }
+
+/* Raises an exception in all calls of users' functions. */
+static PyObject *interrupt_calls(PyObject *module, PyObject *exception)
+{
+    tell(core_get_state(module), exception);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef core_interrupt_methods[] = {
+    {"interrupt_calls", interrupt_calls, METH_O,
+     "interrupt_calls(exception: type[BaseException], /) -> None"},
+    {NULL, NULL, 0, NULL},
+};

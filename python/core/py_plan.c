@@ -443,7 +443,7 @@ static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* A range becomes reports, see cubed/sys/message.h; one range at a time. */
+/* A range becomes reports, see cubed/sys/message.h; one range at a time. limits_memory: of cubed_worker_options. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -457,7 +457,8 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     PyObject *bytes = NULL;
-    if (!PyArg_ParseTuple(args, "y#", &range, &n)) return NULL;
+    int limits_memory;
+    if (!PyArg_ParseTuple(args, "y#p", &range, &n, &limits_memory)) return NULL;
     if (self->running) {
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
@@ -465,6 +466,7 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     self->running = true;
     options.plan = self->plan;
     options.stuck = &self->stuck;
+    options.limits_memory = limits_memory;
     in.message = range;
     in.message_size = (size_t)n;
     in.cancel = &self->cancel;
@@ -860,7 +862,7 @@ static PyMethodDef methods[] = {
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
     {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},
-    {"work", plan_work, METH_VARARGS, "work(message: bytes, /) -> bytes"},
+    {"work", plan_work, METH_VARARGS, "work(message: bytes, limits_memory: bool, /) -> bytes"},
     {"check", (PyCFunction)(void (*)(void))plan_check, METH_VARARGS | METH_CLASS,
      "check(counts: tuple[int, ...], targets: tuple[tuple[Array, Target | None], ...], limits: "
      "dict[str, Any], /) -> None"},

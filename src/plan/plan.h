@@ -47,6 +47,7 @@ typedef struct cb_plan_worker {
     _Atomic(struct cb_io *) opened; /* the run opened by the last message */
     void (*_Atomic close_opened)(cubed_plan *p);
     _Atomic uint64_t held_mem; /* cubed_task_report.process_mem */
+    _Atomic uint64_t limit;    /* see cb_memory_limit_begin; 0: not known yet */
 } cb_plan_worker;
 
 /* A plan. After it has been made, only refs, id, worker and the memory to which results are bound can change. */

@@ -107,10 +107,14 @@ typedef struct cubed_worker_options {
     /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). NULL: messages come with plans.
      * Workers of one plan share its open run. */
     cubed_plan *plan;
+    /* The system limits the private memory of this process while tasks run (RLIMIT_DATA): to the plan's allowed_mem, or to
+     * the memory held before its first task plus allowed_mem - reserved_mem, if that is more. For processes that do
+     * nothing else, on Linux. */
+    bool limits_memory;
 } cubed_worker_options;
 #define CUBED_WORKER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_worker_options), false, 0, false, false, NULL, NULL                           \
+        sizeof(cubed_worker_options), false, 0, false, false, NULL, NULL, false                    \
     }
 /* Makes a worker. `options` may be NULL; `ctx` may be NULL if they name a plan. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,

@@ -434,6 +434,7 @@ class Plan(PlanTotals):
         engine = e.begin(self._info["allowed_mem"], self._info["reserved_mem"])
         if engine:
             engine.stage_names = [stage["name"] for stage in self.stages]
+            engine.code = self._info["code"]
         plan, stored = self._plan, self._in_store
         if stored and resume is not None:  # where an earlier run has put them
             stored = stored.named_by(self._maker.plan)

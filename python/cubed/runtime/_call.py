@@ -25,6 +25,7 @@ from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
 from cubed.runtime._failures import keep, let_blocks_go, text_of
 from cubed.runtime._imports import ImportMeter, loads
+from cubed.runtime._limit import begin_call, end_call, explained, room
 from cubed.runtime._tracebacks import are_gone
 
 #: Part of the parameters that the engine reads: extra memory, digest of the code, title.
@@ -69,6 +70,7 @@ class _Loaded:
         self.lock = threading.Lock()  # one thread unpickles it, the others wait
         self.call: tuple[str, Runner] | None = None  # not None once loaded
         self.called = False
+        self.room = 0  # bytes that a call may use; 0: no limit
 
 
 _loaded: dict[bytes, _Loaded] = {}
@@ -219,10 +221,16 @@ def call_block(
             entry = _load(params)
             assert entry.call is not None
             title, runner = entry.call
-            meter, entry.called = ImportMeter(not entry.called), True
+            meter = ImportMeter(not entry.called)
+            if not entry.called:
+                entry.room, entry.called = room(), True
+            begin_call(title, entry.room)
             try:
                 _run(runner, inputs, outputs, index, alive)
+            except MemoryError as e:
+                raise explained(e, title, entry.room) from None
             finally:
+                end_call()
                 imported = meter.end()
             if not are_gone(alive):
                 failure = keep(ValueError(_kept()), _where(title, index))

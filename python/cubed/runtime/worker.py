@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread, Timer
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cubed import _core
+from cubed.runtime._frames import ANOTHER
+from cubed.runtime._limit import watching
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from cubed.runtime._children import Child
 
 T = TypeVar("T")
 
@@ -37,6 +43,8 @@ _RUNS = 2
 _LOOK = 0.1
 #: Seconds that a process with a stuck task continues, so that its engine gets the reply.
 _LAST_WORDS = 1.0
+#: Seconds that a child may take to end the tasks of a run, before it is ended.
+_STOP = 5.0
 #: Exit status of such a process: that of timeout(1).
 _STUCK_STATUS = 124
 
@@ -53,17 +61,23 @@ class WorkerEndsError(ConnectionError):
     """The worker is about to end and does not begin new tasks."""
 
 
-def message(range_: bytes, work_dir: str, plan_key: str, attempt: str = "") -> bytes:
+def message(
+    range_: bytes, work_dir: str, plan_key: str, attempt: str = "", code: bool = False
+) -> bytes:
     """Returns the argument of :func:`work`: a range, and where `_core.Plan.fetch` finds its plan.
 
     `attempt` names the driver's attempt at the run. A resumed run has the plan key of the earlier
-    attempt, whose messages its workers may have been told to refuse (:func:`stop`).
+    attempt, whose messages its workers may have been told to refuse (:func:`stop`). `code` tells
+    that the plan has functions of Python, which a child process of the worker runs.
 
     Plans contain no storage options. The message contains them, so it may hold secrets.
     """
     global _driver
     _driver = os.getpid()
-    texts = (work_dir, plan_key, attempt, _core.version, _core.storage_options())
+    texts = (
+        work_dir, plan_key, attempt, "code" if code else "", _core.version,
+        _core.storage_options(),
+    )  # fmt: skip
     return range_ + "\0".join(texts).encode()
 
 
@@ -95,24 +109,84 @@ def work(message: bytes) -> bytes:
         If the run is over.
     RuntimeError
         If the driver has another version of this package.
+    MemoryError
+        If a function exceeded its memory and its process was ended.
     TaskTimeoutError
         If a task exceeded its time limit and cannot be ended.
     WorkerEndsError
         If this process ends because of such a task.
+    WorkerLostError
+        If a function ended its process.
     """
     if _ends:
         raise WorkerEndsError("this worker ends, as a task of it did not")
-    work_dir, key, *attempts, version, _ = _texts(message)
-    if version != _core.version or len(attempts) != 1:  # earlier versions name no attempt
+    work_dir, key, *more, version, _ = _texts(message)
+    if version != _core.version or len(more) != 2:  # earlier versions say less
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
         )
-    take_options(message)
-    with _plan(work_dir, key, attempts[0]) as plan:
-        reports = _run(plan, message[:_RANGE_BYTES])
+    attempt, code = more
+    reports = _by_child(message, key, attempt) if code and not _is_child else None
+    if reports is None:
+        take_options(message)
+        with _plan(work_dir, key, attempt) as plan:
+            reports = _run(plan, message[:_RANGE_BYTES])
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
+
+
+def _by_child(message: bytes, key: str, attempt: str) -> bytes | None:
+    """Returns the reports of a range with Python functions, which a child process runs. None if
+    this process cannot have a child.
+    """
+    from cubed.runtime import _children  # lazy: only plans with functions need it
+
+    (limit_ms,) = _TIMEOUT.unpack_from(message)
+    while not _watches:
+        try:
+            child = _children.take()
+        except _children.NoChildError as e:
+            _watch(e)
+            break
+        usable, call = False, _ChildCall(child, key, attempt)
+        try:
+            with _using((key, attempt), call):
+                reply = child.call(message, limit_ms)
+            usable = reply != ANOTHER
+            if usable:
+                return read_reply(outcome(reply))[0]
+        except _children.StuckError as e:
+            raise TaskTimeoutError(_too_long(limit_ms)) from e
+        except _children.ChildLostError as e:
+            if call.stopped:
+                raise _stopped(key) from e
+            if not e.early:
+                kind = WorkerEndsError if e.status == -signal.SIGTERM else WorkerLostError
+                raise kind(str(e)) from e
+        except TaskTimeoutError:
+            usable = False
+            raise
+        finally:
+            call.end()
+            _children.give_back(child, usable)
+    return None
+
+
+def _watch(why: OSError) -> None:
+    """Lets functions run in this process from now on."""
+    global _watches
+    _watches = True
+    warnings.warn(
+        f"functions run within this worker, without a process of their own ({why}): their memory"
+        " is watched, and a function that takes too much may end late",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _too_long(limit_ms: int) -> str:
+    return f"a task took longer than the {limit_ms / 1000:g} s that it may, and did not end"
 
 
 def _run(plan: _core.Plan, range_: bytes) -> bytes:
@@ -120,11 +194,12 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
     abandoned.
     """
     (limit_ms,) = _TIMEOUT.unpack_from(range_)
+    run = _run_watched if _watches and plan.info()["code"] else run_range
     if not limit_ms:
-        return plan.work(range_)
+        return run(plan, range_)
     from concurrent.futures import wait  # lazy: slow import
 
-    reply = in_thread(plan.work, range_)
+    reply = in_thread(run, plan, range_)
     while not wait((reply,), _LOOK).done and not plan.is_stuck():
         pass
     if reply.done():
@@ -133,9 +208,12 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
         global _ends
         _ends = True
         Timer(_LAST_WORDS, os._exit, (_STUCK_STATUS,)).start()
-    raise TaskTimeoutError(
-        f"a task took longer than the {limit_ms / 1000:g} s that it may, and did not end"
-    )
+    raise TaskTimeoutError(_too_long(limit_ms))
+
+
+def _run_watched(plan: _core.Plan, range_: bytes) -> bytes:
+    with watching(plan):
+        return run_range(plan, range_)
 
 
 def in_thread(function: Callable[..., T], *args: Any) -> Future[T]:
@@ -161,7 +239,12 @@ def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) ->
     try:
         return b"+" + (function or work)(message)
     except BaseException as e:
-        return b"-" + _pickled(e)
+        return failed(e)
+
+
+def failed(error: BaseException) -> bytes:
+    """Returns the reply for an exception."""
+    return b"-" + _pickled(error)
 
 
 def outcome(reply: bytes) -> bytes:
@@ -190,8 +273,8 @@ def stop(plan_key: str, attempt: str) -> None:
     with _changed:
         entry = _runs.setdefault((plan_key, attempt), _Run())
         entry.stopped = True
-        for plan in entry.busy:
-            plan.stop()
+        for call in entry.busy:
+            call.stop()
         while entry.busy:
             _changed.wait()
         entry.idle.clear()
@@ -201,42 +284,112 @@ def _clock_shift() -> int:
     return time.time_ns() - time.monotonic_ns()
 
 
+class _Call(Protocol):
+    """A call that :func:`stop` ends: a plan, or a child process."""
+
+    def stop(self) -> None: ...
+
+
+class _ChildCall:
+    """A call of a child."""
+
+    def __init__(self, child: Child, key: str, attempt: str) -> None:
+        self._child, self._run = child, (key, attempt)
+        self._timer: Timer | None = None
+        self.stopped = self._ended = False
+
+    def stop(self) -> None:
+        """Lets the child end its tasks; ends the child if it does not obey soon."""
+        self.stopped = True
+        self._child.stop(*self._run)
+        self._timer = Timer(_STOP, self._kill)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _kill(self) -> None:
+        if not self._ended:
+            self._child.kill("stop")
+
+    def end(self) -> None:
+        """Must be called before the child gets another call."""
+        self._ended = True
+        if self._timer:
+            self._timer.cancel()
+
+
 class _Run:
-    """Plans of one attempt at a run; one thread at a time uses each plan."""
+    """Plans and calls of one attempt at a run; one thread at a time uses each plan."""
 
     def __init__(self) -> None:
         self.idle: list[_core.Plan] = []
-        self.busy: list[_core.Plan] = []
+        self.busy: list[_Call] = []
         self.stopped = False
 
 
 #: The id of this process if it drives runs: it must not be ended.
 _driver = 0
 _ends = False
+#: Whether this process runs functions itself, because it cannot have a child.
+_watches = False
+#: Set by a child process of a worker: it runs functions itself.
+_is_child = False
 _runs: OrderedDict[tuple[str, str], _Run] = OrderedDict()
 _changed = threading.Condition()
 
 
+def serve_as_child(
+    fetch: Callable[[str, str], _core.Plan], run: Callable[[_core.Plan, bytes], bytes]
+) -> None:
+    """Makes this process a child of a worker: it fetches plans and runs ranges by these functions,
+    which limit its memory.
+    """
+    global _is_child, fetch_plan, run_range
+    _is_child, fetch_plan, run_range = True, fetch, run
+
+
+def _run_range(plan: _core.Plan, range_: bytes) -> bytes:
+    return plan.work(range_, False)
+
+
+#: Fetches a plan, and runs a range of a plan; a child limits its memory meanwhile.
+fetch_plan: Callable[[str, str], _core.Plan] = _core.Plan.fetch
+run_range: Callable[[_core.Plan, bytes], bytes] = _run_range
+
+
+def _stopped(key: str) -> FileNotFoundError:
+    return FileNotFoundError(f"the run of {key} was stopped")
+
+
 @contextmanager
-def _plan(work_dir: str, key: str, attempt: str) -> Iterator[_core.Plan]:
-    run = key, attempt
+def _using(run: tuple[str, str], call: _Call) -> Iterator[_Run]:
+    """Registers a call, for :func:`stop`."""
     with _changed:
         entry = _runs.setdefault(run, _Run())
         _runs.move_to_end(run)
-        plan = entry.idle.pop() if entry.idle else None
-    if plan is None:
-        plan = _core.Plan.fetch(work_dir, key)
-    with _changed:
         if entry.stopped:
-            raise FileNotFoundError(f"the run of {key} was stopped")
-        entry.busy.append(plan)
+            raise _stopped(run[0])
+        entry.busy.append(call)
     try:
-        yield plan
+        yield entry
     finally:
         with _changed:
-            entry.busy.remove(plan)
-            if not plan.is_stuck():
-                entry.idle.append(plan)
+            entry.busy.remove(call)
             for old in [k for k, r in _runs.items() if not r.busy][:-_RUNS]:
                 del _runs[old]
             _changed.notify_all()
+
+
+@contextmanager
+def _plan(work_dir: str, key: str, attempt: str) -> Iterator[_core.Plan]:
+    with _changed:
+        entry = _runs.setdefault((key, attempt), _Run())
+        plan = entry.idle.pop() if entry.idle else None
+    if plan is None:
+        plan = fetch_plan(work_dir, key)
+    with _using((key, attempt), plan) as entry:
+        try:
+            yield plan
+        finally:
+            with _changed:
+                if not plan.is_stuck():
+                    entry.idle.append(plan)

@@ -15,6 +15,7 @@
 #include "cubed/sys/message.h"
 #include "exec/operators/finish.h"
 #include "exec/plan/limits.h"
+#include "run/driver/memory_limit.h"
 #include "run/driver/run_parts.h"
 #include "run/executors/runner.h"
 #include "run/executors/told.h"
@@ -27,7 +28,7 @@ typedef struct answer {
     cb_buf bytes;
     uint64_t most; /* maximum bytes; 0: unlimited */
     bool failed;   /* the last report has an error */
-    bool skip_done, ends_process;
+    bool skip_done, ends_process, limits_memory;
     bool notes; /* write notes, because something reads them (cubed_range_message) */
     cubed_cancel *stuck;
 } answer;
@@ -185,10 +186,12 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
         CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
                       m->plan, cb_io_plan(io)));
     CB_GO(cb_watchdog_new(&limit, &watchdog, err));
+    if (to->limits_memory) CB_GO(cb_memory_limit_begin(plan, err));
     const cb_task_env env = {
         .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
     CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, watchdog, &m->range, next, err));
 out:
+    if (to->limits_memory) cb_memory_limit_end(plan);
     cb_watchdog_free(watchdog);
     leave_run(plan, io, st != CUBED_OK);
     return st;
@@ -334,6 +337,7 @@ cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *op
                      .most = o.max_message_bytes,
                      .skip_done = o.skip_done,
                      .ends_process = o.ends_process,
+                     .limits_memory = o.limits_memory,
                      .stuck = o.stuck};
     cb_buf_init(&w->to.bytes, &ctx->alloc);
     cb_buf_init(&w->key, &ctx->alloc);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/resource.h>
 #ifdef __linux__
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,66 +11,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/sanitizers.h"
 #include "exec/operators/finish.h"
-#include "mem/process.h"
+#include "run/driver/memory_limit.h"
 #include "run/executors/executor.h"
 #include "run/executors/shared.h"
 #include "run/executors/watchdog.h"
 #include "run/executors/wire.h"
 
 #define POLL_MS 200
-
-#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
-#define LIMITS_MEMORY 1
-#else
-#define LIMITS_MEMORY 0
-#endif
-
-#if LIMITS_MEMORY
-/* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
-#define CB_WORKER_SLACK ((uint64_t)2 << 20)
-
-/* Refuses to work if the process uses so much memory that tasks would not fit, before a task runs out of memory. The
- * advised limit leaves tasks as much memory as now, so that the same plan is made again. */
-static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
-{
-    const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);
-    const uint64_t tasks =
-        cb_sat_add(cb_sat_add(plan->need.arena, plan->need.library), plan->fetch_bytes);
-    if (cb_sat_add(held, tasks) <= plan->allowed_mem) return CUBED_OK;
-    const uint64_t room = plan->allowed_mem - plan->reserved_mem;
-    return cb_fail(err, CUBED_E_BUDGET,
-                   "its program, and the functions and libraries that it has loaded, hold %" PRIu64
-                   " bytes before any task, and tasks need %" PRIu64 ", but allowed_mem is %" PRIu64
-                   " and reserved_mem is %" PRIu64 ": reserve at least %" PRIu64
-                   " bytes, and allow at least %" PRIu64 " bytes",
-                   held, tasks, plan->allowed_mem, plan->reserved_mem, held,
-                   cb_sat_add(held, room));
-}
-#endif
-
-/* The operating system's limit: private memory of this process without its stack. Not with sanitizers, which reserve more
- * than any limit. */
-static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
-{
-#if LIMITS_MEMORY
-    struct rlimit now;
-    rlim_t most = (rlim_t)plan->allowed_mem;
-    if (getrlimit(RLIMIT_DATA, &now) != 0)
-        return cb_fail_errno(err, errno, "cannot ask for the limit of memory");
-    if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most) return CUBED_OK;
-    CB_TRY(check_held(plan, err));
-    now.rlim_cur = most;
-    if (setrlimit(RLIMIT_DATA, &now) != 0)
-        return cb_fail_errno(err, errno, "cannot limit this process's memory to %" PRIu64 " bytes",
-                             plan->allowed_mem);
-#else
-    (void)plan;
-    (void)err;
-#endif
-    return CUBED_OK;
-}
 
 /* Code in the plan is allowed, because it comes from the process that started this one. */
 static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
@@ -162,7 +109,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     const cb_watchdog_args limit = {
         .alloc = &ctx->alloc, .cancel = cancel, .limit_ms = hello.timeout_ms, .ends_process = true};
     CB_GO(cb_watchdog_new(&limit, &watchdog, &why));
-    CB_GO(limit_memory(plan, &why));
+    CB_GO(cb_memory_limit(plan, &why));
     const cb_task_env env = {
         .plan = plan, .io = io, .cancel = cb_watchdog_cancel(watchdog, cancel)};
     CB_GO(run_ranges(&env, watchdog, cancel, fd, &why));

@@ -177,7 +177,7 @@ def test_a_worker_that_the_system_kills_for_its_memory(tmp_path, little_memory):
 
 
 def test_a_task_that_hangs_costs_its_neighbours_nothing(tmp_path, spec, monkeypatch):
-    """A pool of processes ends with the one that a task hangs in, but others did not fail."""
+    """The function hangs in a child, so not even the worker ends."""
 
     def function(a):
         if a[0] == 0 and first_time(tmp_path):
@@ -196,7 +196,7 @@ def test_a_task_that_hangs_costs_its_neighbours_nothing(tmp_path, spec, monkeypa
     y = cubed.map_blocks(function, x, dtype="f8")
     got = y.compute(executor="futures", max_workers=2, task_timeout=3, retries=3)
     np.testing.assert_array_equal(got, np.arange(96.0) * 2)
-    assert set(heard) == {"timed out", "preempted"}
+    assert set(heard) == {"timed out"}
 
 
 class Stalls(SimpleHTTPRequestHandler):

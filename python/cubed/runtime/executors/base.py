@@ -315,6 +315,8 @@ class Engine(ABC):
         self._silent: dict[Any, float] = {}
         self._lost: set[Any] = set()
         self._looked = self._served = time.monotonic()
+        #: Whether the plan has functions of Python.
+        self.code: bool = False
         #: The names of the plan's stages, which engines with a dashboard show.
         self.stage_names: Sequence[str] = ()
         #: Resources of this run alone, which are released at its end.
@@ -413,7 +415,7 @@ class Engine(ABC):
 
     def message(self, range_: bytes) -> bytes:
         """Returns the message for a worker about a range."""
-        return worker.message(range_, self._work_dir, self.plan_key, self.attempt)
+        return worker.message(range_, self._work_dir, self.plan_key, self.attempt, self.code)
 
     def submit(self, range_: bytes) -> None:
         """Starts a range of tasks."""

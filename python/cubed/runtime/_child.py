@@ -1,0 +1,182 @@
+"""The child process of a worker: it performs messages whose plan has Python functions, within a
+limit of memory.
+
+Started by :mod:`cubed.runtime._children` with the descriptors of two connections and of a page, the
+id of its parent, and the folder of its control group ("": none).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import resource
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+from pathlib import Path
+
+# Before NumPy is imported, which reads these variables. A process has one task at a time: OpenBLAS
+# would use memory for unused threads.
+_THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
+for _name, _value in _THREADS.items():
+    os.environ.setdefault(_name, _value)
+
+from cubed import _core  # noqa: E402
+from cubed.runtime import _call, _imports, _limit, worker  # noqa: E402, F401
+from cubed.runtime._frames import ANOTHER, PAGE_BYTES, receive, send, write_call  # noqa: E402
+
+#: Number of PR_SET_PDEATHSIG in <linux/prctl.h>.
+_DEATH_SIGNAL = 1
+#: Seconds that a child waits for the next message.
+_IDLE = 60.0
+#: Stack of the thread that listens to the parent.
+_STACK = 256 << 10
+#: A mapping that a limit must refuse, to see whether the system keeps limits.
+_PROBE = 64 << 20
+#: Bytes by which a process may hold more than is reserved and perform another run.
+_SLACK = 8 << 20
+
+
+class _Worn(Exception):
+    """An earlier run has left so much memory in this process that another child is needed."""
+
+
+class _Limits:
+    """Limits the memory of this process while it runs ranges."""
+
+    def __init__(self, group: str) -> None:
+        self._group = Path(group) if group else None
+        self._runs = 0
+        #: Resident bytes that the process may use if its parent watches it.
+        self.most = 0
+        #: How memory is limited: "cgroup", "rlimit" or "watch".
+        self.kind = "cgroup" if group else "rlimit" if _keeps_limits() else "watch"
+        self._limits: dict[int, int] = {}
+
+    def fetch(self, work_dir: str, key: str) -> _core.Plan:
+        """Fetches a plan, and loads its functions.
+
+        Raises
+        ------
+        _Worn
+            If earlier runs have left memory that the plan has not reserved.
+        """
+        plan = _core.Plan.fetch(work_dir, key)
+        plan.load_functions()
+        info = plan.info()
+        if self._runs and _core.resident_mem() > info["reserved_mem"] + _SLACK:
+            raise _Worn
+        self._runs += 1
+        if self.kind != "rlimit":
+            most = _limit.resident_limit(info["allowed_mem"], info["reserved_mem"])
+            self._limits[id(plan)] = most
+        return plan
+
+    def run(self, plan: _core.Plan, range_: bytes) -> bytes:
+        """Runs a range of a plan, within its limit."""
+        if self.kind == "rlimit":
+            return plan.work(range_, True)
+        self._set(self._limits[id(plan)])
+        try:
+            return plan.work(range_, False)
+        finally:
+            self._set(0)
+
+    def _set(self, most: int) -> None:
+        _limit.set_resident_limit(most)
+        if self._group:
+            (self._group / "memory.max").write_text(str(most or "max"))
+        else:
+            self.most = most
+
+
+def _keeps_limits() -> bool:
+    """Returns True if the system refuses private memory beyond RLIMIT_DATA."""
+    now, most = resource.getrlimit(resource.RLIMIT_DATA)
+    try:
+        resource.setrlimit(resource.RLIMIT_DATA, (_core.private_mem() + (1 << 20), most))
+        with suppress(OSError), mmap(-1, _PROBE, flags=MAP_PRIVATE | MAP_ANONYMOUS):
+            return False
+        return True
+    except (OSError, ValueError):
+        return False
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (now, most))
+
+
+def _end_with(parent: int) -> None:
+    """Lets the system end this process with its parent, also if a function holds Python's lock."""
+    with suppress(OSError, AttributeError):  # Linux only
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _listen(control: socket.socket) -> None:
+    """Ends tasks of a run when the parent asks for it, and the process when the parent ends."""
+    while True:
+        try:
+            message = receive(control)
+        except OSError:
+            message = None
+        if message is None:
+            os._exit(1)
+        plan_key, attempt = message.decode().split("\0")
+        threading.Thread(target=worker.stop, args=(plan_key, attempt), daemon=True).start()
+
+
+def _become(path: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+    """Takes over the module path, the environment and the working directory of the parent."""
+    sys.path[:] = path
+    wanted = {**_THREADS, **environment}
+    for name in os.environ.keys() - wanted.keys():
+        del os.environ[name]
+    os.environ.update({k: v for k, v in wanted.items() if os.environ.get(k) != v})
+    with suppress(OSError):
+        os.chdir(folder)
+
+
+def _answer(data: bytes) -> bytes:
+    """Performs a message; b"?" if another child must do it."""
+    state, message = pickle.loads(data)
+    if state:
+        _become(*state)
+    try:
+        return b"+" + worker.work(message)
+    except _Worn:
+        return ANOTHER
+    except BaseException as e:
+        return worker.failed(e)
+
+
+def main() -> None:
+    """Serves until the parent ends, or sends nothing for long."""
+    work_fd, control_fd, page_fd, parent = map(int, sys.argv[1:5])
+    _end_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles it
+    page = mmap(page_fd, PAGE_BYTES)
+    limits = _Limits(sys.argv[5])
+    if limits.kind == "rlimit":
+        _imports.watch()
+    _core.code_measured(_core.resident_mem())
+    _limit.tell = lambda began, room, title: write_call(page, began, room, limits.most, title)
+    worker.serve_as_child(limits.fetch, limits.run)
+    threading.stack_size(_STACK)
+    threading.Thread(target=_listen, args=(socket.socket(fileno=control_fd),), daemon=True).start()
+    threading.stack_size(0)
+    with socket.socket(fileno=work_fd) as work, suppress(OSError):  # TimeoutError is one
+        send(work, limits.kind.encode())
+        work.settimeout(_IDLE)
+        while data := receive(work):
+            work.settimeout(None)
+            send(work, _answer(data))
+            work.settimeout(_IDLE)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(0)  # threads of functions may still run

@@ -1,0 +1,121 @@
+"""The limit of the memory of this process, for user-defined functions: their part, and errors."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cubed import _core
+from cubed.base._bytes import format_bytes
+
+#: Bytes that allocators take in advance.
+_SLACK = 2 << 20
+#: Seconds between looks at the resident memory.
+LOOK = 0.02
+
+#: Resident bytes that this process may use, if the system does not limit private memory; 0: any.
+_most = 0
+#: Gets the start (ns) of a call, the bytes that it may use, and the title of its function, before
+#: each call; and 0, 0 and "" after it.
+tell: Callable[[int, int, str], None] | None = None
+
+
+def room() -> int:
+    """Returns the bytes of memory that a call may use; 0: no limit is known."""
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    if limit != resource.RLIM_INFINITY:
+        return max(1, limit - _core.private_mem())
+    return max(1, _most - _core.resident_mem()) if _most else 0
+
+
+def begin_call(title: str, bytes_of_call: int) -> None:
+    """Tells the parent process of a call."""
+    if tell:
+        tell(time.monotonic_ns(), bytes_of_call, title)
+
+
+def end_call() -> None:
+    """Tells the parent process that a call has ended."""
+    if tell:
+        tell(0, 0, "")
+
+
+def text_of_excess(title: str, most: int) -> str:
+    """Returns the message for a function that needs more than `most` bytes."""
+    return (
+        f"out of memory: function {title} took more than {format_bytes(most)} ({most} bytes), which"
+        " allowed_mem leaves for it: raise allowed_mem, use smaller chunks, or state the need of"
+        " the function (extra_projected_mem)"
+    )
+
+
+def explained(error: MemoryError, title: str, most: int) -> MemoryError:
+    """Returns the error of a function, with the limit that it met; the error itself if this process
+    has no limit.
+    """
+    if not most:
+        return error
+    text = text_of_excess(title, most)
+    if said := str(error):
+        text += f". {said}"
+    other = MemoryError(text).with_traceback(error.__traceback__)
+    other.__cause__, other.__context__ = error.__cause__, error.__context__
+    return other
+
+
+def resident_limit(allowed_mem: int, reserved_mem: int) -> int:
+    """Returns the resident bytes that this process may use: its tasks get `allowed_mem` less
+    `reserved_mem`, also if it holds more than is reserved.
+    """
+    held = _core.resident_mem() + _SLACK
+    return max(allowed_mem, held + allowed_mem - reserved_mem)
+
+
+def set_resident_limit(most: int) -> None:
+    """Sets what :func:`room` returns if the system does not limit private memory."""
+    global _most
+    _most = most
+
+
+# --- Processes that cannot have a child -----------------------------------------------------------
+
+_watch_lock = threading.Lock()
+_watched: list[int] = []
+
+
+@contextmanager
+def watching(plan: Any) -> Iterator[None]:
+    """Ends calls of functions in this process, by a MemoryError, when its resident memory exceeds
+    the limits of the plans in use. It misses memory that a call takes and returns between two
+    looks, and calls of C code end late.
+    """
+    info = plan.info()
+    needs = info["allowed_mem"] - info["reserved_mem"]
+    with _watch_lock:
+        if not _watched:
+            set_resident_limit(resident_limit(info["allowed_mem"], info["reserved_mem"]))
+            threading.Thread(target=_watch, daemon=True).start()
+        else:
+            set_resident_limit(_most + needs)
+        _watched.append(needs)
+    try:
+        yield
+    finally:
+        with _watch_lock:
+            _watched.remove(needs)
+            set_resident_limit(_most - needs if _watched else 0)
+
+
+def _watch() -> None:
+    while True:
+        with _watch_lock:
+            if not _watched:
+                return
+            over = _core.resident_mem() > _most
+        if over:
+            _core.interrupt_calls(MemoryError)
+        time.sleep(LOOK)
