@@ -38,6 +38,7 @@ typedef struct batch_submission {
     const char *program; /* path of the command on the nodes */
     const char *python;  /* interpreter that has the package, for systems that it submits to */
     unsigned workers;    /* jobs at a time; 0: the plan's workers */
+    int retries;         /* retries of an array task whose failure may pass */
     int64_t elements;    /* array tasks of each job; 0: by the plan's estimate */
     bool leaves;         /* the process that submits the run does not wait for it */
     bool take_over;      /* see cubed_takeover_options */

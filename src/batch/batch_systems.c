@@ -11,7 +11,6 @@
 
 #include "batch/batch.h"
 
-#define RETRIES  2
 #define BEAM_JOB "cubed.runtime.beam_job"
 
 const char *batch_get(const batch_choice *c, const char *name)
@@ -55,8 +54,69 @@ static void write_file(batch_submission *s, const char *name, const char *fmt, .
 /* The beginning of `start`, which may be run again: workers skip completed tasks. */
 static void put_begin(FILE *f, const batch_submission *s)
 {
-    fprintf(f, "%s worker %s/plan.cubed --begin --run %s%s >run\n: >jobs\n", s->program, s->dir,
-            s->run, s->take_over ? " --take-over" : "");
+    fprintf(f,
+            "%s worker %s/plan.cubed --begin --run %s%s >run\n: >jobs\nmkdir -p failed\n"
+            "rm -f failed/* cancelled\n",
+            s->program, s->dir, s->run, s->take_over ? " --take-over" : "");
+}
+
+/* The script that performs a part of an array: its arguments are the name of the array and the arguments of `cubed worker`. It
+ * repeats a part that may succeed then, notes the exit status of one that failed, and ends the worker before its job ends. */
+static void write_part(batch_submission *s)
+{
+    write_file(s, "part",
+               "#!/bin/sh\n# Runs a part of a job array: its name, and arguments of cubed worker.\n"
+               "cd %s || exit\n"
+               "part=$1.${CUBED_TASK_INDEX:-${SLURM_ARRAY_TASK_ID:-${PBS_ARRAY_INDEX:-0}}}\n"
+               "shift\nretries=${CUBED_PART_RETRIES:-%d}\ntries=${SLURM_RESTART_COUNT:-0}\n"
+               "while :; do\n"
+               "    %s worker %s/plan.cubed \"$@\" &\n"
+               "    worker=$!\n"
+               "    trap 'kill -TERM \"$worker\" 2>/dev/null' TERM\n"
+               "    wait \"$worker\"\n"
+               "    code=$?\n"
+               "    # A signal ends the wait, not the worker.\n"
+               "    while kill -0 \"$worker\" 2>/dev/null; do wait \"$worker\"; code=$?; done\n"
+               "    trap - TERM\n"
+               "    if [ \"$code\" -eq 0 ]; then rm -f \"failed/$part\"; exit 0; fi\n"
+               "    [ ! -d failed ] || echo \"$code\" >\"failed/$part\"\n"
+               "    # 75: it may pass. 124: a task took too long. 137: killed, mostly for memory.\n"
+               "    [ \"$code\" -eq 75 ] || [ \"$code\" -eq 124 ] ||\n"
+               "        { [ \"$code\" -gt 128 ] && [ \"$code\" -ne 137 ]; } || exit \"$code\"\n"
+               "    [ \"$tries\" -lt \"$retries\" ] && [ ! -e cancelled ] || exit \"$code\"\n"
+               "    tries=$((tries + 1))\n"
+               "    echo \"$part ended with status $code: retry $tries of $retries\" >&2\n"
+               "    if [ -n \"${SLURM_JOB_ID:-}\" ] && scontrol requeue \"$SLURM_JOB_ID\"; then\n"
+               "        sleep 60 # Slurm ends this job and starts it again, maybe elsewhere\n"
+               "        exit \"$code\"\n    fi\n    sleep 1\ndone\n",
+               s->dir, s->retries, s->program, s->dir);
+}
+
+/* The script that lists the parts that failed, why, and the ends of their logs. `states` is a command that prints a part and
+ * its state in the batch system on each line. */
+static void write_failures(batch_submission *s, const char *states)
+{
+    write_file(
+        s, "failures",
+        "#!/bin/sh\n# Lists parts that failed, why, and the ends of their logs.\ncd %s || exit\n"
+        "states=$(%s)\n"
+        "why() {\n    case $1 in\n    1) echo 'an error' ;;\n    12) echo 'out of memory' ;;\n"
+        "    75) echo 'a failure that may pass' ;;\n    124) echo 'a task took too long' ;;\n"
+        "    127) echo 'the command was not found' ;;\n    130 | 143) echo 'interrupted' ;;\n"
+        "    137) echo 'killed, mostly for lack of memory' ;;\n"
+        "    *) echo 'see its log' ;;\n    esac\n}\n"
+        "n=0\nfor part in $({ ls failed 2>/dev/null; echo \"$states\" | cut -d' ' -f1; } | sort "
+        "-u)\n"
+        "do\n    n=$((n + 1))\n    [ \"$n\" -le 5 ] || continue\n"
+        "    state=$(echo \"$states\" | sed -n \"s/^$part //p\" | head -n 1)\n"
+        "    if [ -e \"failed/$part\" ]; then\n        code=$(cat \"failed/$part\")\n"
+        "        echo \"$part failed with exit status $code ($(why \"$code\"))${state:+, "
+        "$state}\"\n"
+        "    else\n        echo \"$part failed: $state\"\n    fi\n"
+        "    if [ -s \"$part.log\" ]; then\n        echo \"$part.log ends with:\"\n"
+        "        tail -n 5 \"$part.log\" | cut -c 1-300 | sed 's/^/    /'\n    fi\ndone\n"
+        "[ \"$n\" -le 5 ] || echo \"and $((n - 5)) more\"\n",
+        s->dir, states);
 }
 
 static FILE *begin_start(batch_submission *s)
@@ -88,6 +148,7 @@ static void put_options(FILE *f, const batch_submission *s, const char *fmt_name
 
 static void write_slurm(batch_submission *s)
 {
+    char states[512];
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs; i++) {
         const batch_job *j = &s->jobs[i];
@@ -96,10 +157,11 @@ static void write_slurm(batch_submission *s)
         fprintf(f,
                 "#!/bin/bash\n#SBATCH --job-name=cubed-%s-%s\n#SBATCH --array=0-%" PRId64
                 "%%%u\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=%" PRIu64
-                "M\n#SBATCH --output=%s/%s.%%a.log\n",
+                "M\n#SBATCH --output=%s/%s.%%a.log\n#SBATCH --open-mode=append\n#SBATCH --requeue\n"
+                "#SBATCH --signal=B:TERM@60\n",
                 s->run, j->name, j->n - 1, s->workers, s->mebibytes, s->dir, j->name);
         put_options(f, s, "#SBATCH --", "=");
-        fprintf(f, "exec %s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
+        fprintf(f, "exec %s/part %s %s\n", s->dir, j->name, j->args);
         end_file(s, f);
         fprintf(start, "job%d=$(sbatch --parsable --kill-on-invalid-dep=yes", i);
         put_after(start, s, j, " --dependency=afterok:", ":");
@@ -111,7 +173,17 @@ static void write_slurm(batch_submission *s)
                "#!/bin/sh\ncd %s\nsqueue --noheader --jobs=\"$(paste -sd, jobs)\" "
                "--format='%%i %%j %%T %%r' 2>/dev/null || true\n",
                s->dir);
-    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs scancel <jobs\n", s->dir);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\n: >cancelled\nxargs scancel <jobs\n", s->dir);
+    write_part(s);
+    /* Prints "stage-0.7 TIMEOUT" for job 123_7 named cubed-RUN-stage-0. */
+    snprintf(
+        states, sizeof states,
+        "sacct --noheader --parsable2 --allocations --jobs=\"$(paste -sd, jobs)\" "
+        "--format=JobID,JobName%%80,State 2>/dev/null | sed -n "
+        "'s/^[0-9]*_\\([0-9]*\\)|cubed-%s-\\([a-z0-9-]*\\)|\\(TIMEOUT\\|OUT_OF_MEMORY\\|FAILED\\|"
+        "NODE_FAIL\\|BOOT_FAIL\\|DEADLINE\\|PREEMPTED\\).*/\\2.\\1 \\3/p'",
+        s->run);
+    write_failures(s, states);
 }
 
 /* --- PBS ---------------------------------------------------------------------------------------------- */
@@ -131,7 +203,8 @@ static void write_pbs(batch_submission *s)
         if (j->n > 1) fprintf(f, "#PBS -J 0-%" PRId64 "\n", j->n - 1);
         put_options(f, s, "#PBS -", " ");
         if (j->n == 1) fputs("export CUBED_TASK_INDEX=0\n", f);
-        fprintf(f, "exec %s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
+        fprintf(f, "exec %s/part %s %s >>%s/%s.${PBS_ARRAY_INDEX:-0}.log 2>&1\n", s->dir, j->name,
+                j->args, s->dir, j->name);
         end_file(s, f);
         fprintf(start, "job%d=$(qsub", i);
         put_after(start, s, j, " -W depend=afterok:", ":");
@@ -140,7 +213,9 @@ static void write_pbs(batch_submission *s)
     end_file(s, start);
     write_file(s, "status",
                "#!/bin/sh\ncd %s\nxargs qstat <jobs 2>/dev/null | tail -n +3 || true\n", s->dir);
-    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs qdel <jobs\n", s->dir);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\n: >cancelled\nxargs qdel <jobs\n", s->dir);
+    write_part(s);
+    write_failures(s, "true");
 }
 
 /* --- HTCondor ----------------------------------------------------------------------------------------- */
@@ -153,11 +228,12 @@ static void write_condor(batch_submission *s)
         FILE *f = begin_file(s, j->name, ".sub");
         if (!f) break;
         fprintf(f,
-                "executable = %s\narguments = \"worker %s/plan.cubed %s\"\nenvironment = "
-                "\"CUBED_TASK_INDEX=$(Process)\"\nrequest_cpus = 1\nrequest_memory = %" PRIu64
+                "executable = %s/part\narguments = \"%s %s\"\nenvironment = "
+                "\"CUBED_TASK_INDEX=$(Process) CUBED_PART_RETRIES=0\"\nrequest_cpus = "
+                "1\nrequest_memory = %" PRIu64
                 "\nmax_retries = %d\nshould_transfer_files = NO\noutput = %s/%s.$(Process).log\n"
                 "error = %s/%s.$(Process).log\nlog = %s/condor.log\n",
-                s->program, s->dir, j->args, s->mebibytes, RETRIES, s->dir, j->name, s->dir,
+                s->dir, j->name, j->args, s->mebibytes, s->retries, s->dir, j->name, s->dir,
                 j->name, s->dir);
         put_options(f, s, "", " = ");
         fprintf(f, "queue %" PRId64 "\n", j->n);
@@ -175,6 +251,8 @@ static void write_condor(batch_submission *s)
                s->run);
     write_file(s, "cancel", "#!/bin/sh\ncondor_rm -constraint 'JobBatchName == \"cubed-%s\"'\n",
                s->run);
+    write_part(s);
+    write_failures(s, "true");
 }
 
 /* --- Flux --------------------------------------------------------------------------------------------- */
@@ -189,8 +267,8 @@ static void write_flux(batch_submission *s)
         fprintf(f,
                 "flux submit --wait --cc=0-%" PRId64
                 " --cores=1 --job-name=cubed-%s-%s --env=CUBED_TASK_INDEX={cc} "
-                "--output=%s/%s.{cc}.log %s worker %s/plan.cubed %s\n",
-                j->n - 1, s->run, j->name, s->dir, j->name, s->program, s->dir, j->args);
+                "--output=%s/%s.{cc}.log %s/part %s %s\n",
+                j->n - 1, s->run, j->name, s->dir, j->name, s->dir, j->name, j->args);
     }
     if (start) {
         fprintf(start, "flux batch --nslots=%u --cores-per-slot=1 --job-name=cubed-%s", s->workers,
@@ -205,7 +283,9 @@ static void write_flux(batch_submission *s)
                "#!/bin/sh\nflux jobs --no-header --filter=pending,running --name=cubed-%s "
                "--format='{id} {status}'\n",
                s->run);
-    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs flux cancel <jobs\n", s->dir);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\n: >cancelled\nxargs flux cancel <jobs\n", s->dir);
+    write_part(s);
+    write_failures(s, "true");
 }
 
 /* --- Services that are told in JSON --------------------------------------------------------------------- */
@@ -297,7 +377,7 @@ static void write_kubernetes(batch_submission *s)
                    kubernetes_job(s, name, command_of(s, j),
                                   json_pack("{s:s,s:I,s:I,s:i}", "completionMode", "Indexed",
                                             "completions", (json_int_t)j->n, "parallelism",
-                                            (json_int_t)most, "backoffLimitPerIndex", RETRIES)));
+                                            (json_int_t)most, "backoffLimitPerIndex", s->retries)));
         fprintf(stages,
                 "kubectl delete --namespace %s --ignore-not-found job/%s\n"
                 "kubectl apply -f %s.json\nuntil kubectl wait --namespace %s "
@@ -311,7 +391,7 @@ static void write_kubernetes(batch_submission *s)
         end_file(s, stages);
         write_json(s, driver.name,
                    kubernetes_job(s, name, json_pack("[s,s+]", "sh", s->dir, "/stages"),
-                                  json_pack("{s:i}", "backoffLimit", RETRIES)));
+                                  json_pack("{s:i}", "backoffLimit", s->retries)));
         if (start)
             fprintf(start,
                     "kubectl delete --namespace %s --ignore-not-found job/%s\n"
@@ -339,12 +419,12 @@ static void write_aws_batch(batch_submission *s)
         char name[80], memory[32];
         name_of(s, j, name);
         snprintf(memory, sizeof memory, "%" PRIu64, s->mebibytes);
-        json_t *doc =
-            json_pack("{s:s,s:s,s:s,s:{s:o,s:[{s:s,s:s},{s:s,s:s}]},s:{s:i}}", "jobName", name,
-                      "jobQueue", batch_get(s->choice, "queue"), "jobDefinition",
-                      batch_get(s->choice, "definition"), "containerOverrides", "command",
-                      command_of(s, j), "resourceRequirements", "type", "VCPU", "value", "1",
-                      "type", "MEMORY", "value", memory, "retryStrategy", "attempts", 1 + RETRIES);
+        json_t *doc = json_pack("{s:s,s:s,s:s,s:{s:o,s:[{s:s,s:s},{s:s,s:s}]},s:{s:i}}", "jobName",
+                                name, "jobQueue", batch_get(s->choice, "queue"), "jobDefinition",
+                                batch_get(s->choice, "definition"), "containerOverrides", "command",
+                                command_of(s, j), "resourceRequirements", "type", "VCPU", "value",
+                                "1", "type", "MEMORY", "value", memory, "retryStrategy", "attempts",
+                                1 + s->retries);
         /* An array has two elements at least. */
         if (j->n > 1)
             json_object_set_new(doc, "arrayProperties",
@@ -386,7 +466,7 @@ static void write_cloud_run(batch_submission *s)
                              "apiVersion", "run.googleapis.com/v1", "kind", "Job", "metadata",
                              "name", name, "spec", "template", "spec", "taskCount",
                              (json_int_t)j->n, "parallelism", (json_int_t)most, "template", "spec",
-                             "maxRetries", RETRIES, "timeoutSeconds", "3600", "containers",
+                             "maxRetries", s->retries, "timeoutSeconds", "3600", "containers",
                              container));
         fprintf(start,
                 "gcloud run jobs replace %s.json --region %s\necho %s >>jobs\n"
@@ -426,7 +506,7 @@ static void write_coiled_batch(batch_submission *s)
         fprintf(f,
                 "#!/bin/bash\n# COILED ntasks %" PRId64 "\n# COILED max-workers %u\n"
                 "# COILED max-retries %d\n",
-                j->n, s->workers, RETRIES);
+                j->n, s->workers, s->retries);
         if (!batch_get(s->choice, "memory") && !batch_get(s->choice, "vm-type"))
             fprintf(f, "# COILED memory %" PRIu64 "MiB-%" PRIu64 "MiB\n", least, 4 * least + 16384);
         put_options(f, s, "# COILED ", " ");

@@ -77,7 +77,6 @@ static const char *not_for_engine(const cli_common *c)
            : c->report          ? "--report"
            : c->json            ? "--json"
            : c->isa             ? "--isa"
-           : c->retries != 2    ? "--retries"
            : c->task_timeout_ms ? "--executor-option"
            : c->silence_seconds ? "--executor-option"
                                 : NULL;
@@ -91,7 +90,7 @@ static int run_on_engine(cubed_plan *plan, const cli_common *c, const batch_choi
     o.max_workers = c->max_workers; /* limits of this machine do not apply */
     o.other_machines = true;
     if (cubed_plan_set_limits(plan, &o, &err) != CUBED_OK) return cli_report("run", &err);
-    return engine_run("run", choice, plan, c->max_workers, detach);
+    return engine_run("run", choice, plan, c->max_workers, c->retries, detach);
 }
 
 static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)

@@ -23,6 +23,7 @@ enum {
     KEY_RUN,
     KEY_WORKERS,
     KEY_ELEMENTS,
+    KEY_TRIES,
     KEY_START,
     KEY_TAKE_OVER,
     KEY_EVERY,
@@ -32,6 +33,8 @@ enum {
 enum { LOOKED_AT = 1 << 16 };
 /* Seconds between checks. */
 enum { EVERY = 5 };
+/* Retries of a part, and the maximum. */
+enum { RETRIES = 2, MAX_RETRIES = 255 };
 
 static const cli_option submit_options[] = {
     {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch|beam",
@@ -43,6 +46,7 @@ static const cli_option submit_options[] = {
     {"elements", "N",
      "elements of each array, if the stage has as many tasks (default: by the plan's estimate)",
      KEY_ELEMENTS},
+    {"retries", "N", "of a part whose failure may pass (default 2)", KEY_TRIES},
     {CLI_TAKE_OVER_OPTION, NULL,
      "take the targets from unfinished runs of other machines at once: make sure that they have "
      "ended",
@@ -168,7 +172,7 @@ static int write_run(const char *verb, batch_submission *s, const cubed_plan *pl
 int cmd_submit(int argc, char **argv)
 {
     batch_choice choice = {.engine = NULL};
-    batch_submission s = {.choice = &choice};
+    batch_submission s = {.choice = &choice, .retries = RETRIES};
     cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     char *dir = NULL;
@@ -185,6 +189,14 @@ int cmd_submit(int argc, char **argv)
         if (key == KEY_RUN) s.run = optarg;
         if (key == KEY_START) start = true;
         if (key == KEY_TAKE_OVER) s.take_over = true;
+        if (key == KEY_TRIES) {
+            const char *text = optarg;
+            int64_t n;
+            if (!lang_parse_int(&text, &n) || *text || n < 0 || n > MAX_RETRIES)
+                return cli_usage_error("submit", "--retries \"%s\": expected 0 to %d", optarg,
+                                       MAX_RETRIES);
+            s.retries = (int)n;
+        }
         if (key == KEY_WORKERS || key == KEY_ELEMENTS) {
             const char *text = optarg;
             int64_t n;
@@ -352,6 +364,14 @@ static int one_directory(const char *verb, int argc)
     return cli_usage_error(verb, "expected DIR, got %d arguments", argc - optind);
 }
 
+/* Lists the parts that failed, if the batch system's files say so. */
+static void say_failures(const char *dir, int out)
+{
+    char *path = cli_printf("%s/failures", dir);
+    if (access(path, R_OK) == 0) (void)end_script(start_script(dir, "failures", out));
+    cli_free(path);
+}
+
 int cmd_status(int argc, char **argv)
 {
     followed f = {.dir = NULL};
@@ -369,6 +389,7 @@ int cmd_status(int argc, char **argv)
     if (code == EXIT_SUCCESS)
         cli_say(stdout, "run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
                 total_done(&f), f.tasks, f.over ? ", the results are whole" : "");
+    if (code == EXIT_SUCCESS && !f.over) say_failures(f.dir, STDOUT_FILENO);
     if (code == EXIT_SUCCESS && !f.over) code = run_script("status", f.dir, "status");
     close_run(&f);
     return code;
@@ -409,6 +430,7 @@ static int wait_for(const char *verb, followed *f, unsigned every)
         }
         if (f->over) return EXIT_SUCCESS;
         if (!jobs) {
+            say_failures(f->dir, STDERR_FILENO);
             fprintf(stderr,
                     "cubed %s: no jobs are left, and not all is done: see the logs in %s; to "
                     "go on: sh %s/start\n",
@@ -501,9 +523,9 @@ int engine_check_run(const char *verb, const batch_choice *c, bool detach)
 }
 
 int engine_run(const char *verb, const batch_choice *c, const cubed_plan *plan, unsigned workers,
-               bool detach)
+               int retries, bool detach)
 {
-    batch_submission s = {.choice = c, .workers = workers, .leaves = detach};
+    batch_submission s = {.choice = c, .workers = workers, .retries = retries, .leaves = detach};
     cubed_error err = CUBED_ERROR_INIT;
     char *dir = NULL;
     void *bytes;

@@ -65,7 +65,9 @@ const cli_usage cmd_worker_usage = {
         "harm.\nWith --of "
         "the number of the part, from 0 on, is in the first of these variables that is set: "
         "CUBED_TASK_INDEX, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, "
-        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX, COILED_BATCH_TASK_ID.",
+        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX, COILED_BATCH_TASK_ID.\nThe exit status is 75 "
+        "after a failure that may pass, such as one of the network, 12 if memory was missing, 124 "
+        "if a task did not end in its time, and 1 after another error.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed --begin --run monday\n"
@@ -341,6 +343,21 @@ static int check_request(request *r, int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
+/* Exit statuses by which the scripts of batch systems decide about a retry: an error that may pass (EX_TEMPFAIL of
+ * sysexits.h), and too little memory. */
+enum { EXIT_AGAIN = 75, EXIT_MEMORY = 12 };
+
+static int exit_of(const cubed_error *err)
+{
+    const int code = cli_report("worker", err);
+    if (code != EXIT_FAILURE) return code;
+    switch (cubed_failure_of(err)) {
+    case CUBED_FAILURE_PERMANENT: return code;
+    case CUBED_FAILURE_MEMORY: return EXIT_MEMORY;
+    default: return EXIT_AGAIN;
+    }
+}
+
 int cmd_worker(int argc, char **argv)
 {
     request r = {.takeover = CUBED_TAKEOVER_OPTIONS_INIT};
@@ -385,7 +402,7 @@ int cmd_worker(int argc, char **argv)
     cli_catch_signals();
     code = cli_context("worker", &c, &t.ctx);
     if (code == EXIT_SUCCESS) code = cli_read_plan("worker", t.ctx, argv[optind], &t.plan, &t.size);
-    if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = cli_report("worker", &err);
+    if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = exit_of(&err);
     cubed_context_unref(t.ctx);
     cli_free(t.plan);
     return code;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -426,6 +427,20 @@ static void test_what_workers_are_told_wrong(void **state)
     must(cubed_report_read(f->ctx, answer, answer_size, &report, &read, &err), &err);
     assert_int_equal(report.token, 6);
     cubed_worker_free(made);
+    /* A worker that limits its memory does so only while it works. */
+    struct rlimit before, after;
+    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+    own.limits_memory = true;
+    must(cubed_worker_new(NULL, &own, &made, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        must(cubed_work(made, &once, &answer, &answer_size, &err), &err);
+        must(cubed_report_read(f->ctx, answer, answer_size, &report, &read, &err), &err);
+        assert_int_equal(report.error.status, CUBED_OK);
+        assert_int_equal(getrlimit(RLIMIT_DATA, &after), 0);
+        assert_true(after.rlim_cur == before.rlim_cur && after.rlim_max == before.rlim_max);
+    }
+    cubed_worker_free(made);
+    own.limits_memory = false;
     own.plan = NULL;
     assert_int_equal(cubed_worker_new(NULL, &own, &made, &err), CUBED_E_ARG);
     /* Of plans that cannot be read here, too. */

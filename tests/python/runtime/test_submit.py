@@ -196,7 +196,8 @@ def test_what_slurm_is_told(plan):
     assert lines[0] == "#!/bin/bash"
     for line in ("array=0-29%5", "cpus-per-task=1", "mem=1908M", "partition=long"):
         assert f"#SBATCH --{line}" in lines
-    assert lines[-1] == f"exec {BIN} worker {folder}/plan.cubed 0 --of 30 --run run-1 {SAME}"
+    assert lines[-1] == f"exec {folder}/part stage-0 0 --of 30 --run run-1 {SAME}"
+    assert f"{BIN} worker {folder}/plan.cubed" in (folder / "part").read_text()
     assert "--array=0-7%5" in (folder / "stage-1.sbatch").read_text()  # it has eight tasks
     start = (folder / "start").read_text()
     assert "--dependency=afterok:$job0 stage-1.sbatch" in start
@@ -262,9 +263,160 @@ def test_what_others_are_told(plan):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_scripts_are_scripts(plan, engine):
     folder, _ = submit(plan, engine)
-    for script in ("start", "status", "cancel"):
+    more = ("part", "failures") if engine in ("slurm", "pbs", "htcondor", "flux") else ()
+    for script in ("start", "status", "cancel", *more):
         subprocess.run(["sh", "-n", folder / script], check=True)
         assert os.access(folder / script, os.X_OK)
+
+
+#: A command whose worker ends with the statuses in a file, one after another, and says so.
+COMMAND = """#!/bin/sh
+set -e
+cd {folder}
+echo "$@" >>calls
+read -r code <codes || code=0
+sed -i 1d codes
+echo "line of attempt $(wc -l <calls)" >&2
+[ "$code" != wait ] || {{ trap 'exit 130' TERM; sleep 20 & wait; }}
+exit "$code"
+"""
+
+
+def part(plan, codes, programs, retries=2, engine="slurm", **variables):
+    """What a part does whose command ends with these statuses: its status, what it says, and how
+    often the command was called."""
+    folder, _ = submit(plan, engine, "--retries", retries)
+    (folder / "codes").write_text("".join(f"{code}\n" for code in codes))
+    script = (folder / "part").read_text()
+    program = folder / "command"
+    program.write_text(COMMAND.format(folder=folder))
+    program.chmod(0o755)
+    (folder / "part").write_text(script.replace(BIN, str(program)).replace("sleep 1\n", "true\n"))
+    (folder / "failed").mkdir()
+    args = ["sh", folder / "part", "stage-0", "0", "--of", "4"]
+    done = subprocess.Popen(
+        args, env={**os.environ, "CUBED_TASK_INDEX": "3", **variables}, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    return folder, done
+
+
+def calls(folder):
+    return len((folder / "calls").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("codes", "code", "n"),
+    [
+        ([0], 0, 1),
+        ([75, 75, 0], 0, 3),
+        ([124, 143, 139], 139, 3),
+        ([75, 1], 1, 2),
+        ([12], 12, 1),
+        ([137], 137, 1),
+        ([127], 127, 1),
+    ],
+)
+def test_parts_are_repeated_if_that_may_help(plan, programs, codes, code, n):
+    folder, done = part(plan, codes, programs)
+    _, said = done.communicate(timeout=60)
+    assert done.returncode == code
+    assert calls(folder) == n
+    assert (folder / "calls").read_text().splitlines()[0].endswith("0 --of 4")
+    failed = folder / "failed/stage-0.3"
+    assert failed.exists() == (code != 0)
+    if code:
+        assert failed.read_text() == f"{code}\n"
+    if n == 3:
+        assert "stage-0.3 ended with status" in said
+        assert "retry 2 of 2" in said
+
+
+def test_parts_are_repeated_as_often_as_is_said(plan, programs):
+    folder, done = part(plan, [75] * 9, programs, retries=0)
+    assert done.wait(60) == 75
+    assert calls(folder) == 1
+    assert run("submit", plan, folder, "--engine", "slurm", "--retries", 256).code != 0
+    assert run("submit", plan, folder, "--engine", "slurm", "--retries", "x").code != 0
+    shutil.rmtree(folder)
+    folder, done = part(plan, [75] * 9, programs, engine="htcondor", CUBED_PART_RETRIES="0")
+    assert done.wait(60) == 75
+    assert calls(folder) == 1  # HTCondor repeats it
+    assert "max_retries = 2" in (folder / "stage-0.sub").read_text()
+
+
+def test_parts_are_told_before_their_job_ends(plan, programs):
+    """Slurm's SIGTERM gets to the worker, and the part runs again, but not after a cancellation."""
+    folder, done = part(plan, ["wait", "0"], programs)
+    deadline = time.monotonic() + 60
+    while not (folder / "calls").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    done.terminate()
+    assert done.wait(60) == 0
+    assert calls(folder) == 2
+    shutil.rmtree(folder)
+    folder, done = part(plan, ["wait", "0"], programs)
+    while not (folder / "calls").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    (folder / "cancelled").touch()
+    done.terminate()
+    assert done.wait(60) == 130
+    assert calls(folder) == 1
+
+
+def test_slurm_gets_parts_back(plan, programs, tmp_path):
+    programs(scontrol=f'#!/bin/sh\necho "$@" >>{tmp_path}/requeued\n', sleep="#!/bin/sh\n")
+    folder, done = part(plan, [75], programs, SLURM_JOB_ID="17")
+    assert done.wait(60) == 75
+    assert (tmp_path / "requeued").read_text() == "requeue 17\n"
+    shutil.rmtree(folder)
+    folder, done = part(plan, [75], programs, SLURM_JOB_ID="17", SLURM_RESTART_COUNT="2")
+    assert done.wait(60) == 75
+    assert (tmp_path / "requeued").read_text() == "requeue 17\n"
+    shutil.rmtree(folder)
+    programs(scontrol="#!/bin/sh\nexit 1\n")  # a cluster that forbids it
+    folder, done = part(plan, [75, 75, 0], programs, SLURM_JOB_ID="17")
+    assert done.wait(60) == 0
+    assert calls(folder) == 3
+
+
+SACCT = """#!/bin/sh
+cat <<'END'
+123_2|cubed-run-1-stage-0|TIMEOUT
+123_3|cubed-run-1-stage-0|OUT_OF_MEMORY
+123_4|cubed-run-1-stage-0|COMPLETED
+124|cubed-run-1-stage-1|PENDING
+999_1|another-job|FAILED
+END
+"""
+
+
+def test_status_and_attach_say_what_failed(plan, programs):
+    programs(squeue="#!/bin/sh\n", sacct=SACCT)
+    folder, done = part(plan, [12], programs)
+    assert done.wait(60) == 12
+    (folder / "jobs").write_text("123\n124\n")
+    for i in (2, 3):
+        log = "".join(f"line {k} of {i}\n" for k in range(20))
+        (folder / f"stage-0.{i}.log").write_text(log)
+    check(run("worker", folder / "plan.cubed", "--begin", "--run", "run-1"))
+    status = check(run("status", folder)).out
+    attached = run("attach", folder, "--every", 1)
+    assert attached.code == 1
+    for said in (status, attached.err):
+        assert "stage-0.2 failed: TIMEOUT\n" in said
+        failed = "stage-0.3 failed with exit status 12 (out of memory), OUT_OF_MEMORY\n"
+        assert failed in said
+        assert "stage-0.3.log ends with:\n    line 15 of 3\n" in said
+        assert "    line 19 of 2\n" in said
+        assert "line 14" not in said
+        assert "stage-0.4" not in said
+        assert "another" not in said
+    for i in range(10, 20):
+        (folder / f"failed/stage-1.{i}").write_text("1\n")
+    assert "and 7 more\n" in check(run("status", folder)).out
 
 
 #: Runs elements one after another, where Slurm starts them when it likes.
