@@ -1,0 +1,67 @@
+/* The state of `cubed eval`, and what it stores or prints: results and the coordinates that describe them. */
+#ifndef CUBED_CLI_EVAL_H
+#define CUBED_CLI_EVAL_H
+
+#include "cli.h"
+#include "cubed/lang.h"
+#include "inputs.h"
+#include "output_options.h"
+
+typedef struct eval_item {
+    char *name;
+    cubed_array *array;
+    const cubed_expr_result
+        *result; /* the result with its attributes; NULL if the item is a coordinate */
+    bool aside;  /* for coordinates only: see cubed_expr_coord */
+    char *url;
+    void *data;
+    size_t bytes;
+} eval_item;
+
+typedef struct eval {
+    const char *verb;
+    cubed_context *ctx;
+    inputs in;
+    cli_common common;
+    const char *text, *out, *codecs, *region;
+    bool csv;
+    int format;
+    outputs outputs;
+    chunk_spec chunks;
+    cubed_expr *expr;
+    cubed_expr_results *built;
+    eval_item *item; /* items to store or print: results, then coordinates */
+    int nitems;
+    /* Arrays that were built for another allowed_mem, to be planned but not run. `region` owns arrays for regions. */
+    struct {
+        cubed_expr_results *built;
+        eval_item *item;
+        int nitems, nregions;
+        cubed_array **region;
+        cubed_array **count;
+        int ncounts;
+    } again;
+    /* Lengths that were counted while the expressions were built, in order. Expressions that are only planned use them. */
+    int64_t *length;
+    int nlengths;
+    bool is_planned; /* nothing is computed while expressions are built */
+    /* Arrays whose numbers would have been computed if the expressions had not only been planned, in order. */
+    cubed_array **count;
+    int ncounts;
+} eval;
+
+/* Returns the size of all elements; SIZE_MAX if it does not fit size_t. */
+size_t eval_array_bytes(const cubed_array *x);
+void eval_free_items(eval_item *item, int n);
+/* Fills e->item with results and the arrays that describe them, and sets the URL of each. One bare expression of independent
+ * arrays goes to --out itself, others below it. Results from a group, or with coordinates, go to a group, so that Xarray
+ * opens it. Returns false after an error. */
+bool eval_place_results(eval *e, cubed_error *err);
+/* Returns true if several results are stored in a group. */
+bool eval_is_grouped(const eval *e);
+/* Sets the group around several results, with the attributes of the input group; *grouped is false if there is none. The
+ * caller frees the attributes. */
+cubed_status eval_result_group(eval *e, cubed_plan_group *group, char **attrs, bool *grouped,
+                               cubed_error *err);
+
+#endif
