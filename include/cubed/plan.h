@@ -36,7 +36,8 @@ typedef struct cubed_target {
     bool region;
     int64_t region_start[CUBED_MAX_NDIM];
     /* Of a region: only the elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written, because the chunks
-     * of `array` hold more elements. Not set: all elements of `array`. */
+     * of `array` hold more elements. Not set: all elements of `array`. If region_hi[d] is more than the array's length, the
+     * array becomes as long (cubed_append_target). */
     bool region_has_part;
     int64_t region_lo[CUBED_MAX_NDIM], region_hi[CUBED_MAX_NDIM];
     /* Without url: a C-order buffer for the result, borrowed until the plan is freed. May be NULL; then
@@ -65,6 +66,25 @@ typedef struct cubed_target {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const cubed_array *into,
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
+
+/* Makes *target the end of an array: x is written behind the last element of `into` along `axis`, which is x's length longer when
+ * the run is complete.
+ *
+ * The run changes the length in the metadata after it has written all chunks, in the order of the targets. Until then
+ * readers find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, earlier
+ * ones get their old lengths back. A run that fails leaves chunks behind the end, which the next run overwrites. A process that
+ * appends holds the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another one may
+ * write the same elements.
+ *
+ * x       has the shape of `into` except along `axis`; its elements are converted to the type of `into`
+ * into    an array of cubed_array_open, which outlives *target
+ * target  as of cubed_region_target
+ *
+ * Errors: as of cubed_region_target; CUBED_E_UNSUPPORTED for irregular chunks along `axis`. A run fails with CUBED_E_EXISTS if the
+ * length has changed since `into` was opened. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_append_target(cubed_array *x, const cubed_array *into,
+                                                            int axis, cubed_target *target,
+                                                            cubed_error *err);
 
 /* Checks whether stored results can become a NetCDF file by cubed_new_file_publish: types, codecs, chunks, and the lengths
  * of dimensions of one name. *mem receives the largest number of bytes that publishing uses after the run. */

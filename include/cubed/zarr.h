@@ -116,6 +116,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx
  * writing it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
+/* Changes the length of the array at `url` along an axis from `from` to `to`, by its metadata alone: chunks stay. Elements behind
+ * an earlier end are those of the chunks that exist, or fill values.
+ *
+ * Errors: CUBED_E_EXISTS if the array has another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are
+ * irregular. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_set_length(cubed_context *ctx, const char *url,
+                                                              int axis, int64_t from, int64_t to,
+                                                              cubed_error *err);
 /* Copies all metadata below the group at `url` into the group's own metadata (consolidated metadata), which readers of
  * other libraries look at first. `durable`: as above. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,

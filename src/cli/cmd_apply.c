@@ -39,6 +39,8 @@ static const cli_option own[] = {
     {"format", "2|3", "Zarr format of results (default 3)", KEY_PASSED},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
      KEY_PASSED},
+    {"append", "DIM",
+     "put the results behind the last elements of this dimension in OUT, which exists", KEY_PASSED},
     {"chunks", "SPEC", "store results in such chunks: time=100,lat=-1", KEY_PASSED},
     OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};

@@ -150,6 +150,7 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
 
 typedef struct eval_targets {
     cubed_target *target;
+    int ntargets;
     int nregions; /* number of targets whose arrays must be released */
     cubed_plan_group group;
     bool grouped;
@@ -171,11 +172,42 @@ static const char *codecs_of(eval *e, int i)
                           : NULL;
 }
 
+/* Creates the targets of results that extend the arrays at --out. */
+static cubed_status make_appended(eval *e, eval_targets *t, cubed_error *err)
+{
+    const cubed_target *targets = NULL;
+    cubed_array *coordinate = NULL;
+    append_end(e->appending);
+    cubed_status st = append_begin(e->ctx, &e->common, e->out, e->append, &e->appending, err);
+    if (st != CUBED_OK) return st;
+    append *a = e->appending;
+    for (int i = 0; i < e->nitems; i++) {
+        if (strcmp(e->item[i].name, e->append) == 0) coordinate = e->item[i].array;
+    }
+    st = append_coordinate(a, coordinate, err);
+    for (int i = 0; i < e->nitems && st == CUBED_OK; i++) {
+        /* Coordinates that the store lacks describe the results alone. */
+        if (e->item[i].result || append_has(a, e->item[i].name))
+            st = append_add(a, e->item[i].name, e->item[i].array, err);
+    }
+    if (st == CUBED_OK) st = append_targets(a, &targets, &t->ntargets, err);
+    if (st != CUBED_OK) return st;
+    t->target = cli_alloc((size_t)t->ntargets * sizeof *t->target);
+    memcpy(t->target, targets, (size_t)t->ntargets * sizeof *t->target);
+    t->grouped = append_is_group(a);
+    t->attrs = outputs_group_attrs(&e->outputs, append_attrs(a), archive_is_netcdf(e->out));
+    t->group = (cubed_plan_group){
+        .url = e->out, .zarr_format = append_format(a), .attrs = t->attrs, .consolidate = true};
+    return CUBED_OK;
+}
+
 /* Creates the targets of all results; free them in any case. */
 static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
 {
     memset(t, 0, sizeof *t);
+    if (e->append) return make_appended(e, t, err);
     t->target = cli_alloc((size_t)e->nitems * sizeof *t->target);
+    t->ntargets = e->nitems;
     cubed_status st = CUBED_OK;
     /* A resumed run uses the format of the results that exist. */
     for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
@@ -231,7 +263,7 @@ static int run(eval *e)
                                       .ctx = e->ctx,
                                       .common = &e->common,
                                       .targets = t.target,
-                                      .ntargets = e->nitems,
+                                      .ntargets = t.ntargets,
                                       .groups = &t.group,
                                       .ngroups = t.grouped},
                            &ran, &stats, &info);
@@ -472,7 +504,7 @@ static int prepare(eval *e)
                                "result: give each its own name, or one that starts with _",
                                twice);
     const cubed_status st = build(e, &e->common, &err);
-    if (st == CUBED_E_BUDGET) advise_for_all(e, &err);
+    if (st == CUBED_E_BUDGET && !e->append) advise_for_all(e, &err);
     if (st != CUBED_OK) return cli_report(e->verb, &err);
     if (e->common.picture && (code = check_picture(e)) != EXIT_SUCCESS) return code;
     if (!eval_place_results(e, &err)) return cli_report(e->verb, &err);
@@ -536,6 +568,7 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         case KEY_CODECS: e->codecs = optarg; break;
         case KEY_CSV: e->csv = true; break;
         case KEY_REGION: e->region = optarg; break;
+        case KEY_APPEND: e->append = optarg; break;
         case KEY_CHUNKS:
             if (!chunk_spec_parse(optarg, &e->chunks))
                 return cli_usage_error(e->verb, "--chunks \"%s\": " CHUNK_SPEC_EXPECTED, optarg);
@@ -561,10 +594,11 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         return cli_usage_error(e->verb, "--format, --codecs, --overwrite and --durable are for "
                                         "results that are stored: with --out");
     const char *stored = e->chunks.n ? "--chunks" : outputs_given(&e->outputs);
-    if (stored && (!e->out || e->region))
-        return cli_usage_error(
-            e->verb, "%s is for new results that are stored: with --out, and without --region",
-            stored);
+    if (stored && (!e->out || e->region || e->append))
+        return cli_usage_error(e->verb,
+                               "%s is for new results that are stored: with --out, and without "
+                               "--region and --append",
+                               stored);
     if (e->codecs && e->outputs.level >= 0)
         return cli_usage_error(e->verb, "--codecs and --%s exclude each other",
                                e->outputs.zstd ? "zstd" : "deflate");
@@ -577,6 +611,11 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         return cli_usage_error(
             e->verb, "--region is for an array that exists: with --out, and without --format, "
                      "--codecs and --overwrite");
+    if (e->append && (!e->out || e->region || e->codecs || e->format || e->common.overwrite ||
+                      e->common.resume || e->common.save_plan))
+        return cli_usage_error(
+            e->verb, "--append is for arrays that exist: with --out, and without --region, "
+                     "--format, --codecs, --overwrite, --resume and --save-plan");
     if (e->in.joined.stack && e->in.joined.along)
         return cli_usage_error(e->verb,
                                "--along and --stack exclude each other: files are joined along a "
@@ -591,8 +630,10 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
                                decode ? "--decode" : "--raw");
     if (e->out && (wrong = archive_refuse(e->out, e->common.plan_only || e->common.save_plan)))
         return refuse(e, "--out ", wrong);
-    e->common.remake = remake;
+    e->common.remake = e->append ? NULL : remake;
     e->common.remake_ctx = e;
+    /* A file is replaced as a whole, when it is longer. */
+    if (e->append && archive_is_netcdf(e->out)) e->common.overwrite = true;
     return EXIT_SUCCESS;
 }
 
@@ -604,6 +645,7 @@ static void free_eval(eval *e)
     free_again(e);
     free_counts(e->count, e->ncounts);
     cli_free(e->length);
+    append_end(e->appending);
     outputs_free(&e->outputs);
     chunk_spec_free(&e->chunks);
     inputs_free(&e->in);

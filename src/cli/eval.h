@@ -2,6 +2,7 @@
 #ifndef CUBED_CLI_EVAL_H
 #define CUBED_CLI_EVAL_H
 
+#include "append.h"
 #include "cli.h"
 #include "cubed/lang.h"
 #include "inputs.h"
@@ -24,6 +25,8 @@ typedef struct eval {
     inputs in;
     cli_common common;
     const char *text, *out, *codecs, *region;
+    const char *append; /* --append: a dimension */
+    append *appending;
     bool csv;
     int format;
     outputs outputs;

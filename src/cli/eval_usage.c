@@ -41,6 +41,10 @@ static const cli_option own[] = {
      "put the result into this part of the array at --out, which exists (START:STOP,... by "
      "position)",
      KEY_REGION},
+    {"append", "DIM",
+     "put the results behind the last elements of this dimension in the Zarr store or NetCDF file "
+     "at --out, which exists",
+     KEY_APPEND},
     {"chunks", "SPEC", "store results in such chunks: time=100,lat=-1, or 100,-1 by position",
      KEY_CHUNKS},
     OUTPUTS_OPTIONS,

@@ -14,6 +14,7 @@ enum {
     KEY_FORMAT,
     KEY_CODECS,
     KEY_REGION,
+    KEY_APPEND,
     KEY_COLORS,
     KEY_TITLE,
     KEY_CSV,

@@ -286,6 +286,21 @@ cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool du
     return st;
 }
 
+cubed_status cubed_zarr_set_length(cubed_context *ctx, const char *url, int axis, int64_t from,
+                                   int64_t to, cubed_error *err)
+{
+    opened p;
+    cb_zarr_kind kind;
+    int format;
+    cubed_status st = open_place(ctx, url, false, &p, err);
+    if (st == CUBED_OK) st = cb_zarr_probe(p.store, p.path, &kind, &format, err);
+    if (st == CUBED_OK && kind != CB_ZARR_ARRAY)
+        st = cb_zarr_not_there(p.store, "array", p.path, err);
+    if (st == CUBED_OK) st = cb_zarr_set_length(p.store, p.path, format, axis, from, to, err);
+    close_place(&p);
+    return st;
+}
+
 /* Dimensions with the same name in one group must have the same length. */
 static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cubed_error *err)
 {

@@ -12,9 +12,10 @@ typedef struct box {
     int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
 } box;
 
-/* Sets the part that x is written to, and the chunks around it. */
+/* Sets the part that x is written to, and the chunks around it. Along the axis `longer` the part follows the array's last
+ * element; -1: no axis. */
 static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, const int64_t *start,
-                               box *part, box *chunks, cubed_error *err)
+                               int longer, box *part, box *chunks, cubed_error *err)
 {
     const char *url = into->node.url;
     if (into->node.kind != CB_NODE_ZARR)
@@ -27,7 +28,19 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
                        into->node.grid->ndim, x->node.grid->ndim);
     for (int d = 0; d < x->node.grid->ndim; d++) {
         const cb_axis *objects = &into->objects->axis[d];
-        const int64_t extent = into->shape[d];
+        int64_t extent = into->shape[d];
+        cb_axis more;
+        if (d == longer) {
+            if (objects->starts)
+                return cb_fail(err, CUBED_E_UNSUPPORTED,
+                               "%s: axis %d has irregular chunks, expected regular ones to append "
+                               "to: rechunk the array",
+                               url, d);
+            if (__builtin_add_overflow(extent, x->shape[d], &extent))
+                return cb_fail(err, CUBED_E_ARG, "%s: axis %d would be too long", url, d);
+            more = cb_axis_regular(extent, objects->chunk);
+            objects = &more;
+        }
         if (start[d] < 0 || start[d] > extent || x->shape[d] > extent - start[d])
             return cb_fail(err, CUBED_E_ARG,
                            "%s: a region of %" PRId64 " elements from %" PRId64
@@ -87,13 +100,14 @@ out:
     return st;
 }
 
-cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const int64_t *start,
-                                 cubed_target *target, cubed_error *err)
+/* Makes the target of a part that begins at start[ndim]; `longer` as of find_boxes. */
+static cubed_status make_target(cubed_array *x, const cubed_array *into, const int64_t *start,
+                                int longer, cubed_target *target, cubed_error *err)
 {
     box part = {{0}, {0}}, chunks = {{0}, {0}};
     cubed_array *y = NULL;
     cubed_status st = CUBED_OK;
-    CB_TRY(find_boxes(x, into, start, &part, &chunks, err));
+    CB_TRY(find_boxes(x, into, start, longer, &part, &chunks, err));
     CB_GO(cubed_astype(x, into->node.dtype, &y, err));
     for (int d = 0; d < y->node.grid->ndim; d++) CB_GO(widen(&y, d, &part, &chunks, err));
     *target =
@@ -105,4 +119,28 @@ cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const 
 out:
     cubed_array_unref(y);
     return st;
+}
+
+cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const int64_t *start,
+                                 cubed_target *target, cubed_error *err)
+{
+    return make_target(x, into, start, -1, target, err);
+}
+
+cubed_status cubed_append_target(cubed_array *x, const cubed_array *into, int axis,
+                                 cubed_target *target, cubed_error *err)
+{
+    const int ndim = into->node.grid->ndim;
+    int64_t start[CUBED_MAX_NDIM] = {0};
+    if (axis < 0 || axis >= ndim)
+        return cb_fail(err, CUBED_E_AXIS, "append_target: axis %d, expected 0 to %d", axis,
+                       ndim - 1);
+    for (int d = 0; d < ndim && ndim == x->node.grid->ndim; d++) {
+        if (d != axis && x->shape[d] != into->shape[d])
+            return cb_fail(err, CUBED_E_ARG,
+                           "append_target: %" PRId64 " elements along axis %d, expected %" PRId64,
+                           x->shape[d], d, into->shape[d]);
+    }
+    start[axis] = into->shape[axis];
+    return make_target(x, into, start, axis, target, err);
 }

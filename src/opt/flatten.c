@@ -274,13 +274,17 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
     cubed_status st = cb_zarr_open(store, &p->ctx->codecs, place.path, &z, err);
     if (st == CUBED_OK) {
-        const cb_grid objects = cb_plan_object_grid(cb_zarr_get_meta(z));
+        cb_grid objects = cb_plan_object_grid(cb_zarr_get_meta(z));
         n->region = true;
         n->first_chunk = first_chunk;
         n->part = part;
         for (int d = 0; d < x->node.grid->ndim && d < objects.ndim && st == CUBED_OK; d++) {
-            const cb_axis *a = &objects.axis[d];
+            cb_axis *a = &objects.axis[d];
             const int64_t at = t->region_start[d];
+            if (t->region_has_part && t->region_hi[d] > a->extent && !a->starts) {
+                *a = cb_axis_regular(t->region_hi[d], a->chunk);
+                n->extends = d + 1;
+            }
             const int ndim = x->node.grid->ndim;
             first_chunk[d] = 0;
             part[d] = t->region_has_part ? t->region_lo[d] : at;

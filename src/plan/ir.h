@@ -66,6 +66,8 @@ typedef struct cb_node {
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
     bool region; /* a result written to chunks of an existing array */
+    /* Regions: 1 more than the axis along which the array becomes longer, up to the end of `part`; 0: it does not. */
+    int extends;
     /* Regions: number of the first chunk in the array along each axis. */
     const int64_t *first_chunk;
     /* Regions: elements of the array that are written, from part[d] to part[ndim + d] - 1. The chunks may contain more. */

@@ -18,6 +18,7 @@ typedef struct cb_storage {
     cubed_store *store;   /* for sources; open as long as the plan exists */
     cb_zarr_array *array; /* for sources; open as long as the plan exists */
     atomic_int *plans;    /* for sources: number of plans that share `store` and `array` */
+    int64_t length;       /* regions that extend an array: its length before */
 } cb_storage;
 
 /* See cubed/plan.h. Strings are in the plan's zone. */

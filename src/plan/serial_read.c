@@ -32,7 +32,7 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
     for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = cb_get_n(r, (uint64_t)index);
     if (cb_kinds[n->kind]->get) cb_kinds[n->kind]->get(r, n);
     uint64_t flags = cb_get_u(r);
-    if (flags > 127) r->bad = true;
+    if (flags > 255) r->bad = true;
     n->stored = flags & 1;
     n->is_target = flags >> 1 & 1;
     n->to_memory = flags >> 2 & 1;
@@ -40,6 +40,7 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
     n->skip_empty = flags >> 4 & 1;
     n->durable = flags >> 5 & 1;
     n->region = flags >> 6 & 1;
+    const bool extends = flags >> 7 & 1;
     if (n->stored) n->why = (cb_why)cb_get_n(r, CB_WHYS);
     n->url = cb_get_string(r);
     if (n->to_memory) n->name = cb_get_string(r);
@@ -53,8 +54,10 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
         n->dim_names = get_names(r, n->grid->ndim);
         if (n->region) n->first_chunk = cb_get_numbers(r, n->grid->ndim);
         if (n->region) n->part = cb_get_numbers(r, 2 * n->grid->ndim);
+        if (extends) n->extends = 1 + cb_get_n(r, (uint64_t)n->grid->ndim);
     }
     if (n->region && (!n->url || !n->is_target)) r->bad = true;
+    if (extends && (!n->region || n->grid->ndim == 0)) r->bad = true;
 }
 
 static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)

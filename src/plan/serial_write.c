@@ -52,7 +52,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
                     (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
                     (uint64_t)n->skip_empty << 4 |
                     (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5 |
-                    (uint64_t)n->region << 6);
+                    (uint64_t)n->region << 6 | (uint64_t)(n->extends > 0) << 7);
     if (n->stored && use != CB_PLAN_FOR_ID) cb_put_u(b, (uint64_t)n->why);
     if (place)
         put_place(b, place, use);
@@ -68,6 +68,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
         for (int d = 0; d < n->grid->ndim; d++) cb_put_string(b, n->dim_names[d]);
         for (int d = 0; d < n->grid->ndim && n->region; d++) cb_put_i(b, n->first_chunk[d]);
         for (int d = 0; d < 2 * n->grid->ndim && n->region; d++) cb_put_i(b, n->part[d]);
+        if (n->extends) cb_put_u(b, (uint64_t)(n->extends - 1));
     }
     return CUBED_OK;
 }

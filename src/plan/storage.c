@@ -1,5 +1,6 @@
 #include "plan/storage.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -118,6 +119,24 @@ static bool is_in_chunks(const cb_axis *whole, int64_t first, int64_t extent, in
            cb_axis_find(whole, hi - 1) == cb_axis_find(whole, end - 1);
 }
 
+/* Gives the metadata the length that the array will have. */
+static cubed_status extend(const cb_node *n, cb_storage *s, cubed_error *err)
+{
+    const int axis = n->extends - 1, ndim = n->grid->ndim;
+    if (axis >= s->meta.ndim || ndim != s->meta.ndim || s->meta.starts[axis])
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: expected an array with regular chunks and %d dimensions to append to",
+                       n->url, ndim);
+    s->length = s->meta.shape[axis];
+    if (n->part[axis] != s->length || n->part[ndim + axis] < s->length)
+        return cb_fail(err, CUBED_E_EXISTS,
+                       "%s has %" PRId64 " elements along axis %d, expected %" PRId64
+                       ": another process has changed its length",
+                       n->url, s->length, axis, n->part[axis]);
+    s->meta.shape[axis] = n->part[ndim + axis];
+    return CUBED_OK;
+}
+
 /* Opens a region: whole chunks of an existing array. */
 static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 {
@@ -128,6 +147,7 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     CB_TRY(cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
+    if (n->extends) CB_TRY(extend(n, s, err));
     const cb_zarr_meta *m = &s->meta;
     const cb_grid objects = cb_plan_object_grid(m);
     bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim;

@@ -362,6 +362,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const cb_
  * .zmetadata is replaced, because it contains only copies. */
 CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const cb_zarr_fence *fence,
                                                   const char *path, cubed_error *err);
+/* Changes the length of an array along an axis from `from` to `to` in its metadata. CUBED_E_EXISTS if the array has another
+ * length, CUBED_E_UNSUPPORTED if it has irregular chunks. */
+CUBED_MUST_CHECK cubed_status cb_zarr_set_length(cubed_store *store, const char *path, int format,
+                                                 int axis, int64_t from, int64_t to,
+                                                 cubed_error *err);
 typedef struct cb_zarr_entry {
     const char *path; /* relative to the store's root; valid during the callback */
     bool is_array;

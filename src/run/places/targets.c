@@ -490,6 +490,34 @@ static cubed_status check_claims(const void *ctx, cubed_error *err)
     return look_at_claims(ctx, &when, err);
 }
 
+/* Changes the length of target number `i` if it extends an array: back to the old one if `back`. */
+static cubed_status set_length(const cb_io *io, int i, bool back, cubed_error *err)
+{
+    const int node = io->plan->targets[i];
+    const cb_node *n = &io->plan->ir.nodes[node];
+    const cb_storage *s = io->plan->storage[node];
+    if (!n->region || !n->extends) return CUBED_OK;
+    const int axis = n->extends - 1;
+    const int64_t now = s->meta.shape[axis];
+    return cb_zarr_set_length(io->nodes[node].target->store, s->place.path, s->meta.format, axis,
+                              back ? now : s->length, back ? s->length : now, err);
+}
+
+/* Makes arrays longer whose end this run has written. After an error all have their old lengths, if the store allows it. */
+static cubed_status extend(const cb_io *io, cubed_error *err)
+{
+    for (int i = 0; i < io->plan->ntargets; i++) {
+        const cubed_status st = set_length(io, i, false, err);
+        if (st == CUBED_OK) continue;
+        for (int k = i - 1; k >= 0; k--) {
+            const cubed_status ignored = set_length(io, k, true, NULL);
+            (void)ignored;
+        }
+        return st;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status commit(cb_io *io, cubed_error *err)
 {
     const int n = io->plan->ir.nnodes;
@@ -514,6 +542,7 @@ static cubed_status commit(cb_io *io, cubed_error *err)
         const target_io *t = made(io, i);
         if (t && t->replaces) CB_TRY(swap(io, i, err));
     }
+    CB_TRY(extend(io, err));
     const cb_groups groups = {.list = io->plan->groups,
                               .n = io->plan->ngroups,
                               .durable = durable,

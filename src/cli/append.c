@@ -1,0 +1,978 @@
+#include "append.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive.h"
+#include "cubed/calendar.h"
+#include "inputs.h"
+#include "joined_order.h"
+#include "lang/axis_values.h"
+#include "lang/lang_arrays.h"
+
+/* Largest differences of times, in microseconds, from the numbers that are stored for them. */
+enum { DOUBLE_US = 1000, SINGLE_US = 1000000 };
+
+/* An array of the store. */
+typedef struct stored_array {
+    char *name;
+    int axis; /* of the dimension; -1: the array lacks it */
+    int64_t length;
+    char *codecs, *unsupported;
+    bool given; /* a result or coordinate extends it, or has been compared with it */
+} stored_array;
+
+/* The units of time of a coordinate. */
+typedef struct times {
+    bool is_time;
+    cubed_time_axis axis;
+} times;
+
+/* An array of results without the dimension, and the stored array that it must equal. */
+typedef struct same {
+    char *name;
+    cubed_array *differs; /* bool, 0-d; NULL: compared already */
+} same;
+
+struct append {
+    cubed_context *ctx;
+    const cli_common *common;
+    const char *out, *dim;
+    bool is_file, is_group;
+    int format;
+    char *attrs;
+    stored_array *array;
+    int narrays;
+    int64_t base; /* length of the dimension */
+    char *bounds; /* bounds of the stored coordinate; NULL: none */
+    times old, new;
+    cubed_hold **hold;
+    int nholds;
+    same *same;
+    int nsame;
+    cubed_target *target;
+    cubed_array **owned; /* arrays of targets */
+    char **text;         /* strings of targets */
+    int ntargets, nowned, ntexts;
+};
+
+/* --- The store ---------------------------------------------------------------------------------------- */
+
+static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    append *a = ctx;
+    size_t n, store;
+    (void)cubed_url_path(a->out, &n, &store);
+    /* Paths begin with that of the group. */
+    const bool top = strlen(info->path) <= n;
+    const char *name = top ? "" : info->path + n + (n > 0);
+    if (top) {
+        a->is_group = !info->is_array;
+        a->format = info->zarr_format;
+        if (a->is_group) a->attrs = cli_strdup(info->attrs ? info->attrs : "{}");
+    }
+    if (!info->is_array) {
+        if (top || !a->is_file) return CUBED_OK;
+        return cli_reject(err,
+                          "--append: %s has a group \"%s\", expected a file without groups: write "
+                          "to a Zarr store",
+                          a->out, info->path);
+    }
+    if (strchr(name, '/')) return CUBED_OK;
+    a->array = cli_resize(a->array, (size_t)(a->narrays + 1) * sizeof *a->array);
+    stored_array *s = &a->array[a->narrays++];
+    *s = (stored_array){.name = cli_strdup(name), .axis = -1};
+    for (int d = 0; d < info->ndim; d++) {
+        const char *dim = info->dim_names[d];
+        if (!dim || strcmp(dim, a->dim) != 0) continue;
+        s->axis = d;
+        s->length = info->shape[d];
+    }
+    if (info->codecs) s->codecs = cli_strdup(info->codecs);
+    if (info->unsupported) s->unsupported = cli_strdup(info->unsupported);
+    return CUBED_OK;
+}
+
+static void forget_arrays(append *a)
+{
+    for (int i = 0; i < a->narrays; i++) {
+        cli_free(a->array[i].name);
+        cli_free(a->array[i].codecs);
+        cli_free(a->array[i].unsupported);
+    }
+    cli_free(a->array);
+    cli_free(a->attrs);
+    a->array = NULL;
+    a->attrs = NULL;
+    a->narrays = 0;
+}
+
+static stored_array *find_array(append *a, const char *name)
+{
+    for (int i = 0; i < a->narrays; i++) {
+        /* The store may be one array, which has no name. */
+        if (!a->is_group || strcmp(a->array[i].name, name) == 0) return &a->array[i];
+    }
+    return NULL;
+}
+
+static char *url_of(const append *a, const stored_array *s)
+{
+    return a->is_group ? cli_join_url(a->out, s->name) : cli_strdup(a->out);
+}
+
+/* Sets the length of the dimension: that of its coordinate, whose length changes last, or else the smallest of all arrays. */
+static cubed_status find_base(append *a, cubed_error *err)
+{
+    const stored_array *coordinate = a->is_group ? find_array(a, a->dim) : NULL;
+    a->base = -1;
+    if (coordinate && coordinate->axis == 0) a->base = coordinate->length;
+    for (int i = 0; i < a->narrays && !coordinate; i++) {
+        const stored_array *s = &a->array[i];
+        if (s->axis >= 0 && (a->base < 0 || s->length < a->base)) a->base = s->length;
+    }
+    if (a->base < 0)
+        return cli_reject(err, "--append: %s has no array with a dimension \"%s\"", a->out, a->dim);
+    for (int i = 0; i < a->narrays; i++) {
+        const stored_array *s = &a->array[i];
+        if (s->axis >= 0 && s->length < a->base)
+            return cli_reject(err,
+                              "--append: \"%s\" of %s has %" PRId64
+                              " elements along \"%s\", expected %" PRId64
+                              " as its coordinate: the store is damaged",
+                              s->name, a->out, s->length, a->dim, a->base);
+    }
+    return CUBED_OK;
+}
+
+/* Refuses one array of a group whose other arrays would be shorter. */
+static cubed_status check_alone(const append *a, cubed_error *err)
+{
+    cubed_array *x;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    char *url = a->is_group ? NULL : inputs_beside(a->out, a->dim);
+    const bool is_there = url && cubed_array_open(a->ctx, url, &x, &ignored) == CUBED_OK;
+    if (is_there) cubed_array_unref(x);
+    cli_free(url);
+    return is_there ? cli_reject(err,
+                                 "--append: %s is one array of a group with a coordinate \"%s\", "
+                                 "expected the group: all its arrays become longer",
+                                 a->out, a->dim)
+                    : CUBED_OK;
+}
+
+static cubed_status read_store(append *a, cubed_error *err)
+{
+    forget_arrays(a);
+    const cubed_status st = cubed_zarr_walk(a->ctx, a->out, false, note, a, err);
+    if (st == CUBED_E_NOT_FOUND)
+        return cli_reject(err,
+                          "--append: there is no store or file %s to extend: leave --append out "
+                          "to create it",
+                          a->out);
+    return st == CUBED_OK ? find_base(a, err) : st;
+}
+
+/* Holds the arrays, then reads the store again, because another process may have extended them before. */
+static cubed_status hold_all(append *a, cubed_error *err)
+{
+    cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
+    cubed_status st = CUBED_OK;
+    takeover.silence_seconds = a->common->silence_seconds;
+    takeover.take_over = a->common->take_over;
+    a->hold = cli_alloc((size_t)(a->narrays + 1) * sizeof *a->hold);
+    for (int i = 0; i < a->narrays && st == CUBED_OK; i++) {
+        if (a->array[i].axis < 0) continue;
+        char *url = url_of(a, &a->array[i]);
+        st = cubed_place_hold(a->ctx, url, &takeover, &a->hold[a->nholds], err);
+        if (st == CUBED_OK) a->nholds++;
+        cli_free(url);
+    }
+    return st == CUBED_OK ? read_store(a, err) : st;
+}
+
+/* Makes arrays as long as the coordinate that a killed command had made longer. */
+static cubed_status cut_all(append *a, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < a->narrays && st == CUBED_OK; i++) {
+        stored_array *s = &a->array[i];
+        if (s->axis < 0 || s->length == a->base) continue;
+        char *url = url_of(a, s);
+        st = cubed_zarr_set_length(a->ctx, url, s->axis, s->length, a->base, err);
+        if (st == CUBED_OK) s->length = a->base;
+        cli_free(url);
+    }
+    return st;
+}
+
+static cubed_status find_times(const append *a, const char *name, const cubed_array *x, times *t,
+                               cubed_error *err)
+{
+    json_t *attrs = lang_attributes(cubed_array_attrs(x));
+    const cubed_status st =
+        joined_find_units(a->out, name, attrs, NULL, &t->is_time, &t->axis, err);
+    json_decref(attrs);
+    return st;
+}
+
+/* Reads the attributes of the stored coordinate. */
+static cubed_status describe(append *a, cubed_error *err)
+{
+    const stored_array *s = a->is_group ? find_array(a, a->dim) : NULL;
+    cubed_array *x;
+    if (!s || s->unsupported) return CUBED_OK;
+    char *url = url_of(a, s);
+    cubed_status st = cubed_array_open(a->ctx, url, &x, err);
+    cli_free(url);
+    if (st != CUBED_OK) return st;
+    json_t *attrs = lang_attributes(cubed_array_attrs(x));
+    const char *bounds = lang_attribute_text(attrs, "bounds");
+    if (!bounds) bounds = lang_attribute_text(attrs, "climatology");
+    if (bounds) a->bounds = cli_strdup(bounds);
+    json_decref(attrs);
+    st = find_times(a, a->dim, x, &a->old, err);
+    cubed_array_unref(x);
+    return st;
+}
+
+cubed_status append_begin(cubed_context *ctx, const cli_common *common, const char *out,
+                          const char *dim, append **out_append, cubed_error *err)
+{
+    append *a = cli_alloc(sizeof *a);
+    *out_append = a;
+    a->ctx = ctx;
+    a->common = common;
+    a->out = out;
+    a->dim = dim;
+    a->is_file = archive_is_wanted(out);
+    if (a->is_file && !archive_is_netcdf(out))
+        return cli_reject(err,
+                          "--append: %s is an archive, which is written as a whole: append to a "
+                          "Zarr store or a NetCDF file",
+                          out);
+    cubed_status st = read_store(a, err);
+    if (st == CUBED_OK) st = check_alone(a, err);
+    if (st == CUBED_OK && !a->is_file && !common->plan_only) {
+        st = hold_all(a, err);
+        if (st == CUBED_OK) st = cut_all(a, err);
+    }
+    return st == CUBED_OK ? describe(a, err) : st;
+}
+
+void append_end(append *a)
+{
+    if (!a) return;
+    for (int i = 0; i < a->nholds; i++) cubed_place_release(a->hold[i]);
+    for (int i = 0; i < a->nsame; i++) {
+        cli_free(a->same[i].name);
+        cubed_array_unref(a->same[i].differs);
+    }
+    for (int i = 0; i < a->nowned; i++) cubed_array_unref(a->owned[i]);
+    for (int i = 0; i < a->ntexts; i++) cli_free(a->text[i]);
+    forget_arrays(a);
+    cli_free(a->bounds);
+    cli_free(a->hold);
+    cli_free(a->same);
+    cli_free(a->target);
+    cli_free(a->owned);
+    cli_free(a->text);
+    cli_free(a);
+}
+
+const char *append_attrs(const append *a) { return a->attrs; }
+
+int append_format(const append *a) { return a->format; }
+
+bool append_is_group(const append *a) { return a->is_group; }
+
+bool append_has(append *a, const char *name) { return a->is_group && find_array(a, name); }
+
+/* Keeps a reference until append_end. */
+static cubed_array *own(append *a, cubed_array *x)
+{
+    a->owned = cli_resize(a->owned, (size_t)(a->nowned + 1) * sizeof(cubed_array *));
+    a->owned[a->nowned++] = x;
+    return x;
+}
+
+/* Keeps a string until append_end. */
+static const char *own_text(append *a, char *text)
+{
+    a->text = cli_resize(a->text, (size_t)(a->ntexts + 1) * sizeof *a->text);
+    a->text[a->ntexts++] = text;
+    return text;
+}
+
+/* --- Times and other coordinates ---------------------------------------------------------------------- */
+
+static int64_t count_elements(const cubed_array *x)
+{
+    int64_t n = 1;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (__builtin_mul_overflow(n, cubed_array_shape(x)[d], &n)) return INT64_MAX;
+    }
+    return n;
+}
+
+static bool is_real(const cubed_array *x)
+{
+    return cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_FLOAT;
+}
+
+/* Computes the decoded elements of x as float64 or int64. The caller frees them. */
+static cubed_status read_elements(const append *a, const char *name, cubed_array *x, bool *real,
+                                  void **out, cubed_error *err)
+{
+    cubed_array *values, *y = NULL;
+    const int64_t n = count_elements(x);
+    *out = NULL;
+    if (n > AXIS_VALUES_MAX)
+        return cli_reject(err,
+                          "--append: \"%s\" has %" PRId64
+                          " times in other units than in %s, expected 16777216 at most",
+                          name, n, a->out);
+    cubed_status st = cubed_cf_decode(x, &values, err);
+    if (st != CUBED_OK) return st;
+    *real = is_real(values);
+    st = cubed_astype(values, *real ? CUBED_FLOAT64 : CUBED_INT64, &y, err);
+    cubed_array_unref(values);
+    if (st != CUBED_OK) return st;
+    void *data = cli_alloc((size_t)(n + 1) * 8);
+    st = lang_compute_small(a->ctx, y, data, err);
+    cubed_array_unref(y);
+    if (st == CUBED_OK) *out = data;
+    if (st != CUBED_OK) cli_free(data);
+    return st;
+}
+
+/* A coordinate's elements: microseconds if they are times with units, otherwise numbers or integers. */
+typedef struct places {
+    int64_t n;
+    bool real;
+    double *number;
+    int64_t *whole;
+    const times *of; /* times with units: `whole` has microseconds */
+} places;
+
+static void free_places(places *p)
+{
+    cli_free(p->number);
+    cli_free(p->whole);
+}
+
+static cubed_status read_places(const append *a, const char *name, cubed_array *x, const times *of,
+                                places *p, cubed_error *err)
+{
+    void *data;
+    *p = (places){.n = count_elements(x)};
+    cubed_status st = read_elements(a, name, x, &p->real, &data, err);
+    if (st != CUBED_OK) return st;
+    if (p->real)
+        p->number = data;
+    else
+        p->whole = data;
+    if (of->is_time) {
+        int64_t *us = cli_alloc((size_t)(p->n + 1) * sizeof *us);
+        for (int64_t i = 0; i < p->n && st == CUBED_OK; i++) {
+            const bool ok = p->real ? cubed_time_of_float(&of->axis, p->number[i], &us[i])
+                                    : p->whole[i] != INT64_MIN &&
+                                          cubed_time_of_int(&of->axis, p->whole[i], &us[i]);
+            if (!ok)
+                st = cli_reject(err, "--append: element %" PRId64 " of \"%s\" is not a time", i,
+                                name);
+        }
+        free_places(p);
+        *p = (places){.n = p->n, .whole = us, .of = of};
+    }
+    for (int64_t i = 0; i < p->n && st == CUBED_OK && p->real && p->number; i++) {
+        if (isnan(p->number[i]))
+            st = cli_reject(err, "--append: element %" PRId64 " of \"%s\" is missing", i, name);
+    }
+    if (st != CUBED_OK) free_places(p);
+    return st;
+}
+
+/* Microseconds between the origins of two calendars whose dates agree since 1582-10-15. */
+static int64_t between_origins(cubed_calendar from, cubed_calendar to)
+{
+    return (cubed_calendar_days(to, 2000, 1, 1) - cubed_calendar_days(from, 2000, 1, 1)) *
+           CUBED_US_PER_DAY;
+}
+
+static bool is_gregorian(cubed_calendar c)
+{
+    return c == CUBED_CALENDAR_STANDARD || c == CUBED_CALENDAR_PROLEPTIC;
+}
+
+/* Moves times of the results to the calendar of the store. Dates before 1582-10-15 differ between the calendars. */
+static cubed_status change_calendar(const append *a, const char *name, places *p, cubed_error *err)
+{
+    const cubed_calendar from = a->new.axis.calendar, to = a->old.axis.calendar;
+    if (from == to) return CUBED_OK;
+    bool fits = is_gregorian(from) && is_gregorian(to);
+    const int64_t first = cubed_calendar_days(from, 1582, 10, 15) * CUBED_US_PER_DAY;
+    for (int64_t i = 0; i < p->n && fits; i++) fits = p->whole[i] >= first;
+    if (!fits)
+        return cli_reject(err,
+                          "--append: the calendar of \"%s\" is %s in the results and %s in %s, "
+                          "expected the same: `cubed copy --calendar` states another one",
+                          name, cubed_calendar_name(from), cubed_calendar_name(to), a->out);
+    const int64_t shift = between_origins(from, to);
+    for (int64_t i = 0; i < p->n; i++) p->whole[i] += shift;
+    return CUBED_OK;
+}
+
+static int compare(const places *x, int64_t i, const places *y, int64_t k)
+{
+    if (x->whole && y->whole) return (x->whole[i] > y->whole[k]) - (x->whole[i] < y->whole[k]);
+    const double left = x->whole ? (double)x->whole[i] : x->number[i],
+                 right = y->whole ? (double)y->whole[k] : y->number[k];
+    return (left > right) - (left < right);
+}
+
+static const char *show(const places *p, int64_t i, cubed_calendar c, char text[48])
+{
+    if (p->of) return cubed_time_text(c, p->whole[i], text);
+    if (p->whole)
+        snprintf(text, 48, "%" PRId64, p->whole[i]);
+    else
+        snprintf(text, 48, "%.10g", p->number[i]);
+    return text;
+}
+
+/* Checks that the new elements continue the old ones, of which `old` has the last two at most. */
+static cubed_status check_order(const append *a, const places *old, const places *new,
+                                cubed_error *err)
+{
+    const cubed_calendar c = a->old.axis.calendar;
+    char first[48], last[48];
+    int sign = old->n > 1 ? compare(old, 1, old, 0) : 0;
+    if (sign == 0 && new->n > 1) sign = compare(new, 1, new, 0);
+    if (sign == 0) sign = 1;
+    if (old->n > 0 && new->n > 0 && sign * compare(new, 0, old, old->n - 1) <= 0) {
+        show(new, 0, c, first);
+        show(old, old->n - 1, c, last);
+        return cli_reject(err,
+                          "--append: \"%s\" begins at %s in the results, but %s goes to %s: append "
+                          "only later elements, such as those of sel,%s=...",
+                          a->dim, first, a->out, last, a->dim);
+    }
+    for (int64_t i = 1; i < new->n; i++) {
+        if (sign * compare(new, i, new, i - 1) > 0) continue;
+        show(new, i - 1, c, first);
+        show(new, i, c, last);
+        return cli_reject(err,
+                          "--append: \"%s\" of the results is not in the order of %s: %s is "
+                          "followed by %s",
+                          a->dim, a->out, first, last);
+    }
+    return CUBED_OK;
+}
+
+/* Opens the last two elements of the stored coordinate. */
+static cubed_status open_last(const append *a, cubed_array *stored, cubed_array **out,
+                              cubed_error *err)
+{
+    const int64_t n = a->base < 2 ? a->base : 2;
+    const cubed_slice slice = {a->base - n, n, 1, false};
+    cubed_array *part;
+    cubed_status st = cubed_slice_array(stored, &slice, &part, err);
+    if (st != CUBED_OK) return st;
+    /* Views have the attributes of the array. */
+    st = cubed_array_with_attrs(part, cubed_array_attrs(stored), out, err);
+    cubed_array_unref(part);
+    return st;
+}
+
+static bool is_text(const cubed_array *x)
+{
+    return cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_TEXT;
+}
+
+static cubed_status check_coordinate(append *a, cubed_array *stored, cubed_array *x,
+                                     cubed_error *err)
+{
+    cubed_array *last;
+    places old = {.n = 0}, new = {.n = 0};
+    if (is_text(stored) || is_text(x)) return CUBED_OK;
+    cubed_status st = open_last(a, stored, &last, err);
+    if (st != CUBED_OK) return st;
+    st = read_places(a, a->dim, last, &a->old, &old, err);
+    cubed_array_unref(last);
+    if (st != CUBED_OK) return st;
+    st = read_places(a, a->dim, x, &a->new, &new, err);
+    if (st == CUBED_OK && new.of) st = change_calendar(a, a->dim, &new, err);
+    if (st == CUBED_OK) st = check_order(a, &old, &new, err);
+    free_places(&old);
+    free_places(&new);
+    return st;
+}
+
+cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err)
+{
+    const stored_array *s = a->is_group ? find_array(a, a->dim) : NULL;
+    cubed_array *stored;
+    if (!s) return CUBED_OK;
+    if (!x)
+        return cli_reject(err,
+                          "--append: the results have no coordinate \"%s\", expected one as in %s",
+                          a->dim, a->out);
+    cubed_status st = find_times(a, a->dim, x, &a->new, err);
+    if (st == CUBED_OK && a->new.is_time != a->old.is_time)
+        st = cli_reject(err,
+                        "--append: \"%s\" has units such as \"days since 2000-01-01\" in %s alone",
+                        a->dim, a->new.is_time ? "the results" : a->out);
+    if (st != CUBED_OK) return st;
+    char *url = url_of(a, s);
+    st = cubed_array_open(a->ctx, url, &stored, err);
+    cli_free(url);
+    if (st != CUBED_OK) return st;
+    if (cubed_array_ndim(x) != 1)
+        st = cli_reject(err, "--append: the coordinate \"%s\" has %d dimensions, expected 1",
+                        a->dim, cubed_array_ndim(x));
+    if (st == CUBED_OK) st = check_coordinate(a, stored, x, err);
+    cubed_array_unref(stored);
+    return st;
+}
+
+/* --- Elements as the store holds them ----------------------------------------------------------------- */
+
+/* Range of an integer type of at most 64 bits. */
+static bool fits_type(cubed_dtype dtype, int64_t v)
+{
+    const int bits = 8 * (int)cubed_dtype_size(dtype);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_UINT)
+        return v >= 0 && (bits >= 63 || v < INT64_C(1) << bits);
+    return bits >= 64 || (v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1));
+}
+
+static cubed_status not_exact(const append *a, const char *name, int64_t us, cubed_dtype dtype,
+                              cubed_error *err)
+{
+    char text[CUBED_TIME_TEXT_CAP], type[CUBED_DTYPE_TEXT_CAP];
+    return cli_reject(err,
+                      "--append: %s of \"%s\" is no %s number in the units of %s: write the store "
+                      "anew with finer units, such as \"seconds since 1970-01-01\"",
+                      cubed_time_text(a->old.axis.calendar, us, text), name,
+                      cubed_dtype_text(dtype, type), a->out);
+}
+
+/* Sets the number of one time in the units of the store. */
+static bool encode_time(const cubed_time_axis *to, cubed_dtype dtype, int64_t us, int64_t *whole,
+                        double *number)
+{
+    int64_t after;
+    if (__builtin_sub_overflow(us, to->base, &after)) return false;
+    if (cubed_dtype_kind(dtype) != CUBED_KIND_FLOAT) {
+        if (__builtin_mul_overflow(after, to->divide, &after) || after % to->unit != 0)
+            return false;
+        *whole = after / to->unit;
+        return fits_type(dtype, *whole);
+    }
+    const bool single = cubed_dtype_size(dtype) < 8;
+    int64_t back, off;
+    *number = (double)after * to->divide / (double)to->unit;
+    if (single) *number = (double)(float)*number;
+    return cubed_time_of_float(to, *number, &back) && !__builtin_sub_overflow(back, us, &off) &&
+           llabs(off) <= (single ? SINGLE_US : DOUBLE_US);
+}
+
+static void release(void *owner) { cli_free(owner); }
+
+/* Makes an array of the times of x in the units and the type of the store. */
+static cubed_status convert_times(append *a, const char *name, cubed_array *x,
+                                  const cubed_array *into, cubed_array **out, cubed_error *err)
+{
+    const cubed_dtype dtype = cubed_array_dtype(into);
+    const bool real = cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT;
+    places p;
+    cubed_array *made;
+    cubed_status st = read_places(a, name, x, &a->new, &p, err);
+    if (st != CUBED_OK) return st;
+    st = change_calendar(a, name, &p, err);
+    int64_t *data = cli_alloc((size_t)(p.n + 1) * 8);
+    double *numbers = (double *)data;
+    for (int64_t i = 0; i < p.n && st == CUBED_OK; i++) {
+        int64_t whole = 0;
+        double number = 0;
+        if (!encode_time(&a->old.axis, dtype, p.whole[i], &whole, &number))
+            st = not_exact(a, name, p.whole[i], dtype, err);
+        if (real)
+            numbers[i] = number;
+        else
+            data[i] = whole;
+    }
+    free_places(&p);
+    if (st == CUBED_OK)
+        st =
+            cubed_array_from_memory(a->ctx, real ? CUBED_FLOAT64 : CUBED_INT64, cubed_array_ndim(x),
+                                    cubed_array_shape(x), NULL, NULL, data, &made, err);
+    if (st != CUBED_OK) {
+        cli_free(data);
+        return st;
+    }
+    cubed_array_set_owner(made, release, data);
+    cubed_array_set_made(made);
+    st = cubed_astype(made, dtype, out, err);
+    cubed_array_unref(made);
+    return st;
+}
+
+static bool are_axes_equal(const cubed_time_axis *x, const cubed_time_axis *y)
+{
+    return x->calendar == y->calendar && x->unit == y->unit && x->base == y->base &&
+           x->divide == y->divide;
+}
+
+/* Replaces NaN by the store's marker of missing values. */
+static cubed_status put_marker(cubed_array **x, const cubed_cf_packing *packing, cubed_error *err)
+{
+    cubed_array *is_nan = NULL, *marker = NULL, *typed = NULL, *y = NULL;
+    const cubed_dtype dtype = cubed_array_dtype(*x);
+    const cubed_scalar value =
+        packing->nmissing > 0 ? packing->missing[0].value : packing->own_fill;
+    const cubed_dtype of = packing->nmissing > 0 ? packing->missing[0].dtype : dtype;
+    cubed_array *const twice[2] = {*x, *x};
+    cubed_status st = cubed_elementwise(CUBED_OP_NOT_EQUAL, twice, 2, &is_nan, err);
+    if (st == CUBED_OK)
+        st = cubed_array_full(cubed_array_context(*x), of, 0, NULL, NULL, &value, &marker, err);
+    if (st == CUBED_OK) st = cubed_astype(marker, dtype, &typed, err);
+    cubed_array *const choose[3] = {is_nan, typed, *x};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, choose, 3, &y, err);
+    cubed_array_unref(is_nan);
+    cubed_array_unref(marker);
+    cubed_array_unref(typed);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
+}
+
+static bool are_packed_alike(const cubed_array *x, const cubed_cf_packing *of_x,
+                             const cubed_array *into, const cubed_cf_packing *of_into)
+{
+    return cubed_array_dtype(x) == cubed_array_dtype(into) && !of_x == !of_into &&
+           (!of_x || cubed_cf_packing_equal(of_x, of_into));
+}
+
+static cubed_status other_type(const append *a, const char *name, const cubed_array *x,
+                               const cubed_array *into, cubed_error *err)
+{
+    char have[CUBED_DTYPE_TEXT_CAP], want[CUBED_DTYPE_TEXT_CAP];
+    cubed_dtype_text(cubed_array_dtype(x), have);
+    cubed_dtype_text(cubed_array_dtype(into), want);
+    return cli_reject(err,
+                      "--append: \"%s\" is %s, expected %s as in %s: astype(%s, \"%s\") converts "
+                      "it",
+                      name, have, want, a->out, name, want);
+}
+
+/* Makes elements of x as the array of the store holds them: the same elements if they mean the same there, else values. */
+static cubed_status encode(append *a, const char *name, cubed_array *x, cubed_array *into,
+                           cubed_array **out, cubed_error *err)
+{
+    cubed_cf_packing *of_x = NULL, *of_into = NULL;
+    cubed_status st = cubed_cf_packing_of(x, &of_x, err);
+    if (st == CUBED_OK) st = cubed_cf_packing_of(into, &of_into, err);
+    if (st != CUBED_OK) goto out;
+    if (are_packed_alike(x, of_x, into, of_into)) {
+        *out = cubed_array_ref(x);
+    } else if (of_into && (of_into->has_scale || of_into->has_offset || of_into->is_bool ||
+                           of_into->stored != of_into->dtype)) {
+        st = cli_reject(err,
+                        "--append: \"%s\" is packed in %s (scale_factor, add_offset, _FillValue), "
+                        "and not in the same way in the results: `cubed copy --pack "
+                        "TYPE,scale=S,offset=O` packs them so",
+                        name, a->out);
+    } else {
+        st = cubed_cf_decode(x, out, err);
+        if (st == CUBED_OK && cubed_array_dtype(*out) != cubed_array_dtype(into))
+            st = other_type(a, name, *out, into, err);
+        else if (st == CUBED_OK && of_into)
+            st = put_marker(out, of_into, err);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+out:
+    cubed_cf_packing_free(of_x);
+    cubed_cf_packing_free(of_into);
+    return st;
+}
+
+/* --- Targets ------------------------------------------------------------------------------------------ */
+
+static cubed_status check_shape(const append *a, const char *name, const cubed_array *x,
+                                const cubed_array *into, int axis, cubed_error *err)
+{
+    const int ndim = cubed_array_ndim(into);
+    if (cubed_array_ndim(x) != ndim)
+        return cli_reject(err, "--append: \"%s\" has %d dimensions, expected %d as in %s", name,
+                          cubed_array_ndim(x), ndim, a->out);
+    for (int d = 0; d < ndim; d++) {
+        const char *have = cubed_array_dim_name(x, d), *want = cubed_array_dim_name(into, d);
+        if (strcmp(have ? have : "", want ? want : "") != 0)
+            return cli_reject(
+                err, "--append: dimension %d of \"%s\" is called \"%s\", expected \"%s\" as in %s",
+                d, name, have ? have : "", want ? want : "", a->out);
+        if (d != axis && cubed_array_shape(x)[d] != cubed_array_shape(into)[d])
+            return cli_reject(err,
+                              "--append: dimension \"%s\" of \"%s\" has %" PRId64
+                              " elements, expected %" PRId64 " as in %s",
+                              have ? have : "", name, cubed_array_shape(x)[d],
+                              cubed_array_shape(into)[d], a->out);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status check_units(const append *a, const char *name, const cubed_array *x,
+                                const cubed_array *into, cubed_error *err)
+{
+    json_t *of_x = lang_attributes(cubed_array_attrs(x)),
+           *of_into = lang_attributes(cubed_array_attrs(into));
+    const char *have = lang_attribute_text(of_x, "units"),
+               *want = lang_attribute_text(of_into, "units");
+    cubed_status st = CUBED_OK;
+    if (strcmp(have ? have : "", want ? want : "") != 0)
+        st = cli_reject(err,
+                        "--append: the units of \"%s\" are \"%s\", expected \"%s\" as in %s: "
+                        "convert the values",
+                        name, have ? have : "", want ? want : "", a->out);
+    json_decref(of_x);
+    json_decref(of_into);
+    return st;
+}
+
+/* Sets the names of dimensions and the attributes of `like`. */
+static cubed_status name_like(const cubed_array *like, cubed_array **x, cubed_error *err)
+{
+    const char *names[CUBED_MAX_NDIM];
+    cubed_array *named, *out;
+    for (int d = 0; d < cubed_array_ndim(*x); d++) names[d] = cubed_array_dim_name(like, d);
+    cubed_status st = cubed_array_with_dim_names(*x, names, &named, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_array_with_attrs(named, cubed_array_attrs(like), &out, err);
+    cubed_array_unref(named);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = out;
+    return CUBED_OK;
+}
+
+/* Returns codecs that give a file the deflation of an array of it; NULL: the default. */
+static const char *deflation(append *a, const char *codecs)
+{
+    json_t *list = codecs ? json_loads(codecs, 0, NULL) : NULL;
+    const char *out = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *codec = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(codec, "name"));
+        const json_t *level = json_object_get(json_object_get(codec, "configuration"), "level");
+        if (!name || (!strstr(name, "zlib") && !strstr(name, "gzip") && !strstr(name, "deflate")))
+            continue;
+        const json_int_t given = json_integer_value(level);
+        out = own_text(a, cli_printf("[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
+                                     "\"little\"}}, {\"name\": \"gzip\", \"configuration\": "
+                                     "{\"level\": %d}}]",
+                                     given >= 1 && given <= 9 ? (int)given : 1));
+    }
+    json_decref(list);
+    return list ? out : NULL;
+}
+
+static cubed_target *add_target(append *a)
+{
+    a->target = cli_resize(a->target, (size_t)(a->ntargets + 1) * sizeof *a->target);
+    a->target[a->ntargets] = (cubed_target){.array = NULL};
+    return &a->target[a->ntargets++];
+}
+
+/* A file is written as a whole: the target is the stored array, with x behind it if x is not NULL. */
+static cubed_status file_target(append *a, const stored_array *s, const char *url,
+                                cubed_array *into, cubed_array *x, cubed_error *err)
+{
+    cubed_array *const parts[2] = {into, x};
+    cubed_array *all;
+    cubed_status st = CUBED_OK;
+    if (x)
+        st = cubed_concat(parts, 2, s->axis, &all, err);
+    else
+        all = cubed_array_ref(into);
+    if (st == CUBED_OK && (st = name_like(into, &all, err)) != CUBED_OK) cubed_array_unref(all);
+    if (st != CUBED_OK) return st;
+    *add_target(a) = (cubed_target){.array = own(a, all),
+                                    .url = url,
+                                    .chunks = cubed_array_chunks(into),
+                                    .codecs = deflation(a, s->codecs),
+                                    .durable = a->common->durable};
+    return CUBED_OK;
+}
+
+static cubed_status extend(append *a, const stored_array *s, const char *url, const char *name,
+                           cubed_array *x, cubed_array *into, cubed_error *err)
+{
+    const bool is_bounds = a->bounds && strcmp(s->name, a->bounds) == 0;
+    times of_x = {false}, of_into = {false};
+    cubed_array *y;
+    cubed_status st = check_shape(a, name, x, into, s->axis, err);
+    if (st == CUBED_OK) st = find_times(a, name, into, &of_into, err);
+    /* Bounds without units have those of their coordinate. */
+    if (is_bounds && !of_into.is_time) of_into = a->old;
+    if (st == CUBED_OK) st = find_times(a, name, x, &of_x, err);
+    if (st == CUBED_OK && is_bounds && !of_x.is_time) of_x = a->new;
+    if (st != CUBED_OK) return st;
+    if (of_into.is_time && of_x.is_time && !are_axes_equal(&of_x.axis, &of_into.axis)) {
+        const times old = a->old, new = a->new;
+        a->old = of_into;
+        a->new = of_x;
+        st = convert_times(a, name, x, into, &y, err);
+        a->old = old;
+        a->new = new;
+    } else if (of_into.is_time && of_x.is_time && cubed_array_dtype(x) != cubed_array_dtype(into)) {
+        st = convert_times(a, name, x, into, &y, err);
+    } else {
+        if (!of_into.is_time || !of_x.is_time) st = check_units(a, name, x, into, err);
+        if (st == CUBED_OK) st = encode(a, name, x, into, &y, err);
+    }
+    if (st != CUBED_OK) return st;
+    if (a->is_file) {
+        st = file_target(a, s, url, into, y, err);
+    } else {
+        cubed_target *t = add_target(a);
+        st = cubed_append_target(y, into, s->axis, t, err);
+        if (st == CUBED_OK) {
+            own(a, t->array);
+            t->url = url;
+            t->durable = a->common->durable;
+        }
+    }
+    own(a, y);
+    return st;
+}
+
+/* Compares all elements now or, if there are many, by the plan of append_targets. NaN equals NaN. */
+static cubed_status compare_later(append *a, const char *name, cubed_array *x, cubed_array *into,
+                                  cubed_error *err)
+{
+    cubed_array *values[2] = {NULL}, *ne[3] = {NULL}, *either = NULL, *all = NULL, *any = NULL;
+    cubed_array *const given[2] = {x, into};
+    cubed_status st = check_shape(a, name, x, into, -1, err);
+    for (int k = 0; k < 2 && st == CUBED_OK; k++) st = cubed_cf_decode(given[k], &values[k], err);
+    cubed_array *const pairs[3][2] = {
+        {values[0], values[1]}, {values[0], values[0]}, {values[1], values[1]}};
+    for (int k = 0; k < 3 && st == CUBED_OK; k++)
+        st = cubed_elementwise(k == 0 ? CUBED_OP_NOT_EQUAL : CUBED_OP_EQUAL, pairs[k], 2, &ne[k],
+                               err);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_LOGICAL_OR, ne + 1, 2, &either, err);
+    cubed_array *const both[2] = {ne[0], either};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_LOGICAL_AND, both, 2, &all, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_ANY, all, NULL, &any, err);
+    for (int k = 0; k < 2; k++) cubed_array_unref(values[k]);
+    for (int k = 0; k < 3; k++) cubed_array_unref(ne[k]);
+    cubed_array_unref(either);
+    cubed_array_unref(all);
+    if (st != CUBED_OK) return st;
+    a->same = cli_resize(a->same, (size_t)(a->nsame + 1) * sizeof *a->same);
+    a->same[a->nsame++] = (same){cli_strdup(name), any};
+    return CUBED_OK;
+}
+
+cubed_status append_add(append *a, const char *name, cubed_array *x, cubed_error *err)
+{
+    stored_array *s = find_array(a, name);
+    cubed_array *into;
+    if (!s)
+        return cli_reject(err,
+                          "--append: %s has no array \"%s\", expected only arrays that it has: "
+                          "leave the result out, or write it without --append first",
+                          a->out, name);
+    const int axis = lang_axis_named(x, a->dim);
+    if ((axis < 0) != (s->axis < 0))
+        return cli_reject(err, "--append: \"%s\" has the dimension \"%s\" in %s alone", name,
+                          a->dim, axis < 0 ? a->out : "the results");
+    const char *url = own_text(a, url_of(a, s));
+    cubed_status st = cubed_array_open(a->ctx, url, &into, err);
+    if (st != CUBED_OK) return st;
+    s->given = true;
+    own(a, into);
+    if (axis >= 0) return extend(a, s, url, name, x, into, err);
+    st = compare_later(a, name, x, into, err);
+    return st == CUBED_OK && a->is_file ? file_target(a, s, url, into, NULL, err) : st;
+}
+
+/* Adds what else a file has, and refuses arrays that would be shorter than the others. */
+static cubed_status add_others(append *a, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < a->narrays && st == CUBED_OK; i++) {
+        const stored_array *s = &a->array[i];
+        cubed_array *into;
+        if (s->given) continue;
+        if (s->axis >= 0)
+            return cli_reject(err,
+                              "--append: %s has an array \"%s\" along \"%s\", which the results "
+                              "lack: it would be too short",
+                              a->out, s->name, a->dim);
+        if (!a->is_file) continue;
+        if (s->unsupported)
+            return cli_reject(err, "--append: \"%s\" of %s cannot be copied: %s", s->name, a->out,
+                              s->unsupported);
+        const char *url = own_text(a, url_of(a, s));
+        st = cubed_array_open(a->ctx, url, &into, err);
+        if (st == CUBED_OK) st = file_target(a, s, url, own(a, into), NULL, err);
+    }
+    return st;
+}
+
+static cubed_status compare_now(append *a, cubed_error *err)
+{
+    bool *differs = cli_alloc((size_t)a->nsame + 1);
+    cubed_array **x = cli_alloc((size_t)(a->nsame + 1) * sizeof(cubed_array *));
+    void **data = cli_alloc((size_t)(a->nsame + 1) * sizeof *data);
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < a->nsame; i++) {
+        x[i] = a->same[i].differs;
+        data[i] = &differs[i];
+    }
+    if (a->nsame > 0) st = cli_compute_all(a->ctx, x, data, a->nsame, a->common, err);
+    for (int i = 0; i < a->nsame && st == CUBED_OK; i++) {
+        if (differs[i])
+            st = cli_reject(err,
+                            "--append: \"%s\" has other elements than in %s, expected the same "
+                            "without the dimension \"%s\"",
+                            a->same[i].name, a->out, a->dim);
+    }
+    cli_free(differs);
+    cli_free(x);
+    cli_free(data);
+    return st;
+}
+
+/* The coordinate becomes longer last, so that its length is that of complete arrays. */
+static void put_coordinate_last(append *a, const char *url)
+{
+    for (int i = 0; i + 1 < a->ntargets; i++) {
+        if (strcmp(a->target[i].url, url) != 0) continue;
+        const cubed_target t = a->target[i];
+        memmove(a->target + i, a->target + i + 1,
+                (size_t)(a->ntargets - i - 1) * sizeof *a->target);
+        a->target[a->ntargets - 1] = t;
+        return;
+    }
+}
+
+cubed_status append_targets(append *a, const cubed_target **targets, int *n, cubed_error *err)
+{
+    cubed_status st = add_others(a, err);
+    if (st == CUBED_OK) st = compare_now(a, err);
+    if (st != CUBED_OK) return st;
+    char *url = a->is_group ? cli_join_url(a->out, a->dim) : cli_strdup(a->out);
+    put_coordinate_last(a, url);
+    cli_free(url);
+    if (a->ntargets == 0)
+        return cli_reject(err, "--append: no result has the dimension \"%s\"", a->dim);
+    *targets = a->target;
+    *n = a->ntargets;
+    return CUBED_OK;
+}

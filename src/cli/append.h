@@ -1,0 +1,31 @@
+/* Results that extend the arrays of a store or of a NetCDF file along a dimension: --append DIM. */
+#ifndef CUBED_CLI_APPEND_H
+#define CUBED_CLI_APPEND_H
+
+#include "cli.h"
+
+typedef struct append append;
+
+/* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store that
+ * becomes longer, so that no other process extends it, and removes what a killed command left behind its end. */
+CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
+                                           const char *out, const char *dim, append **a,
+                                           cubed_error *err);
+/* Gives the coordinate of the dimension, as it is stored in the inputs. Call it before append_add. NULL: the results have none. */
+CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err);
+/* Whether the store has an array of this name. */
+bool append_has(append *a, const char *name);
+/* Makes the target of one result or coordinate, whose elements are as they are stored in the inputs. An array without the
+ * dimension is compared with the stored array, and has no target. */
+CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
+                                         cubed_error *err);
+/* Checks that all arrays become longer, and compares the arrays without the dimension. Returns the targets, which belong to `a`. */
+CUBED_MUST_CHECK cubed_status append_targets(append *a, const cubed_target **targets, int *n,
+                                             cubed_error *err);
+/* Attributes of the group or file, or NULL; its Zarr format, and whether it is a group. */
+const char *append_attrs(const append *a);
+int append_format(const append *a);
+bool append_is_group(const append *a);
+void append_end(append *a);
+
+#endif
