@@ -349,13 +349,18 @@ def test_dimension_without_coordinate_and_texts(tmp_path: Path) -> None:
 def test_shards_and_empty_stores(tmp_path: Path) -> None:
     encoding = {"t2m": {"chunks": (2, 3, 5), "shards": (4, 3, 5)}}
     out = write(part(0, 10), tmp_path / "s.zarr", encoding=encoding)
-    empty = write(part(0, 0).drop_vars("time_bnds"), tmp_path / "empty.zarr")
-    new, first, none = (
-        write(part(*ends), tmp_path / f"{ends[0]}-{ends[1]}.nc")
-        for ends in ((10, 33), (0, 3), (3, 3))
-    )
+    new = write(part(10, 33), tmp_path / "new.nc")
     cubed("cat", new, out, "--append", "time")
     check(out, part(0, 33))
-    cubed("delname,time_bnds", first, empty, "--append", "time")
-    cubed("delname,time_bnds", none, empty, "--append", "time")
-    check(empty, part(0, 3))
+
+    def short(first: int, last: int) -> xr.Dataset:
+        # Xarray gives bounds of no times units of their own.
+        data = part(first, last).drop_vars("time_bnds")
+        del data.time.attrs["bounds"]
+        return data
+
+    empty = write(short(0, 0), tmp_path / "empty.zarr")
+    for first, last in ((0, 3), (3, 3)):
+        new = write(short(first, last), tmp_path / f"{first}.nc")
+        cubed("cat", new, empty, "--append", "time")
+    check(empty, short(0, 3))
