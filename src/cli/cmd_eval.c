@@ -4,7 +4,7 @@
 
 #include "archive.h"
 #include "cli_values.h"
-#include "eval.h"
+#include "eval_state.h"
 #include "eval_usage.h"
 #include "history.h"
 #include "picture.h"

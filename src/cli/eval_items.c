@@ -1,4 +1,4 @@
-#include "eval.h"
+#include "eval_state.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The state of `cubed eval`, and what it stores or prints: results and the coordinates that describe them. */
-#ifndef CUBED_CLI_EVAL_H
-#define CUBED_CLI_EVAL_H
+#ifndef CUBED_CLI_EVAL_STATE_H
+#define CUBED_CLI_EVAL_STATE_H
 
 #include "append.h"
 #include "cli.h"
