@@ -255,8 +255,9 @@ def test_a_killed_append_leaves_the_old_result_and_can_be_repeated(
         if child.wait() == 0:
             break
         lengths = array_lengths(out) if suffix == ".zarr" else set()
-        # A kill between two changes of metadata leaves some arrays longer; their coordinate is the last.
-        check(out, part(0, 10)) if len(lengths) < 2 else None
+        # A kill between two changes of metadata leaves some arrays longer than their coordinate.
+        if len(lengths) < 2:
+            check(out, part(0, 10))
     else:
         cubed("cat", new, out, "--append", "time")
     check(out, part(0, 60))
