@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import EngineExecutor, needed
@@ -15,8 +17,16 @@ class LithopsEngine(ListEngine):
     Lithops's storage for completed calls.
     """
 
-    def __init__(self, options: Mapping[str, Any], timeout: int | None, workers: int) -> None:
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        timeout: int | None,
+        workers: int,
+        modules: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(workers)
+        # An empty list would let Lithops look for modules of this package.
+        self._modules = list(modules) if modules else None
         made = needed("lithops", "lithops").FunctionExecutor(**options)
         self._executor = self.ends.enter_context(made)
         # Data of jobs in Lithops's storage.
@@ -34,9 +44,14 @@ class LithopsEngine(ListEngine):
         return int(size) << 20, f"runtime_memory of Lithops's backend {backend!r}"
 
     def submit_list(self, messages: list[bytes]) -> Any:
-        """Starts a job. Workers have the package, so no modules are sent."""
+        """Starts a job, with the modules beside the program. Workers have the package."""
         calls = [(message,) for message in messages]
-        return self._executor.map(self.work, calls, timeout=self._timeout, include_modules=None)
+        return self._executor.map(
+            self.work,
+            calls,
+            timeout=self._timeout,
+            include_modules=self._modules if self.code else None,
+        )
 
     def ended(self) -> Any:
         """Polls the storage for completed calls."""
@@ -66,6 +81,23 @@ class LithopsEngine(ListEngine):
             raise
 
 
+def modules_beside_program() -> list[str]:
+    """Returns the imported modules and packages in the folder of the running script, or in the
+    working directory if there is no script, as in notebooks.
+    """
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    folder = Path(script).resolve().parent if script else Path.cwd()
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if "." in name or name.startswith("__") or not isinstance(file, str):
+            continue
+        path = Path(file).resolve()
+        if (path.parent.parent if path.name == "__init__.py" else path.parent) == folder:
+            found.add(name)
+    return sorted(found - {"cubed", "lithops"})
+
+
 class LithopsExecutor(EngineExecutor):
     """Runs tasks by Lithops.
 
@@ -73,6 +105,9 @@ class LithopsExecutor(EngineExecutor):
     ----------
     timeout
         Maximum seconds of a call; default: Lithops's.
+    include_modules
+        Names of modules that are sent to workers of plans with Python functions, such as
+        ``["helpers"]``; default: those beside the program that it has imported. ``[]``: none.
     max_workers
         Number of concurrent calls that plans are made for; default: one per core of this machine,
         which is too few for a cloud.
@@ -92,12 +127,17 @@ class LithopsExecutor(EngineExecutor):
         ("config", "config_file", "backend", "storage", "monitoring", "log_level", "mode", "region",
          "runtime", "runtime_memory", "remote_invoker", "workers")
     )  # fmt: skip
-    _accepted = EngineExecutor._accepted | _arguments | {"timeout"}
+    _accepted = EngineExecutor._accepted | _arguments | {"timeout", "include_modules"}
 
     def connect(self) -> LithopsEngine:
         """Returns an executor of Lithops, for one run."""
         options = {k: v for k, v in self.kwargs.items() if k in self._arguments}
-        return LithopsEngine(options, self.kwargs.get("timeout"), self.num_workers())
+        modules = self.kwargs.get("include_modules")
+        if isinstance(modules, str):
+            raise TypeError(f"include_modules is {modules!r}, expected a list of names of modules")
+        if modules is None:
+            modules = modules_beside_program()
+        return LithopsEngine(options, self.kwargs.get("timeout"), self.num_workers(), modules)
 
 
 #: Its name in older versions.
