@@ -9,6 +9,11 @@ from typing import Any, ClassVar
 
 from cubed.runtime.executors.base import EngineExecutor, needed
 from cubed.runtime.executors.stages import StageEngine
+from cubed.runtime.worker import WorkerLostError
+
+#: Attempts of a task in contexts that runs create on this machine: Spark's default there is 1, on
+#: clusters 4 (``spark.task.maxFailures``).
+_ATTEMPTS = 4
 
 
 class SparkEngine(StageEngine):
@@ -28,8 +33,25 @@ class SparkEngine(StageEngine):
         return spark.isLocal() or spark.getExecutorMemoryStatus().size() > 1
 
     def run_stage(self, call: Callable[[bytes], bytes], messages: list[bytes]) -> list[bytes]:
-        """Runs a job."""
-        return self._context.parallelize(messages, len(messages)).map(call).collect()
+        """Runs a job. Errors of Spark become one line: their text is a stack of Java."""
+        error: type[Exception] = needed("py4j.protocol", "spark").Py4JJavaError
+        try:
+            return self._context.parallelize(messages, len(messages)).map(call).collect()
+        except error as e:
+            raise _shortened(e) from None
+
+
+#: Parts of messages of jobs whose Python worker or executor was lost too often.
+_LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure")
+
+
+def _shortened(error: Any) -> Exception:
+    """Returns the error of a job without stacks of Java; a lost worker is one of the driver's."""
+    said = str(error.java_exception.getMessage() or error.java_exception.toString())
+    line = said.strip().partition("\n")[0][:500]
+    if any(part in said for part in _LOST):
+        return WorkerLostError(f"a worker of Spark ended in a call: {line}")
+    return RuntimeError(f"Spark: {line}")
 
 
 class SparkExecutor(EngineExecutor):
@@ -42,7 +64,7 @@ class SparkExecutor(EngineExecutor):
         run.
     spark_conf
         Settings, by name, of a context that the run creates; by default ``spark.master`` is
-        ``local``, with `max_workers` threads.
+        ``local``, with `max_workers` threads and four attempts of each call.
     max_workers
         Concurrent tasks; default: the context's ``defaultParallelism``.
     retries
@@ -75,7 +97,7 @@ class SparkExecutor(EngineExecutor):
             return SparkEngine(context, workers)
         pyspark = needed("pyspark", "spark")
         options: Mapping[str, Any] = {
-            "spark.master": f"local[{workers}]",
+            "spark.master": f"local[{workers},{_ATTEMPTS}]",
             "spark.app.name": "cubed",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -85,6 +107,8 @@ class SparkExecutor(EngineExecutor):
         context = pyspark.SparkContext(conf=conf)
         if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
             context.pythonExec = sys.executable  # not the python3 on the path
+        if context.master.startswith("local"):
+            context.setLogLevel("FATAL")  # the driver reports lost workers
         engine = SparkEngine(context, workers)
         engine.ends.callback(context.stop)
         return engine
