@@ -34,16 +34,27 @@ static void put_lengths(cb_buf *b, const cb_axis *a)
     for (int64_t i = 0; a->starts && i < a->n; i++) cb_put_i(b, cb_axis_stored(a, i));
 }
 
+static void put_axis_chunks(cb_buf *b, const cb_axis *a)
+{
+    cb_put_i(b, a->first);
+    cb_put_i(b, a->chunk);
+    put_lengths(b, a);
+    cb_put_u(b, a->clipped);
+}
+
 void cb_put_grid(cb_buf *b, const cb_grid *g)
 {
     cb_put_u(b, (uint64_t)g->ndim);
     for (int d = 0; d < g->ndim; d++) {
         cb_put_i(b, g->axis[d].extent);
-        cb_put_i(b, g->axis[d].first);
-        cb_put_i(b, g->axis[d].chunk);
-        put_lengths(b, &g->axis[d]);
-        cb_put_u(b, g->axis[d].clipped);
+        put_axis_chunks(b, &g->axis[d]);
     }
+}
+
+void cb_put_grid_chunks(cb_buf *b, const cb_grid *g)
+{
+    cb_put_u(b, (uint64_t)g->ndim);
+    for (int d = 0; d < g->ndim; d++) put_axis_chunks(b, &g->axis[d]);
 }
 
 void cb_put_map(cb_buf *b, const cb_map *m)

@@ -12,12 +12,15 @@
  * - ID: to be hashed. Only what determines the values of each chunk, so that a run can be resumed with other limits and
  *   workers. Without contents of memory.
  * - WORKERS: for worker processes of this run, which get the caller's memory separately.
- * - ARRAY: an array, including all of its memory. */
+ * - ARRAY: an array, including all of its memory.
+ * - GROWTH: to be hashed like ID, without extents, attributes and names of dimensions, so that arrays that have grown give
+ *   the same bytes. */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,
     CB_PLAN_FOR_WORKERS,
-    CB_PLAN_FOR_ARRAY
+    CB_PLAN_FOR_ARRAY,
+    CB_PLAN_FOR_GROWTH
 } cb_plan_use;
 
 void cb_put_u(cb_buf *b, uint64_t v);
@@ -27,6 +30,8 @@ void cb_put_string(cb_buf *b, const char *s);
 /* Writes the size and the bytes. */
 void cb_put_params(cb_buf *b, const void *params, size_t size);
 void cb_put_grid(cb_buf *b, const cb_grid *g);
+/* Like cb_put_grid, without extents. */
+void cb_put_grid_chunks(cb_buf *b, const cb_grid *g);
 void cb_put_map(cb_buf *b, const cb_map *m);
 
 /* After the first error `bad` stays set and all gets return 0, so callers check once per object. */

@@ -60,6 +60,29 @@ cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err)
     return st;
 }
 
+static void put_all_contents(const cubed_plan *p, cb_buf *contents)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) put_contents(contents, &p->ir.nodes[i]);
+    }
+}
+
+cubed_status cb_plan_identify_growth(const cubed_plan *p, char name[CB_PLAN_ID_CAP],
+                                     cubed_error *err)
+{
+    cb_buf contents, bytes;
+    *name = 0;
+    if (p->growth.size == 0) return CUBED_OK;
+    cb_buf_init(&contents, &p->ctx->alloc);
+    cb_buf_init(&bytes, &p->ctx->alloc);
+    put_all_contents(p, &contents);
+    cb_buf_put(&bytes, p->growth.hash, sizeof p->growth.hash);
+    const cubed_status st = put_name(&bytes, &contents, name, err);
+    cb_buf_free(&contents);
+    cb_buf_free(&bytes);
+    return st;
+}
+
 /* Nodes that the optimiser adds do not read memory and do not change the order of nodes that do. */
 cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
                               cubed_error *err)
@@ -71,9 +94,7 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char
     if (known && !goal) return CUBED_OK;
     cb_buf_init(&contents, &p->ctx->alloc);
     cb_buf_init(&bytes, &p->ctx->alloc);
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].kind == CB_NODE_MEMORY) put_contents(&contents, &p->ir.nodes[i]);
-    }
+    put_all_contents(p, &contents);
     if (!known) {
         CB_GO(cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err));
         CB_GO(put_name(&bytes, &contents, id, err));

@@ -44,6 +44,12 @@ struct cb_ir;
 struct cb_node;
 struct cubed_array;
 
+/* Axes of a node that may not grow, or elements that exist before and after would get other values. Bit d is axis d. */
+typedef struct cb_fixed_axes {
+    uint32_t exact;   /* axes that keep their extents */
+    uint32_t not_one; /* axes that do not grow from extent 1 */
+} cb_fixed_axes;
+
 typedef struct cb_kind {
     const char *name;
     int min_inputs, max_inputs; /* max_inputs is -1 if the number is unlimited */
@@ -70,6 +76,9 @@ typedef struct cb_kind {
     /* Sets for each axis of an array of this kind what determined its chunks (`chunks_from`), and whether a user or a source
      * gave their lengths (`listed`). */
     void (*find_chunks_from)(struct cubed_array *x);
+    /* Marks axes of a node and of its inputs in `fixed`, which has an entry for each node. Grown arrays must get the same
+     * values at the same positions. NULL: no axis of the node or its inputs may grow. */
+    void (*fix_axes)(const struct cb_ir *ir, int node, cb_fixed_axes *fixed);
     /* Returns the name of the operation in reports. NULL if the kind only moves data, or is data. */
     const char *(*operation)(const struct cb_node *n);
 } cb_kind;

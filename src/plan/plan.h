@@ -51,6 +51,15 @@ typedef struct cb_plan_worker {
     _Atomic uint64_t limit;    /* see cb_memory_limit_begin; 0: not known yet */
 } cb_plan_worker;
 
+/* What was requested, apart from the extents of arrays: see cb_plan_note_growth. Empty in loaded plans, and in plans without
+ * sources and targets in stores. */
+typedef struct cb_growth {
+    uint8_t hash[16];
+    const void *
+        axes; /* extents of all nodes, and which of them may grow (growth.c); in the zone of `ir` */
+    size_t size; /* of `axes` in bytes; 0 if nothing is known */
+} cb_growth;
+
 /* A plan. After it has been made, only refs, id, worker and the memory to which results are bound can change. */
 struct cubed_plan {
     atomic_int refs;
@@ -78,10 +87,11 @@ struct cubed_plan {
     const char *work_dir;     /* NULL if the plan has no work directory */
     char id[CB_PLAN_ID_CAP]; /* ID of a fetched plan; "" otherwise (cb_plan_identify computes it) */
     uint8_t goal[16];        /* hash of the request without contents: see cb_plan_note_goal */
-    bool maps_sources;       /* the plan has mapped the memory that nodes read, and unmaps it */
-    cb_need need;            /* memory of the largest task of any stage */
-    uint64_t graph_mem;      /* memory in bytes of the arrays that the plan was made from */
-    uint64_t metadata;       /* see cb_plan_metadata */
+    cb_growth growth;
+    bool maps_sources;  /* the plan has mapped the memory that nodes read, and unmaps it */
+    cb_need need;       /* memory of the largest task of any stage */
+    uint64_t graph_mem; /* memory in bytes of the arrays that the plan was made from */
+    uint64_t metadata;  /* see cb_plan_metadata */
     /* The part of `metadata` that is counted in addition to the tasks and to reserved_mem. */
     uint64_t metadata_mem;
     /* Set if somewhat more memory would save most of the bytes that a run moves. Otherwise, and in loaded plans, cliff_mem
@@ -138,6 +148,22 @@ CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use
 /* Records the request before decisions are made: the nodes as flattened. Plans for another number of workers or other
  * limits may have other intermediates, but write the same data to targets. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
+/* Records the request apart from extents, so that a later plan of the same request, with sources that have grown, can be
+ * recognised. Called with the nodes as flattened. */
+CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err);
+/* Hashes the request apart from extents, and the contents of arrays in memory. "" if the growth is unknown. */
+CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p,
+                                                      char name[CB_PLAN_ID_CAP], cubed_error *err);
+typedef enum cb_grown {
+    CB_GROWN_SAME,   /* all extents are equal */
+    CB_GROWN_LONGER, /* arrays have grown, and elements that both have are computed in the same way */
+    CB_GROWN_FIXED,  /* an axis has grown that other elements depend on, such as a reduced axis */
+    CB_GROWN_SHRUNK, /* an axis is shorter */
+    CB_GROWN_UNKNOWN /* the bytes are not of the same request */
+} cb_grown;
+/* Compares the extents of two plans with the same hash: `before` is cb_growth.axes of the earlier one, which may be
+ * damaged. */
+cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now);
 /* Hashes what is computed, independent of how, and the request (`goal`, CB_PLAN_ID_CAP bytes; may be NULL), with 32 digits
  * each. Reads all contents of arrays in memory, once. Sources in stores are identified by their places. */
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],

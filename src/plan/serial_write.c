@@ -7,13 +7,19 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
+/* Returns true if the bytes only identify what is computed. */
+static bool is_hashed(cb_plan_use use)
+{
+    return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH;
+}
+
 /* Plans may run in another directory, and are the same plan however their places are spelled. */
 static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
 {
     cb_buf url;
     cb_buf_init(&url, b->alloc);
-    if (use != CB_PLAN_FOR_ID) cb_place_put_url(p, &url);
-    cb_put_string(b, use == CB_PLAN_FOR_ID ? p->text : url.data);
+    if (!is_hashed(use)) cb_place_put_url(p, &url);
+    cb_put_string(b, is_hashed(use) ? p->text : url.data);
     b->failed = b->failed || url.failed;
     cb_buf_free(&url);
 }
@@ -40,32 +46,36 @@ static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_u
 static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
                              cubed_error *err)
 {
+    const bool hashed = is_hashed(use);
     cb_put_u(b, (uint64_t)n->kind);
     cb_put_u(b, (uint64_t)n->dtype);
-    cb_put_grid(b, n->grid);
+    if (use == CB_PLAN_FOR_GROWTH)
+        cb_put_grid_chunks(b, n->grid);
+    else
+        cb_put_grid(b, n->grid);
     cb_put_u(b, (uint64_t)n->ninputs);
     for (int i = 0; i < n->ninputs; i++) cb_put_u(b, (uint64_t)n->inputs[i]);
     const cb_kind *kind = cb_kinds[n->kind];
     if (kind->put) kind->put(b, n);
-    if (kind->put_data) CB_TRY(kind->put_data(b, n, use, err));
+    if (kind->put_data) CB_TRY(kind->put_data(b, n, hashed ? CB_PLAN_FOR_ID : use, err));
     cb_put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                    (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
-                    (uint64_t)n->skip_empty << 4 |
-                    (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5 |
-                    (uint64_t)n->region << 6 | (uint64_t)(n->extends > 0) << 7);
-    if (n->stored && use != CB_PLAN_FOR_ID) cb_put_u(b, (uint64_t)n->why);
+                    (uint64_t)(n->overwrite && !hashed) << 3 | (uint64_t)n->skip_empty << 4 |
+                    (uint64_t)(n->durable && !hashed) << 5 | (uint64_t)n->region << 6 |
+                    (uint64_t)(n->extends > 0) << 7);
+    if (n->stored && !hashed) cb_put_u(b, (uint64_t)n->why);
     if (place)
         put_place(b, place, use);
     else
         CB_TRY(put_url(b, n->url, false, use, err));
-    if (n->to_memory && use != CB_PLAN_FOR_ID) cb_put_string(b, n->name);
+    if (n->to_memory && !hashed) cb_put_string(b, n->name);
     if (n->is_target) {
-        cb_put_u(b, n->zarr_format == 0 && use == CB_PLAN_FOR_ID ? 3 : (uint64_t)n->zarr_format);
+        cb_put_u(b, n->zarr_format == 0 && hashed ? 3 : (uint64_t)n->zarr_format);
         cb_put_string(b, n->codecs);
-        cb_put_string(b, n->attrs);
+        if (use != CB_PLAN_FOR_GROWTH) cb_put_string(b, n->attrs);
         cb_put_u(b, n->has_fill);
         if (n->has_fill) cb_buf_put(b, n->fill.bytes, sizeof n->fill.bytes);
-        for (int d = 0; d < n->grid->ndim; d++) cb_put_string(b, n->dim_names[d]);
+        for (int d = 0; d < n->grid->ndim && use != CB_PLAN_FOR_GROWTH; d++)
+            cb_put_string(b, n->dim_names[d]);
         for (int d = 0; d < n->grid->ndim && n->region; d++) cb_put_i(b, n->first_chunk[d]);
         for (int d = 0; d < 2 * n->grid->ndim && n->region; d++) cb_put_i(b, n->part[d]);
         if (n->extends) cb_put_u(b, (uint64_t)(n->extends - 1));
@@ -75,7 +85,8 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
 
 cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cubed_error *err)
 {
-    if (use != CB_PLAN_FOR_ID) {
+    const bool hashed = is_hashed(use);
+    if (!hashed) {
         cb_put_u(b, p->allowed_mem);
         cb_put_u(b, p->reserved_mem);
         cb_put_u(b, p->max_workers);
@@ -89,7 +100,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);
-    if (use == CB_PLAN_FOR_ID) goto out; /* tasks do not change chunks */
+    if (hashed) goto out; /* tasks do not change chunks */
     cb_put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];

@@ -26,6 +26,7 @@ const cb_kind cb_kind_full = {.name = "full",
                               .check = check_full,
                               .put = put_full,
                               .get = get_full,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_are_call};
 
 static cubed_status check_index(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -38,11 +39,19 @@ static void put_index(cb_buf *b, const cb_node *n) { cb_put_i(b, n->start); }
 
 static void get_index(cb_reader *r, cb_node *n) { n->start = cb_get_i(r); }
 
+/* Positions in C order depend on all extents except the first. */
+static void fix_index(const cb_ir *ir, int node, cb_fixed_axes *fixed)
+{
+    (void)ir;
+    fixed[node].exact |= ~UINT32_C(1);
+}
+
 const cb_kind cb_kind_index = {.name = "index",
                                .is = CB_KIND_CONSTANT,
                                .check = check_index,
                                .put = put_index,
                                .get = get_index,
+                               .fix_axes = fix_index,
                                .find_chunks_from = cb_chunks_are_call};
 
 static cubed_status check_chunk_position(const cb_ir *ir, const cb_node *n, cubed_error *err)

@@ -39,6 +39,7 @@ const cb_kind cb_kind_elem = {.name = "elem",
                               .check = check_elem,
                               .put = put_elem,
                               .get = get_elem,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_elem,
                               .operation = elem_name};
 
@@ -61,5 +62,6 @@ const cb_kind cb_kind_cast = {.name = "cast",
                               .max_inputs = 1,
                               .is = CB_KIND_ELEMENTWISE | CB_KIND_PULLED | CB_KIND_MIXED,
                               .check = check_cast,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_inputs,
                               .operation = cast_name};

@@ -54,6 +54,14 @@ static cubed_status check_reduce(const cb_ir *ir, const cb_node *n, cubed_error 
     return check_reduction(ir, n, cb_ir_reduced_grid(ir, n), false, err);
 }
 
+/* Reduced axes determine the tree of the reduction. An axis of extent 1 counts as reduced and as kept (plan/reduction.h). */
+static void fix_reduced(const cb_ir *ir, int node, cb_fixed_axes *fixed)
+{
+    const cb_node *n = &ir->nodes[node];
+    fixed[n->inputs[0]].exact |= n->reduced;
+    fixed[n->inputs[0]].not_one |= ~n->reduced;
+}
+
 const cb_kind cb_kind_reduce = {.name = "reduce",
                                 .min_inputs = 1,
                                 .max_inputs = 1,
@@ -62,6 +70,7 @@ const cb_kind cb_kind_reduce = {.name = "reduce",
                                 .check = check_reduce,
                                 .put = put_reduce,
                                 .get = get_reduce,
+                                .fix_axes = fix_reduced,
                                 .find_chunks_from = cb_chunks_of_reduce,
                                 .operation = reduction_name};
 
@@ -174,5 +183,6 @@ const cb_kind cb_kind_scan = {.name = "scan",
                               .check = check_scan,
                               .put = put_scan,
                               .get = get_scan,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_inputs,
                               .operation = reduction_name};

@@ -26,6 +26,7 @@ const cb_kind cb_kind_zarr = {.name = "zarr",
                               .check = check_zarr,
                               .put_data = put_zarr,
                               .get = get_zarr,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_are_data};
 
 /* --- Memory -------------------------------------------------------------------------------------- */

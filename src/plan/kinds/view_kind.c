@@ -57,6 +57,7 @@ const cb_kind cb_kind_view = {.name = "view",
                               .put = put_view,
                               .get = get_view,
                               .own = own_view,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_view};
 
 static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -146,6 +147,13 @@ static bool find_begins(const cb_ir *ir, cb_node *n)
     return begins != NULL;
 }
 
+/* Only the last input may grow along the axis: growth of another one moves the inputs after it. */
+static void fix_concat(const cb_ir *ir, int node, cb_fixed_axes *fixed)
+{
+    const cb_node *n = &ir->nodes[node];
+    for (int i = 0; i + 1 < n->ninputs; i++) fixed[n->inputs[i]].exact |= UINT32_C(1) << n->axis;
+}
+
 const cb_kind cb_kind_concat = {.name = "concat",
                                 .min_inputs = 1,
                                 .max_inputs = -1,
@@ -155,6 +163,7 @@ const cb_kind cb_kind_concat = {.name = "concat",
                                 .get = get_concat,
                                 .own = own_concat,
                                 .derive = find_begins,
+                                .fix_axes = fix_concat,
                                 .find_chunks_from = cb_chunks_of_inputs};
 
 const cb_kind cb_kind_copy = {.name = "copy",
@@ -162,4 +171,5 @@ const cb_kind cb_kind_copy = {.name = "copy",
                               .max_inputs = 1,
                               .is = CB_KIND_PULLED,
                               .check = cb_kind_check_same_shape,
+                              .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_copy};

@@ -1,0 +1,105 @@
+/* Requests whose sources have grown.
+ *
+ * Two plans are of the same request if their nodes are equal apart from extents. Each kind of node says which extents other
+ * elements depend on (cb_kind.fix_axes). If no such extent has changed, and no array has shrunk, both plans compute the
+ * same values at the positions that both have. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "plan/kinds/kind_rows.h"
+#include "plan/plan.h"
+
+/* How an extent may change, as it is serialised. */
+enum { GROWS, GROWS_FROM_2, STAYS };
+
+void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed)
+{
+    (void)ir;
+    (void)node;
+    (void)fixed;
+}
+
+static void fix_axes(const cb_ir *ir, cb_fixed_axes *fixed)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_node *n = &ir->nodes[i];
+        if (cb_kinds[n->kind]->fix_axes) {
+            cb_kinds[n->kind]->fix_axes(ir, i, fixed);
+            continue;
+        }
+        fixed[i].exact = UINT32_MAX;
+        for (int k = 0; k < n->ninputs; k++) fixed[n->inputs[k]].exact = UINT32_MAX;
+    }
+}
+
+static void put_axes(cb_buf *b, const cb_ir *ir, const cb_fixed_axes *fixed)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_grid *g = ir->nodes[i].grid;
+        for (int d = 0; d < g->ndim; d++) {
+            cb_put_u(b, fixed[i].exact >> d & 1     ? STAYS
+                        : fixed[i].not_one >> d & 1 ? GROWS_FROM_2
+                                                    : GROWS);
+            cb_put_u(b, (uint64_t)g->axis[d].extent);
+        }
+    }
+}
+
+/* Returns true if the plan has something to update: a target in a store, and a source in one. */
+static bool has_stores(const cb_ir *ir)
+{
+    bool source = false, target = false;
+    for (int i = 0; i < ir->nnodes; i++) {
+        source = source || cb_node_has_chunks(&ir->nodes[i]);
+        target = target || (ir->nodes[i].is_target && ir->nodes[i].url);
+    }
+    return source && target;
+}
+
+cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err)
+{
+    const cubed_allocator *a = &p->ctx->alloc;
+    const size_t size = (size_t)p->ir.nnodes * sizeof(cb_fixed_axes);
+    XXH128_canonical_t hash;
+    cubed_status st;
+    cb_buf bytes, axes;
+    _Static_assert(sizeof hash == sizeof p->growth.hash, "the bytes of a hash");
+    p->growth = (cb_growth){.axes = NULL};
+    if (!has_stores(&p->ir)) return CUBED_OK;
+    cb_fixed_axes *fixed = cb_alloc_zero(a, size);
+    if (!fixed) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan");
+    cb_buf_init(&bytes, a);
+    cb_buf_init(&axes, a);
+    fix_axes(&p->ir, fixed);
+    put_axes(&axes, &p->ir, fixed);
+    CB_GO(cb_plan_write(p, CB_PLAN_FOR_GROWTH, &bytes, err));
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data, bytes.size));
+    if (axes.size > 0) p->growth.axes = cb_zone_memdup(p->ir.zone, axes.data, axes.size);
+    if (axes.failed || (axes.size > 0 && !p->growth.axes))
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
+    memcpy(p->growth.hash, hash.digest, sizeof hash.digest);
+    p->growth.size = axes.size;
+out:
+    cb_free(a, fixed, size);
+    cb_buf_free(&bytes);
+    cb_buf_free(&axes);
+    return st;
+}
+
+cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now)
+{
+    cb_reader old = {.at = before, .end = (const uint8_t *)before + size};
+    cb_reader new = {.at = now->axes, .end = (const uint8_t *)now->axes + now->size};
+    cb_grown grown = CB_GROWN_SAME;
+    while (new.at < new.end && !old.bad && !new.bad) {
+        const uint64_t rule = cb_get_u(&new), was = cb_get_u(&old);
+        const uint64_t to = cb_get_u(&new), from = cb_get_u(&old);
+        if (rule != was) return CB_GROWN_UNKNOWN;
+        if (to < from) return CB_GROWN_SHRUNK;
+        if (to == from) continue;
+        if (rule == STAYS || (rule == GROWS_FROM_2 && from < 2)) return CB_GROWN_FIXED;
+        grown = CB_GROWN_LONGER;
+    }
+    return old.bad || new.bad || old.at < old.end ? CB_GROWN_UNKNOWN : grown;
+}
