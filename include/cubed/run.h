@@ -146,6 +146,20 @@ typedef struct cubed_task_report {
     cubed_error error; /* status CUBED_OK if the task is done */
 } cubed_task_report;
 
+/* What an update has found: see cubed_run_options.update. */
+#define CUBED_UPDATE_TEXT_CAP 256
+typedef struct cubed_update {
+    /* Only tasks that depend on chunks which changed have run. False: everything was recomputed, and the arrays replaced. */
+    bool in_place;
+    /* Reason why everything was recomputed; "" if it was not, or if there was no array yet. */
+    char why[CUBED_UPDATE_TEXT_CAP];
+    /* Reason why the next update will recompute everything: the record of sources could not be written; otherwise "". */
+    char no_record[CUBED_UPDATE_TEXT_CAP];
+    int64_t num_checked; /* stored objects of the sources, of which versions were compared, */
+    int64_t num_changed; /* and those that were new or had another version */
+    uint64_t bytes_read; /* bytes of sources and results that were read to get versions */
+} cubed_update;
+
 typedef struct cubed_run_options {
     size_t struct_size;
     /* Name of the executor: "threads" (NULL: the default), "single-threaded", "processes", "lambda:FUNCTION" (a function of
@@ -183,11 +197,22 @@ typedef struct cubed_run_options {
     uint32_t silence_seconds;
     /* Takes targets over from runs that may still write to them: see cubed_takeover_options. */
     bool take_over;
+    /* Recomputes only chunks whose sources have changed since an earlier run with this option, which left a record next to
+     * each target. Sources may have grown: the targets then grow, too. The result has the same bits as that of a whole run.
+     *
+     * Versions of chunks are compared: ETags or generations in object stores, otherwise hashes of the stored bytes. Chunks
+     * that change are replaced in the array, one by one, and its metadata last. If it is not certain that other chunks
+     * would be the same, everything is recomputed and the array is replaced; for that, it must be `overwrite`.
+     *
+     * Not with `resume`, results in memory or regions (CUBED_E_ARG). An update that was interrupted is continued by the
+     * next one. */
+    bool update;
+    cubed_update *updated; /* receives what the update has found; may be NULL */
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true, 0, 0,    \
-            false                                                                                  \
+            false, false, NULL                                                                     \
     }
 
 /* When a place may be taken over from a process that may still write there: one of another machine or container, whose

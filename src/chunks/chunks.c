@@ -90,12 +90,18 @@ uint64_t cb_chunks_spilled(const cb_chunks *c)
 
 bool cb_chunks_resumes(const cb_chunks *c, int node) { return c->nodes[node].resumed; }
 
+bool cb_chunks_updates(const cb_chunks *c) { return c->options.keeps != NULL; }
+
 cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *found,
                                   cubed_error *err)
 {
     const cb_node *n = &c->plan->ir.nodes[node];
     int64_t idx[CUBED_MAX_NDIM];
     *found = false;
+    if (c->options.keeps) { /* there are no intermediates of earlier runs */
+        *found = n->is_target && c->options.keeps(c->options.keeps_ctx, node, chunk);
+        return CUBED_OK;
+    }
     if (cb_node_is_intermediate(n)) return cb_intermediate_find(c, node, chunk, found, err);
     if (!cb_chunks_resumes(c, node)) return CUBED_OK;
     cb_grid_unravel(n->grid, chunk, idx);

@@ -47,6 +47,9 @@ typedef struct cb_chunks_options {
     unsigned workers; /* number of workers with tasks that prefetch through this broker */
     cb_chunks_open_fn open;
     void *open_ctx;
+    /* For updates: returns true if a chunk of a target stays as it is, so its task need not run. NULL for other runs. */
+    bool (*keeps)(void *ctx, int node, int64_t chunk);
+    void *keeps_ctx;
 } cb_chunks_options;
 
 /* The plan must outlive the broker. */
@@ -64,6 +67,8 @@ CUBED_MUST_CHECK cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err
 
 /* Whether the node is a target that an earlier run began. */
 bool cb_chunks_resumes(const cb_chunks *c, int node);
+/* Returns true if the run updates its targets: cb_chunks_find_whole then finds the chunks that stay. */
+bool cb_chunks_updates(const cb_chunks *c);
 /* Checks whether a resumed run has left the chunk, whole. Never true for results in memory. Deletes a damaged chunk of a
  * target. Call it before the task that makes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,

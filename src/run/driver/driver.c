@@ -589,8 +589,10 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
                                  .window = args->window ? args->window : CB_RUN_WINDOW,
                                  .notes = args->notes,
                                  .cancel = args->options->cancel,
-                                 .resumed =
-                                     args->options->resume || args->notes ? task_resumed : NULL,
+                                 .resumed = args->options->resume || args->notes ||
+                                                    cb_chunks_updates(cb_io_chunks(args->io))
+                                                ? task_resumed
+                                                : NULL,
                                  .ctx = d};
     emit_plan(d, CUBED_EVENT_PLAN_START, NULL);
     CB_GO(make_tables(d, &why));

@@ -47,6 +47,10 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
 {
     *out = (cubed_run_options)CUBED_RUN_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("run", options, out, err));
+    if (out->update && out->resume)
+        return cb_fail(err, CUBED_E_ARG,
+                       "update and resume exclude each other: an update that was interrupted goes "
+                       "on with update alone");
     return cb_run_check_retries(out->retries, err);
 }
 
@@ -213,6 +217,8 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
                                    .resume = o.resume,
                                    .joined = !shares && !vt->caps.maps_memory,
                                    .keep = o.keep,
+                                   .update = o.update,
+                                   .cancel = o.cancel,
                                    .takeover = &takeover};
     CB_GO(cb_io_open(plan, &storage, &io, err));
     if (cb_io_finished(io)) {
@@ -226,6 +232,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     stats->num_throttled = cb_net_refusals(net, &stats->throttle_limit) - refusals;
     if (stats->num_throttled == 0) stats->throttle_limit = 0;
 out:
+    if (io && o.updated) cb_io_report_update(io, o.updated);
     if (io && resumable(st, stats)) cb_io_keep(io);
     cb_io_close(io);
     cubed_plan_free_bytes(plan, told.plan, told.plan_size);

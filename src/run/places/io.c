@@ -7,21 +7,25 @@
 #include "exec/plan/reuse.h"
 #include "exec/plan/stage.h"
 #include "run/places/io_state.h"
+#include "run/places/update.h"
 
 /* Opens the broker and the stores of its nodes. */
 static cubed_status open_chunks(cb_io *io, cubed_error *err)
 {
     const cubed_plan *p = io->plan;
     const cb_io_mode mode = io->mode;
+    const size_t spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(p, mode == CB_IO_RUN);
     const cb_chunks_options chunks = {
         .own = mode == CB_IO_RUN,
         .counts = cb_io_drives(io),
-        .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(p, mode == CB_IO_RUN),
+        .spare = spare - cb_min_size(spare, cb_update_bytes(io->update)),
         .reads = cb_plan_chunk_reads,
         .visit = cb_stage_visit,
         .workers = mode == CB_IO_RUN ? p->max_workers : mode == CB_IO_WORKER,
         .open = cb_folder_open,
-        .open_ctx = io};
+        .open_ctx = io,
+        .keeps = cb_update_is_in_place(io->update) ? cb_update_keeps : NULL,
+        .keeps_ctx = io->update};
     CB_TRY(cb_chunks_new(p, &chunks, &io->chunks, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
@@ -66,6 +70,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     io->plan = plan;
     io->mode = mode;
     io->resume = options->resume || mode == CB_IO_FINISH;
+    io->asks_update = options->update;
+    io->cancel = options->cancel;
     io->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *io->nodes);
     if (!io->nodes) {
         cb_free(a, io, sizeof *io);
@@ -73,6 +79,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
     }
     io->remember =
         detached || options->joined || options->resume || (options->keep & CUBED_KEEP_RECORD) != 0;
+    if (io->asks_update) CB_GO(cb_update_check(plan, err));
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
     CB_GO(cb_run_self_init(plan, options->run,
@@ -133,12 +140,19 @@ void cb_io_close(cb_io *io)
     cb_chunks_free(io->chunks); /* pending writes complete before targets are closed */
     cb_targets_end(io);
     cb_folder_close(io);
+    cb_update_free(io->update);
     cb_zone_free(io->zone);
     cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);
     cb_free(a, io, sizeof *io);
 }
 
 bool cb_io_finished(const cb_io *io) { return io->finished; }
+
+void cb_io_report_update(const cb_io *io, cubed_update *out)
+{
+    *out = (cubed_update){.in_place = false};
+    if (io->update) cb_update_report(io->update, out);
+}
 
 const char *cb_io_run(const cb_io *io) { return io->self.run; }
 

@@ -21,6 +21,8 @@ typedef struct cb_io_options {
     bool resume;   /* resume an earlier run of the plan; for workers: it began all targets */
     bool joined;   /* drivers: workers find the run by its name and the plan's (cubed_work) */
     unsigned keep; /* CUBED_KEEP_*: what may stay if the run ends early (cb_io_keep) */
+    bool update;   /* for drivers: recompute only chunks whose sources changed (update.h) */
+    const cubed_cancel *cancel;             /* stops the comparison of an update; may be NULL */
     const cubed_takeover_options *takeover; /* NULL: the defaults */
     /* Name of the run; NULL for a new one. For workers of a driver also the plan's name. */
     const char *run, *plan;
@@ -56,6 +58,8 @@ CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);
 /* Returns true if an earlier run of the plan has completed all targets. */
 bool cb_io_finished(const cb_io *io);
+/* What an update has found; zeros for other runs. */
+void cb_io_report_update(const cb_io *io, cubed_update *out);
 const char *cb_io_run(const cb_io *io);
 const char *cb_io_plan(const cb_io *io);
 

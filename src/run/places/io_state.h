@@ -15,6 +15,8 @@ typedef struct target_io {
     bool done;              /* and all chunks and metadata */
     bool replaces, swapped; /* it is created next to an existing array, and has taken its place */
     bool tried_commit;      /* its metadata may exist */
+    bool exists;            /* updates: there is an array, */
+    bool updates;           /* and tasks replace some of its chunks in place */
     bool late;              /* processes of the run that had the place may still write there, */
     bool may_write;         /* and the store has places: the array is written to a new one */
     cb_stage_place beside;
@@ -46,7 +48,10 @@ struct cb_io {
     int64_t beat, beat_at;
     /* thread that renews the claims during commit and other long steps (run/places/beats.h), or NULL */
     cb_beats *beats;
-    node_io *nodes; /* one per node */
+    bool asks_update;           /* the run is an update (update.h) */
+    const cubed_cancel *cancel; /* of the update; may be NULL */
+    struct cb_update *update;   /* NULL until it is decided, and for other runs */
+    node_io *nodes;             /* one per node */
     cb_chunks *chunks;
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */

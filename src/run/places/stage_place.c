@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "run/places/beats.h"
+#include "run/places/sources_record.h"
 
 #define PREFIX ".cubed-new-"
 
@@ -318,8 +319,8 @@ typedef struct foreign {
 
 static bool is_document(const char *name)
 {
-    static const char *const docs[] = {"zarr.json", ".zarray",    ".zattrs",
-                                       ".zgroup",   ".zmetadata", CB_RUN_RECORD};
+    static const char *const docs[] = {"zarr.json",  ".zarray",     ".zattrs",        ".zgroup",
+                                       ".zmetadata", CB_RUN_RECORD, CB_SOURCES_RECORD};
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         if (strcmp(name, docs[i]) == 0) return true;
     }

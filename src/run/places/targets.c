@@ -11,6 +11,7 @@
 #include "run/places/beats.h"
 #include "run/places/groups.h"
 #include "run/places/io_state.h"
+#include "run/places/update.h"
 
 static bool is_array(const cb_io *io, int i)
 {
@@ -162,11 +163,12 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         t->replaces = !t->done && *r->staged != 0;
         return CUBED_OK;
     }
-    if (n->overwrite) {
+    if (n->overwrite || io->asks_update) {
         cb_zarr_kind kind;
         int format;
         CB_TRY(cb_zarr_probe(t->store, path_of(io, i), &kind, &format, err));
         t->replaces = kind != CB_ZARR_NOTHING || r->state == CB_RUN_COPYING;
+        t->exists = kind == CB_ZARR_ARRAY;
         return CUBED_OK;
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
@@ -252,6 +254,22 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     return attach(io, i, err);
 }
 
+/* Takes an array whose chunks are replaced in place. The record names no plan, so no run resumes these chunks. */
+static cubed_status take_update(cb_io *io, int i, cubed_error *err)
+{
+    const cb_run_self self = io->self;
+    io->self.plan[0] = io->self.goal[0] = 0;
+    io->self.sources = NULL;
+    const cubed_status st = claim_target(io, i, "", err);
+    memcpy(io->self.plan, self.plan, sizeof self.plan);
+    memcpy(io->self.goal, self.goal, sizeof self.goal);
+    io->self.sources = self.sources;
+    if (st != CUBED_OK) return st;
+    CB_TRY(sweep(io->nodes[i].target->store, path_of(io, i), err));
+    CB_TRY(cb_update_begin(io, i, err));
+    return attach(io, i, err);
+}
+
 /* Continues the output of an earlier run of the plan in places that processes of that run do not reach. */
 static cubed_status take_away(cb_io *io, int i, const cb_run_record *left, cubed_error *err)
 {
@@ -266,6 +284,7 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
+    if (t->updates) return take_update(io, i, err);
     if (is_result(io, i)) CB_TRY(cb_store_make_private(t->store, path_of(io, i), err));
     /* Before the place is claimed: a place that cannot be exchanged is not taken over from a run that may still write. */
     if (t->replaces || (t->may_write && !t->done))
@@ -352,6 +371,27 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     return cb_zarr_attach(x->target->store, s->place.path, &s->meta, &x->array, err);
 }
 
+/* Decides which tasks run. An array that is not updated in place is replaced, if the plan allows that. */
+static cubed_status decide_update(cb_io *io, cubed_error *err)
+{
+    CB_TRY(cb_update_decide(io, io->cancel, err));
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        target_io *t = io->nodes[i].target;
+        if (!t) continue;
+        t->updates = cb_update_is_in_place(io->update);
+        if (t->replaces && !t->updates && !io->plan->ir.nodes[i].overwrite) {
+            cubed_update report;
+            cb_update_report(io->update, &report);
+            CB_TRY(cb_context(err, cb_zarr_check_absent(t->store, path_of(io, i), err),
+                              "update: everything has to be recomputed (%s), and the plan does not "
+                              "overwrite its target",
+                              report.why));
+        }
+        t->replaces = t->replaces && !t->updates;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status begin(cb_io *io, bool resume, cubed_error *err)
 {
     const cubed_plan *p = io->plan;
@@ -361,6 +401,7 @@ static cubed_status begin(cb_io *io, bool resume, cubed_error *err)
     }
     if (io->mode != CB_IO_FINISH)
         CB_TRY(cb_groups_check(p->ctx, p->groups, p->ngroups, resume, err));
+    if (io->asks_update) CB_TRY(decide_update(io, err));
     if (resume) CB_TRY(choose_run(io, err));
     cb_run_folder(io->self.plan, io->self.run, io->prefix);
     io->finished = resume && all_done(io);
@@ -457,7 +498,7 @@ static void release(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
     if (t->swapped && cb_stage_discard(&t->beside, NULL) != CUBED_OK) return;
-    if (!io->remember || !*io->self.plan ||
+    if (!io->remember || !*io->self.plan || io->asks_update ||
         metadata_version(io, i, &t->claim.record.made, NULL) != CUBED_OK) {
         cb_claim_release(&t->claim);
         return;
@@ -567,6 +608,9 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     }
     if (io->beats && !cb_version_is_none(&io->folder.version)) cb_beats_add(io->beats, &io->folder);
     const cubed_status st = commit(io, err);
+    for (int i = 0; i < n && st == CUBED_OK && io->update; i++) {
+        if (made(io, i)) cb_update_end(io, i);
+    }
     end_beats(io);
     if (st != CUBED_OK) {
         swap_back(io);
@@ -626,6 +670,10 @@ static void abandon(const cb_io *io, int i)
         return;
     }
     cubed_status ignored = CUBED_OK;
+    if (t->updates) { /* The array is valid. The next update computes the chunks that are missing. */
+        cb_claim_release(&t->claim);
+        return;
+    }
     /* Some of several targets may have been committed before one failed. */
     const bool may_have_metadata = io->nodes[i].array && (t->tried_commit || t->resumed);
     const bool gone = !may_have_metadata || retract(io, i);

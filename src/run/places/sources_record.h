@@ -1,0 +1,52 @@
+/* The record `.cubed-sources` in an array: what its chunks were computed from.
+ *
+ * An update compares it with the present sources. A chunk of the array is valid if it was computed from the recorded
+ * versions of all chunks that it depends on, and has the recorded version itself. An update marks chunks as invalid before
+ * it replaces them, so an update that is killed leaves a record that is true. The record is private to the library: other
+ * programs ignore it, and it may change with any release. */
+#ifndef CB_RUN_SOURCES_RECORD_H
+#define CB_RUN_SOURCES_RECORD_H
+
+#include "run/places/run_record.h"
+#include "run/places/versions.h"
+
+#define CB_SOURCES_RECORD ".cubed-sources"
+
+/* An array and the versions of its stored objects. */
+typedef struct cb_recorded_array {
+    const char *place;     /* cb_place.text */
+    cb_chunk_version meta; /* of the metadata document without its shape */
+    int ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    int64_t count[CUBED_MAX_NDIM]; /* number of stored objects along each axis */
+    int64_t n;                     /* their product */
+    const cb_chunk_version *versions;
+} cb_recorded_array;
+
+typedef struct cb_sources_record {
+    const char *cubed;  /* version of the library */
+    const char *plan;   /* id of the plan that computed the chunks, */
+    const char *goal;   /* of the request, */
+    const char *growth; /* and of the request apart from extents; "": unknown */
+    const void *axes;   /* cb_growth.axes */
+    size_t axes_size;
+    /* Metadata documents that the array may have: before the run, and after it. */
+    cb_chunk_version documents[2];
+    cb_recorded_array result;
+    const uint8_t *valid; /* a bit per chunk of the result */
+    int nsources;
+    cb_recorded_array *sources;
+} cb_sources_record;
+
+/* Reads the record at a path. *found is false if there is none, or if it is damaged or of another version of its format.
+ * Everything is in the zone. `*hash` identifies the bytes that were read; zeros if there are none. */
+CUBED_MUST_CHECK cubed_status cb_sources_record_read(cubed_store *store, const char *path,
+                                                     cb_zone *zone, cb_sources_record *out,
+                                                     bool *found, cb_chunk_version *hash,
+                                                     cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_sources_record_write(cubed_store *store, const char *path,
+                                                      const cb_sources_record *r, cubed_error *err);
+/* Number of a stored object of the recorded array, or -1 if it had none at this index. */
+int64_t cb_recorded_number(const cb_recorded_array *a, const int64_t *idx);
+
+#endif
