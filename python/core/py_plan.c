@@ -856,8 +856,8 @@ static PyMethodDef methods[] = {
      "run(results: tuple[Any, ...], executor: str | None, *, retries: int = ..., "
      "backups: bool = ..., task_timeout_ms: int = ..., resume: bool = ..., keep: int = ..., "
      "silence: int = ..., take_over: bool = ..., command: tuple[str, ...] = ..., "
-     "engine: object = ..., callback: Callable[[dict[str, Any]], object] | None = ...) "
-     "-> dict[str, Any]"},
+     "engine: object = ..., callback: Callable[[dict[str, Any]], object] | None = ..., "
+     "update: bool = ...) -> dict[str, Any]"},
     {"last_run", core_last_run, METH_NOARGS, "last_run() -> dict[str, Any]"},
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},

@@ -240,29 +240,48 @@ PyObject *core_last_run(PyObject *object, PyObject *args)
     return stats_dict(&((core_plan *)object)->stats);
 }
 
+/* Adds what an update has found to the statistics of a run. */
+static PyObject *with_update(PyObject *stats, const cubed_update *u)
+{
+    PyObject *found =
+        stats ? Py_BuildValue("{sOsssssLsLsK}", "in_place", u->in_place ? Py_True : Py_False, "why",
+                              u->why, "no_record", u->no_record, "num_checked",
+                              (long long)u->num_checked, "num_changed", (long long)u->num_changed,
+                              "bytes_read", (unsigned long long)u->bytes_read)
+              : NULL;
+    const bool ok = found && PyDict_SetItemString(stats, "update", found) == 0;
+    Py_XDECREF(found);
+    if (ok) return stats;
+    Py_XDECREF(stats);
+    return NULL;
+}
+
 /* Plan.run(results, executor, *, ...) -> dict of statistics */
 PyObject *core_run_plan(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"results", "executor", "retries", "backups",   "task_timeout_ms",
                             "resume",  "keep",     "silence", "take_over", "command",
-                            "engine",  "callback", NULL};
+                            "engine",  "callback", "update",  NULL};
     core_plan *self = (core_plan *)object;
     PyObject *results, *command = NULL, *callback = Py_None, *answer = NULL;
     PyObject *engine_object = Py_None;
-    int resume = 0, backups = 0, take_over = 0;
+    int resume = 0, backups = 0, take_over = 0, update = 0;
+    cubed_update updated = {.in_place = false};
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!z|$ipIpIIpO!OO", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!z|$ipIpIIpO!OOp", names, &PyTuple_Type,
                                      &results, &c.options.executor, &c.options.retries, &backups,
                                      &c.options.task_timeout_ms, &resume, &c.options.keep,
                                      &c.options.silence_seconds, &take_over, &PyTuple_Type,
-                                     &command, &engine_object, &callback))
+                                     &command, &engine_object, &callback, &update))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)
         return core_raise(&c.err);
     c.options.resume = resume;
+    c.options.update = update;
+    c.options.updated = &updated;
     c.options.take_over = take_over;
     c.options.backups = backups;
     for (Py_ssize_t i = 0; command && i < PyTuple_Size(command) && i < 8; i++) {
@@ -300,5 +319,6 @@ PyObject *core_run_plan(PyObject *object, PyObject *args, PyObject *kwargs)
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);
     PyMem_Free(buffers);
     if (ok) answer = c.status == CUBED_OK ? stats_dict(&c.stats) : core_raise(&c.err);
+    if (answer && update) answer = with_update(answer, &updated);
     return answer;
 }

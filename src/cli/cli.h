@@ -94,7 +94,8 @@ typedef struct cli_common {
     int nexecutor_options;
     const char **references; /* prefixes of --allow-references */
     int nreferences;
-    bool overwrite, durable, resume, take_over, optimize, plan_only, explain, json, through_bytes;
+    bool overwrite, durable, resume, update, take_over, optimize, plan_only, explain, json,
+        through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
     const cli_picture *picture; /* results are drawn; NULL: they are not */

@@ -221,7 +221,7 @@ static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
                                       .name = e->item[i].name,
                                       .zarr_format = e->format,
                                       .codecs = e->codecs ? e->codecs : codecs_of(e, i),
-                                      .overwrite = e->common.overwrite,
+                                      .overwrite = e->common.overwrite || e->common.update,
                                       .durable = e->common.durable};
         if (!e->region) continue;
         st = region_target(e, i, &t->target[i], err);
@@ -593,6 +593,9 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
     if (!e->out && (e->codecs || e->format || e->common.overwrite || e->common.durable))
         return cli_usage_error(e->verb, "--format, --codecs, --overwrite and --durable are for "
                                         "results that are stored: with --out");
+    if (e->common.update && (!e->out || e->region))
+        return cli_usage_error(
+            e->verb, "--update is for whole results that are stored: with --out, without --region");
     const char *stored = e->chunks.n ? "--chunks" : outputs_given(&e->outputs);
     if (stored && (!e->out || e->region || e->append))
         return cli_usage_error(e->verb,

@@ -499,7 +499,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
                                     .chunks = j->item[i].listed ? NULL : j->item[i].chunks,
                                     .shards = j->item[i].sharded ? j->item[i].shards : NULL,
                                     .skip_empty = !j->keep_empty,
-                                    .overwrite = c->overwrite,
+                                    .overwrite = c->overwrite || c->update,
                                     .durable = c->durable};
     bool ran = false;
     cubed_run_stats stats = {.num_tasks = 0};

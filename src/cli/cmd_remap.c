@@ -224,7 +224,7 @@ static int save_weights(const remap_words *w, cli_common common)
         code = cli_report("remap", &err);
     /* The words of the command belong to the run after this one. */
     common.save_plan = common.report = common.plan_svg = common.events = NULL;
-    common.plan_only = common.explain = common.json = common.resume = false;
+    common.plan_only = common.explain = common.json = common.resume = common.update = false;
     if (code == EXIT_SUCCESS) code = store_weights(ctx, w, built, &common);
     cubed_expr_results_free(built);
     inputs_free(&in);

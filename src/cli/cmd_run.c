@@ -34,11 +34,11 @@ const cli_usage cmd_run_usage = {
     .own = own,
     .common = true};
 
-static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool json)
+static void report(const cubed_plan *plan, const cubed_run_stats *stats, const cli_common *c)
 {
     cubed_plan_info info;
     cubed_plan_get_info(plan, &info);
-    if (json) {
+    if (c->json) {
         json_t *o = json_object();
         json_object_set_new(o, "_run", values_run_json(stats, &info));
         json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
@@ -48,7 +48,8 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool js
     }
     char mem[32], projected[32];
     if (stats->num_tasks == 0 && info.num_tasks > 0) {
-        puts("nothing to do: an earlier run has finished this plan");
+        puts(c->update ? "nothing to do: no chunk of the sources has changed"
+                       : "nothing to do: an earlier run has finished this plan");
         return;
     }
     printf("%" PRId64 " tasks in %.2f s, task memory %s of %s projected\n", stats->num_tasks,
@@ -70,6 +71,7 @@ static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"
            : c->resume          ? "--resume"
+           : c->update          ? "--update"
            : c->take_over       ? "--take-over"
            : c->plan_only       ? "--plan"
            : c->plan_svg        ? "--plan-svg"
@@ -104,7 +106,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     c->work_dir = "";
     cli_warn_of_reserve("run", plan, c);
     st = cli_run_plan(plan, c, &stats, err);
-    if (st == CUBED_OK) report(plan, &stats, c->json);
+    if (st == CUBED_OK) report(plan, &stats, c);
     return st;
 }
 

@@ -23,6 +23,10 @@ const cli_option cli_common_options[] = {
     {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
     {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
      KEY_RESUME},
+    {"update", NULL,
+     "recompute only chunks whose sources have changed or grown since the same command with "
+     "--update; implies --overwrite, for results that have to be recomputed as a whole",
+     KEY_UPDATE},
     {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
     {CLI_TAKE_OVER_OPTION, NULL,
      "take the target from an unfinished run of another machine or container at once: make sure "

@@ -241,6 +241,26 @@ static void tell_of_throttling(const cubed_run_stats *s)
                 s->throttle_limit, s->throttle_limit == 1 ? "was" : "were");
 }
 
+static void tell_of_update(const cubed_update *u, const cubed_run_stats *s)
+{
+    char read[32];
+    if (u->in_place)
+        cli_say(stderr,
+                "cubed: update: %" PRId64 " of %" PRId64 " stored objects of the sources changed: "
+                "%" PRId64 " %s run and %" PRId64 " skipped; %s were read to compare them\n",
+                u->num_changed, u->num_checked, s->num_tasks,
+                s->num_tasks == 1 ? "task was" : "tasks were", s->num_resumed,
+                cli_format_bytes((double)u->bytes_read, read));
+    else
+        cli_say(stderr, "cubed: update: everything was %s%s\n",
+                *u->why ? "recomputed, because " : "computed, because there was no result", u->why);
+    if (*u->no_record)
+        cli_say(stderr,
+                "cubed: warning: the next update will recompute everything, because the record of "
+                "sources could not be written: %s\n",
+                u->no_record);
+}
+
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err)
 {
@@ -248,6 +268,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     FILE *events = NULL, *page = NULL;
     listeners l = {NULL, NULL};
     cubed_run_stats own_stats;
+    cubed_update update;
     cubed_status st = CUBED_OK;
     char path[PATH_MAX];
     const char *command[6] = {path, "worker", NULL};
@@ -271,12 +292,15 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     o.event_ctx = &l;
     o.cancel = &cli_cancel;
     o.resume = c->resume;
+    o.update = c->update;
+    o.updated = &update;
     o.keep = CUBED_KEEP_CHUNKS | CUBED_KEEP_RECORD | (c->work_dir ? CUBED_KEEP_INTERMEDIATES : 0);
     o.worker_command = command;
     if (st == CUBED_OK) {
         st = cubed_run(plan, &o, stats, err);
         warn_of_workers(plan, stats);
         tell_of_throttling(stats);
+        if (c->update && st == CUBED_OK) tell_of_update(&update, stats);
         if (l.report) st = write_report(l.report, c, page, st, stats, err);
     }
     cli_progress_close(l.progress);
@@ -336,7 +360,7 @@ cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *co
     if (!o.work_dir) o.work_dir = cli_temp_dir();
     quiet.progress = PROGRESS_NONE;
     quiet.events = quiet.report = NULL;
-    quiet.resume = false;
+    quiet.resume = quiet.update = false;
     cli_catch_signals();
     for (int i = 0; i < n; i++) targets[i] = (cubed_target){.array = x[i], .data = data[i]};
     cubed_status st = cubed_plan_new(ctx, targets, n, &o, &plan, err);
@@ -422,8 +446,11 @@ out:
     if (missing) return cli_usage_error(verb, "%s", missing);
     int code = st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
     if (unfinished && targets[0].url)
-        fputs("The same command with --resume goes on from here; without it, it starts anew.\n",
-              stderr);
+        fputs(
+            c->update
+                ? "The same command goes on from here: chunks that were up to date still are.\n"
+                : "The same command with --resume goes on from here; without it, it starts anew.\n",
+            stderr);
     return code;
 }
 
@@ -454,6 +481,11 @@ int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_pla
         return cli_report(verb, &err);
     if (!to || !(archive_is_wanted(to) || c->picture) || (c->plan_only && !c->save_plan))
         return execute(job, mem, ran, stats, info);
+    if (c->update)
+        return cli_usage_error(verb,
+                               "--update: %s is a file that is written as a whole, expected "
+                               "a Zarr store",
+                               to);
     if (c->save_plan || targets[0].region)
         return cli_usage_error(verb,
                                "a file is written as a whole, by a run of the command: not with "

@@ -81,6 +81,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_MACHINES: c->other_machines = true; break;
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
+    case KEY_UPDATE: c->update = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
     case KEY_TAKE_OVER: c->take_over = true; break;
     case KEY_DURABLE: c->durable = true; break;

@@ -90,6 +90,7 @@ class Array(Methods, Operators):
         optimize_function: Any = None,
         resume: bool | None = None,
         take_over: bool = False,
+        update: bool = False,
         **kwargs: Any,
     ) -> NDArray:
         """The values, as a NumPy array. Parameters as for :func:`cubed.compute`."""
@@ -101,6 +102,7 @@ class Array(Methods, Operators):
             optimize_function=optimize_function,
             resume=resume,
             take_over=take_over,
+            update=update,
             **kwargs,
         )[0]
 

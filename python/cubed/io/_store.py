@@ -121,6 +121,8 @@ class Delayed:
 
     def compute(self, options: RunOptions, values: Sequence[Array] = ()) -> list[NDArray]:
         """Writes everything and returns `values`, in one plan."""
+        if options.update:
+            self._check_update()
         files = [(folder, self._check_file(folder)) for folder in self._archives]
         p = self.plan(options, values)
         for folder, mem in files:
@@ -144,6 +146,15 @@ class Delayed:
         for w in self._writes:
             w.done = True
         return results
+
+    def _check_update(self) -> None:
+        """Raises an error before anything is written if a target cannot be updated."""
+        for path in self._archives.values():
+            raise ValueError(f"update: {path} is a file that is written as a whole, expected Zarr")
+        if self._new or self._results:
+            raise ValueError(
+                "update: tasks assign to a target, expected new Zarr arrays that the engine writes"
+            )
 
     def _begin(self, path: str, options: RunOptions, silence: int, stack: ExitStack) -> object:
         """Acquires the right to write a file, until the stack is left."""
@@ -400,6 +411,7 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -416,6 +428,7 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> StoredArrays: ...
 @overload
@@ -432,6 +445,7 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> StoredArrays | None: ...
 def store(
@@ -447,6 +461,7 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> StoredArrays | None:
     """Writes arrays to Zarr arrays, in one plan.
@@ -485,6 +500,8 @@ def store(
     resume : bool or None
         As for :func:`cubed.compute`.
     take_over : bool, default False
+        As for :func:`cubed.compute`.
+    update : bool, default False
         As for :func:`cubed.compute`.
     **kwargs : object
         As for :func:`cubed.compute`.
@@ -548,7 +565,7 @@ def store(
     ]
     options = RunOptions.of(
         {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
-         "resume": resume, "take_over": take_over}
+         "resume": resume, "take_over": take_over, "update": update}
     )  # fmt: skip
     how = overwrite, write_empty_chunks
     return _write(arrays, places, parts, how, options if compute else None)
@@ -613,6 +630,7 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> None: ...
 @overload
@@ -630,6 +648,7 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> Array: ...
 @overload
@@ -647,6 +666,7 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> Array | None: ...
 def to_zarr(
@@ -663,6 +683,7 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     **kwargs: Any,
 ) -> Array | None:
     """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
@@ -696,6 +717,8 @@ def to_zarr(
         As for :func:`cubed.compute`.
     take_over : bool, default False
         As for :func:`cubed.compute`.
+    update : bool, default False
+        As for :func:`cubed.compute`.
     **kwargs : object
         As for :func:`cubed.compute`.
 
@@ -721,7 +744,7 @@ def to_zarr(
     place = None if store is None else place_in(store, path, x._spec)
     options = RunOptions.of(
         {**kwargs, "executor": executor, "callbacks": callbacks, "optimize_graph": optimize_graph,
-         "resume": resume, "take_over": take_over}
+         "resume": resume, "take_over": take_over, "update": update}
     )  # fmt: skip
     how = overwrite, write_empty_chunks
     later = _write([x], [place], [region], how, options if compute else None)

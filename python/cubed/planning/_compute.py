@@ -398,6 +398,7 @@ class Plan(PlanTotals):
         callbacks: Sequence[Any] | None = None,
         resume: bool | None = None,
         take_over: bool = False,
+        update: bool = False,
     ) -> dict[str, Any]:
         """Runs the plan and returns statistics of the run.
 
@@ -406,15 +407,17 @@ class Plan(PlanTotals):
         results
             For each array without a store, in order, a NumPy array for its values: with its shape
             and type, writable, in C order and not overlapping others.
-        callbacks, resume, take_over
-            As for :func:`compute`.
+        callbacks, resume, take_over, update
+            As for :func:`compute`. With `update` the statistics have a dictionary ``"update"``:
+            `in_place`, `why` (the reason why everything was recomputed), `num_checked` and
+            `num_changed` (stored objects of the sources), and `bytes_read` (to compare them).
 
         Raises
         ------
         TypeError, ValueError
             If the results do not match. Nothing has run.
         """
-        options = RunOptions(callbacks=callbacks, resume=resume, take_over=take_over)
+        options = RunOptions(callbacks=callbacks, resume=resume, take_over=take_over, update=update)
         return self._run(self._buffers(results), options)
 
     def _run(self, buffers: tuple[NDArray, ...], options: RunOptions) -> dict[str, Any]:
@@ -459,6 +462,7 @@ class Plan(PlanTotals):
                     command=command,
                     engine=engine,
                     callback=on_event,
+                    update=options.update,
                 )
                 if stored:
                     stored.fetch(buffers, self)
@@ -478,6 +482,8 @@ class Plan(PlanTotals):
             from cubed.diagnostics.mem_warn import warn_of_function  # lazy: rarely needed
 
             warn_of_function(self, stats)
+        if options.update:
+            _say_update(stats["update"])
         return RunStatistics(stats)
 
     def _kept(self, resume: bool | None) -> int:
@@ -503,6 +509,17 @@ class Plan(PlanTotals):
     def __str__(self) -> str:
         """The table that ``cubed eval --plan`` prints."""
         return self._plan.draw("table").rstrip()
+
+
+def _say_update(found: dict[str, Any]) -> None:
+    """Warns if an update recomputed everything, or if the next one will."""
+    if found["why"]:
+        warn(f"update: everything was recomputed, because {found['why']}")
+    if found["no_record"]:
+        warn(
+            "update: the next update will recompute everything, because the record of sources could"
+            f" not be written: {found['no_record']}"
+        )
 
 
 def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -685,6 +702,7 @@ def compute(
     optimize_function: Any = None,
     resume: bool | None = None,
     take_over: bool = False,
+    update: bool = False,
     compile_function: Any = None,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
@@ -716,6 +734,12 @@ def compute(
         on a store that ignores the conditions of puts. Make sure that the run has ended. Without
         it, a run counts as gone after `silence` seconds without a sign of life, an option of
         executors (600).
+    update : bool, default False
+        True: recompute only the chunks whose sources have changed or grown since an earlier
+        computation with ``update=True``. It is for arrays with pending writes to Zarr
+        (:func:`to_zarr` or :func:`store` with ``compute=False``), which must be whole arrays. If it
+        is not certain that other chunks stay the same, everything is recomputed with a warning that
+        says why. Not with `resume`.
     compile_function : callable or None
         Called with each user-defined function on blocks when the plan is made. Returns the function
         to run instead, with the same arguments: ``numba.njit``. Workers get the result pickled. A
@@ -758,6 +782,7 @@ def compute(
         optimize_function=optimize_function,
         resume=resume,
         take_over=take_over,
+        update=update,
         compile_function=compile_function,
         more=kwargs,
     )
@@ -766,7 +791,7 @@ def compute(
         others = [a for a in arrays if a._stored is None]
         values = iter(waiting[0].later(waiting).compute(options, others))
         there = [a._stored.written() for a in arrays if a._stored is not None]
-        read = iter(_values(there, options) if there else ())
+        read = iter(_values(there, options._replace(update=False)) if there else ())
         return tuple(next(values if a._stored is None else read) for a in arrays)
     return _values(arrays, options)
 

@@ -59,6 +59,7 @@ class RunOptions(NamedTuple):
     optimize_function: Any = None
     resume: bool | None = None
     take_over: bool = False
+    update: bool = False
     compile_function: Any = None
     #: Options of the executor.
     more: Mapping[str, Any] | None = None

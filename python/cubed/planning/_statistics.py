@@ -29,6 +29,14 @@ class RunStatistics(dict[str, Any]):
                 f"{counted(self['num_throttled'], 'request')} refused because of their rate;"
                 f" at the end {self['throttle_limit']} at a time allowed"
             )
-        if self["num_resumed"]:
+        update = self.get("update")
+        if update:
+            lines.append(
+                f"update: {update['num_changed']} of {counted(update['num_checked'], 'object')} of"
+                f" the sources changed; read {format_bytes(update['bytes_read'])} to compare them"
+            )
+        if update and self["num_resumed"]:
+            lines.append(f"{counted(self['num_resumed'], 'task')} skipped")
+        elif self["num_resumed"]:
             lines.append(f"{counted(self['num_resumed'], 'task')} done by an earlier run")
         return "\n".join(lines)
