@@ -13,8 +13,8 @@
  *   workers. Without contents of memory.
  * - WORKERS: for worker processes of this run, which get the caller's memory separately.
  * - ARRAY: an array, including all of its memory.
- * - GROWTH: to be hashed like ID, without extents, attributes and names of dimensions, so that arrays that have grown give
- *   the same bytes. */
+ * - GROWTH: to be hashed like ID, without grids (growth.c adds their chunks), attributes and names of dimensions, so that
+ *   arrays that have grown give the same bytes. */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,

@@ -46,6 +46,32 @@ static void put_axes(cb_buf *b, const cb_ir *ir, const cb_fixed_axes *fixed)
     }
 }
 
+/* Sets free[i] if the chunks of node i do not matter: the node is computed from constants alone, and other nodes see only
+ * its elements. Such nodes may have chunks that follow their extents. */
+static void find_free_chunks(const cb_ir *ir, bool *is_free)
+{
+    const unsigned moves = CB_KIND_ELEMENTWISE | CB_KIND_PULLED;
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_node *n = &ir->nodes[i];
+        bool all = n->ninputs > 0 && cb_node_is(n, moves);
+        for (int k = 0; k < n->ninputs; k++) all = all && is_free[n->inputs[k]];
+        is_free[i] = all || cb_node_is(n, CB_KIND_CONSTANT);
+    }
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_node *n = &ir->nodes[i];
+        if (n->is_target) is_free[i] = false;
+        for (int k = 0; k < n->ninputs && !cb_node_is(n, moves); k++) is_free[n->inputs[k]] = false;
+    }
+}
+
+static void put_chunks(cb_buf *b, const cb_ir *ir, const bool *is_free)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        cb_put_u(b, is_free[i]);
+        if (!is_free[i]) cb_put_grid_chunks(b, ir->nodes[i].grid);
+    }
+}
+
 /* Returns true if the plan has something to update: a target in a store, and a source in one. */
 static bool has_stores(const cb_ir *ir)
 {
@@ -68,12 +94,16 @@ cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err)
     p->growth = (cb_growth){.axes = NULL};
     if (!has_stores(&p->ir)) return CUBED_OK;
     cb_fixed_axes *fixed = cb_alloc_zero(a, size);
-    if (!fixed) return cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan");
+    bool *is_free = cb_alloc_zero(a, (size_t)p->ir.nnodes * sizeof *is_free);
     cb_buf_init(&bytes, a);
     cb_buf_init(&axes, a);
+    if (!fixed || !is_free) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
     fix_axes(&p->ir, fixed);
     put_axes(&axes, &p->ir, fixed);
+    find_free_chunks(&p->ir, is_free);
     CB_GO(cb_plan_write(p, CB_PLAN_FOR_GROWTH, &bytes, err));
+    put_chunks(&bytes, &p->ir, is_free);
+    if (bytes.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
     XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data, bytes.size));
     if (axes.size > 0) p->growth.axes = cb_zone_memdup(p->ir.zone, axes.data, axes.size);
     if (axes.failed || (axes.size > 0 && !p->growth.axes))
@@ -82,6 +112,7 @@ cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err)
     p->growth.size = axes.size;
 out:
     cb_free(a, fixed, size);
+    cb_free(a, is_free, (size_t)p->ir.nnodes * sizeof *is_free);
     cb_buf_free(&bytes);
     cb_buf_free(&axes);
     return st;

@@ -50,7 +50,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
     cb_put_u(b, (uint64_t)n->kind);
     cb_put_u(b, (uint64_t)n->dtype);
     if (use == CB_PLAN_FOR_GROWTH)
-        cb_put_grid_chunks(b, n->grid);
+        cb_put_u(b, (uint64_t)n->grid->ndim);
     else
         cb_put_grid(b, n->grid);
     cb_put_u(b, (uint64_t)n->ninputs);

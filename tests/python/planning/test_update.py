@@ -136,6 +136,24 @@ def test_appended_steps_cost_only_themselves(tmp_path, zarr_format):
     check_like_whole_run(mean(), out, tmp_path / "whole")
 
 
+@pytest.mark.parametrize("axis", [1, 2, (1, 2)])
+def test_constants_do_not_count_as_another_computation(tmp_path, axis):
+    """A mean divides by a constant, whose chunks follow its extents."""
+    z = make(tmp_path / "a", (10, 6, 9), (5, 6, 9))
+
+    def x():
+        a = cubed.from_zarr(tmp_path / "a", spec=SPEC)
+        return xp.mean(a, axis=axis) + xp.ones(xp.mean(a, axis=axis).shape, spec=SPEC)
+
+    out = tmp_path / "out"
+    _, before, _ = update(x(), out)
+    z.resize((15, 6, 9))
+    z[10:] = 0.1
+    found, ran, skipped = update(x(), out)
+    assert found["in_place"] and (ran, skipped) == (before // 2, before)
+    check_like_whole_run(x(), out, tmp_path / "whole")
+
+
 def test_shards(tmp_path):
     z = make(tmp_path / "a", (16, 6), (2, 3), shards=(4, 6))
     update(doubled(tmp_path), tmp_path / "out")
