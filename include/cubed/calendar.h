@@ -59,8 +59,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units
                                                                cubed_error *err);
 /* Returns true if units have the form "UNIT since DATE", in upper or lower case. Does not check the unit and the date. */
 CUBED_API bool cubed_time_units_since(const char *units);
-/* Parses a date that may be incomplete, or end with a time: "2020", "2020-01", "2020-01-05T12". It names a span of time, such
- * as the whole year 2020. Sets *first to the first microsecond of the span, and *after to the first one after the span.
+/* Parses a date that may be incomplete, or end with a time: "2020", "2020-1", "2020-01-05T12", "20200105", "Jan 2020",
+ * "5 Jan 2020", "January 5, 2020". Names of months are English, whole or three letters, in any case. Numbers that may mean
+ * several dates are refused: "5/1/2020", "20-01-05", "202001". The date names a span of time, such as the whole year 2020. Sets *first to the first microsecond of the span, and *after to the first one after the span.
  * Returns false if `text` is no date of the calendar. */
 CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first,
                                      int64_t *after);

@@ -82,6 +82,54 @@ static bool take_day(const char **s, cubed_calendar c, int64_t *days, int64_t *a
     return true;
 }
 
+/* Parses the English name of a month, or its first three letters. Returns its number, or 0. */
+static int take_month(const char **s)
+{
+    static const char *const names[12] = {"january",   "february", "march",    "april",
+                                          "may",       "june",     "july",     "august",
+                                          "september", "october",  "november", "december"};
+    size_t n = 0;
+    while (isalpha((unsigned char)(*s)[n])) n++;
+    for (int m = 0; m < 12; m++) {
+        if ((n != 3 && n != strlen(names[m])) || strncasecmp(*s, names[m], n) != 0) continue;
+        *s += n;
+        return m + 1;
+    }
+    return 0;
+}
+
+static void skip_between(const char **s)
+{
+    if (!take(s, '-')) skip_blanks(s);
+}
+
+/* Parses "Jan 2020", "5 Jan 2020", "5-Jan-2020" or "January 5, 2020". Advances *s only if there is such a date. */
+static bool take_named_day(const char **s, cubed_calendar c, int64_t *days, int64_t *after,
+                           depth *found)
+{
+    const char *at = *s;
+    int64_t year, day = 1;
+    bool has_day = count_digits(at) > 0 && count_digits(at) < 3 && take_int(&at, 2, &day);
+    if (has_day) skip_between(&at);
+    const int month = take_month(&at);
+    if (month == 0) return false;
+    skip_between(&at);
+    if (!has_day && count_digits(at) < 3) {
+        has_day = take_int(&at, 2, &day);
+        if (!has_day || (!take(&at, ',') && !isspace((unsigned char)*at))) return false;
+        skip_blanks(&at);
+    }
+    /* A year of two digits might be in any century. */
+    if (count_digits(at) != 4 || !take_int(&at, 4, &year) || day < 1 ||
+        day > last_day(c, year, month))
+        return false;
+    *found = has_day ? DAY : MONTH;
+    *days = cubed_calendar_days(c, year, month, (int)day);
+    *after = has_day ? *days + 1 : cubed_calendar_days(c, year, month + 1, 1);
+    *s = at;
+    return true;
+}
+
 /* Parses 12, 12:30, 12:30:15, 12:30:15.25, 1230 or 123015. */
 static bool take_time(const char **s, int64_t *us, depth *found)
 {
@@ -101,12 +149,14 @@ static bool take_time(const char **s, int64_t *us, depth *found)
     return true;
 }
 
-/* Parses a date and the optional time after it, and advances *s. */
-static bool take_date(const char **s, cubed_calendar c, int64_t *first, int64_t *after)
+/* Parses a date and the optional time after it, and advances *s. `names`: months may have names. */
+static bool take_date(const char **s, cubed_calendar c, bool names, int64_t *first, int64_t *after)
 {
     int64_t days, next, us = 0;
     depth found;
-    if (!take_day(s, c, &days, &next, &found)) return false;
+    if (!(names && take_named_day(s, c, &days, &next, &found)) &&
+        !take_day(s, c, &days, &next, &found))
+        return false;
     const char *time = *s;
     if (found == DAY && (*time == 'T' || *time == 't'))
         time++;
@@ -123,9 +173,19 @@ static bool take_date(const char **s, cubed_calendar c, int64_t *first, int64_t 
     return true;
 }
 
+/* Returns true for numbers that may mean several dates: 5/1/2020, 20-01-05 and 202001. */
+static bool is_ambiguous(const char *text)
+{
+    if (*text == '-' || *text == '+') text++;
+    const int digits = count_digits(text);
+    if (digits == 6) return !text[digits];
+    return digits < 3 && (text[digits] == '/' || text[digits] == '-') &&
+           isdigit((unsigned char)text[digits + 1]);
+}
+
 bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first, int64_t *after)
 {
-    return take_date(&text, c, first, after) && !*text;
+    return !is_ambiguous(text) && take_date(&text, c, true, first, after) && !*text;
 }
 
 /* Parses a time zone after a date: "Z", "UTC", "+01:00", "-3" or nothing. *ahead is in microseconds ahead of UTC. */
@@ -221,7 +281,7 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
             "not in %s; use days",
             units, unit->names[0], cubed_calendar_name((cubed_calendar)unit->calendar),
             cubed_calendar_name(c));
-    if (unit && take_date(&date, c, &out->base, &after) && take_zone(date, &ahead)) {
+    if (unit && take_date(&date, c, false, &out->base, &after) && take_zone(date, &ahead)) {
         out->base -= ahead;
         out->unit = unit->us;
         out->divide = unit->divide;

@@ -47,8 +47,9 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
 
 /* Runs `cubed eval` for another verb, argv[0]. `command`: the line of the attribute `history`, which it takes over. */
 int cli_evaluate(int argc, char **argv, char *command);
-/* Builds the first result of the same words, which is not computed. The caller releases it. Returns an exit code. */
-int cli_build_result(int argc, char **argv, cubed_array **out);
+/* Builds the first result of the same words, which is not computed, or the coordinate of its dimension `dim` if that is not
+ * NULL: *out is NULL without one. The caller releases it. Returns an exit code. */
+int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 
 /* Whether FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
 bool cli_is_function(const char *spec);

@@ -243,9 +243,9 @@ static void add_own_input(apply *a, const variable *v, const char *name)
         add_input(a, v->name, a->first_file, v->name);
 }
 
-/* Finds the axes of `value`, an expression of one variable, whose name in it is `name`. Releases no names: *built has them. */
-static int find_axes(apply *a, const content *c, const variable *v, const char *name,
-                     const char *value, operator_axes *axes, cubed_array **built)
+/* Builds `value`, an expression of one variable, whose name in it is `name`, or its coordinate `dim` if that is not NULL. */
+static int build_value(apply *a, const variable *v, const char *name, const char *value,
+                       const char *dim, cubed_array **built)
 {
     apply only = *a; /* its own inputs and text */
     int n;
@@ -254,7 +254,19 @@ static int find_axes(apply *a, const content *c, const variable *v, const char *
     only.text = cli_strdup(value);
     add_own_input(&only, v, name);
     char **argv = eval_words(&only, a->out, &n);
-    const int code = cli_build_result(n, argv, built);
+    const int code = cli_build_result(n, argv, dim, built);
+    for (int i = 0; i < only.ninputs; i++) cli_free(only.inputs[i]);
+    cli_free(only.inputs);
+    cli_free(only.text);
+    cli_free(argv);
+    return code;
+}
+
+/* Finds the axes of a value, as of build_value. Releases no names: *built has them. */
+static int find_axes(apply *a, const content *c, const variable *v, const char *name,
+                     const char *value, operator_axes *axes, cubed_array **built)
+{
+    const int code = build_value(a, v, name, value, NULL, built);
     for (int d = 0; code == EXIT_SUCCESS && d < cubed_array_ndim(*built); d++) {
         const char *dim = cubed_array_dim_name(*built, d);
         axes->ndim = d + 1;
@@ -263,10 +275,6 @@ static int find_axes(apply *a, const content *c, const variable *v, const char *
         axes->kind[d] = content_kind_of(c, axes->name[d]);
     }
     if (code == EXIT_SUCCESS) axes->ndim = cubed_array_ndim(*built);
-    for (int i = 0; i < only.ninputs; i++) cli_free(only.inputs[i]);
-    cli_free(only.inputs);
-    cli_free(only.text);
-    cli_free(argv);
     return code;
 }
 
@@ -649,8 +657,21 @@ static int by_number(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Reads the times of all inputs, and adds the pieces of their months. */
-static int split_times(const apply *a, cubed_context *ctx, const char *dim, pieces *p)
+/* Appends the months of n times to *month, counted from year 0. */
+static void note_months(const cubed_time_axis *axis, const int64_t *us, int64_t n, int64_t **month,
+                        int64_t *nmonths)
+{
+    *month = cli_resize(*month, (size_t)(*nmonths + n + 1) * sizeof **month);
+    for (int64_t i = 0; i < n; i++) {
+        const cubed_date date =
+            cubed_calendar_date(axis->calendar, cubed_floor_div(us[i], CUBED_US_PER_DAY));
+        (*month)[(*nmonths)++] = 12 * date.year + date.month - 1;
+    }
+}
+
+/* Reads the months of all inputs. */
+static int read_months(const apply *a, cubed_context *ctx, const char *dim, int64_t **month,
+                       int64_t *n)
 {
     cubed_error err = CUBED_ERROR_INIT;
     joined_inputs in = {.ctx = ctx, .overlap = JOINED_FIRST};
@@ -658,26 +679,80 @@ static int split_times(const apply *a, cubed_context *ctx, const char *dim, piec
     const char *from = a->list ? a->list : a->in[0];
     char *self = cli_strdup(from), **urls = &self;
     int code = EXIT_SUCCESS, nurls = 1;
-    int64_t n = 0, m = 0, *month = NULL;
     if (joined_is_pattern(from)) urls = joined_expand(from, &nurls);
     if (joined_find_order(&in, from, urls, nurls, dim, &order, &err) != CUBED_OK)
         code = cli_report("apply", &err);
     for (int f = 0; code == EXIT_SUCCESS && f < order->n; f++) {
         const joined_file *file = &order->file[f];
-        if (!file->us || !file->has_units) {
+        if (file->us && file->has_units)
+            note_months(&file->axis, file->us, file->n, month, n);
+        else
             code = cli_usage_error("apply",
                                    "%s: the coordinate \"%s\" has no dates, expected units such as "
                                    "\"days since 2000-01-01\"",
                                    a->operations[0].name, dim);
-            break;
-        }
-        month = cli_resize(month, (size_t)(n + file->n + 1) * sizeof *month);
-        for (int64_t i = 0; i < file->n; i++) {
-            const cubed_date date = cubed_calendar_date(
-                file->axis.calendar, cubed_floor_div(file->us[i], CUBED_US_PER_DAY));
-            month[n++] = 12 * date.year + date.month - 1;
-        }
     }
+    if (urls != &self) joined_free_urls(urls, nurls);
+    cli_free(self);
+    joined_free(&in);
+    return code;
+}
+
+/* Reads the months of a coordinate of results. Leaves *n 0 if it has no dates. */
+static cubed_status months_of(const char *dim, cubed_array *x, int64_t **month, int64_t *n,
+                              cubed_error *err)
+{
+    json_t *attrs = lang_attributes(cubed_array_attrs(x));
+    const int64_t count = cubed_array_shape(x)[0];
+    double *number = cli_alloc((size_t)(count + 1) * sizeof *number);
+    int64_t *us = cli_alloc((size_t)(count + 1) * sizeof *us), kept = 0;
+    cubed_array *real = NULL;
+    cubed_time_axis axis;
+    bool is_time;
+    cubed_status st = joined_find_units(dim, dim, attrs, NULL, &is_time, &axis, err);
+    if (st == CUBED_OK && is_time) st = cubed_astype(x, CUBED_FLOAT64, &real, err);
+    if (st == CUBED_OK && is_time)
+        st = lang_compute_small(cubed_array_context(x), real, number, err);
+    for (int64_t i = 0; st == CUBED_OK && is_time && i < count; i++)
+        kept += cubed_time_of_float(&axis, number[i], &us[kept]);
+    if (st == CUBED_OK && is_time) note_months(&axis, us, kept, month, n);
+    cubed_array_unref(real);
+    json_decref(attrs);
+    cli_free(number);
+    cli_free(us);
+    return st;
+}
+
+/* Reads the months that the functions of the command leave, of the first variable along the dimension. Leaves *n 0 if
+ * that is not known. */
+static int read_months_left(apply *a, const char *dim, int64_t **month, int64_t *n)
+{
+    const content *c = &a->content[0];
+    for (int i = 0; i < c->n && a->of_inputs == OPERATOR_NONE; i++) {
+        const variable *v = &c->variable[i];
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *x = NULL;
+        int applied, code = EXIT_SUCCESS;
+        if (!is_wanted(a, c, v) || !is_result_name(v->name) || !content_has_dim(v, dim)) continue;
+        char *value = call(a, c, v, v->name, NULL, &applied);
+        if (applied > 0 && a->code == EXIT_SUCCESS)
+            code = build_value(a, v, v->name, value, dim, &x);
+        cli_free(value);
+        if (x && cubed_array_ndim(x) == 1 && months_of(dim, x, month, n, &err) != CUBED_OK)
+            code = cli_report("apply", &err);
+        cubed_array_unref(x);
+        return a->code != EXIT_SUCCESS ? a->code : code;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Finds the months of all times, and adds their pieces. */
+static int split_times(apply *a, cubed_context *ctx, const char *dim, pieces *p)
+{
+    int64_t n = 0, m = 0, *month = NULL;
+    int code = EXIT_SUCCESS;
+    if (a->noperations > 1) code = read_months_left(a, dim, &month, &n);
+    if (code == EXIT_SUCCESS && n == 0) code = read_months(a, ctx, dim, &month, &n);
     if (code == EXIT_SUCCESS && n > 0) {
         qsort(month, (size_t)n, sizeof *month, by_number);
         for (int64_t i = 0; i < n; i++) {
@@ -690,9 +765,6 @@ static int split_times(const apply *a, cubed_context *ctx, const char *dim, piec
             add_spans(p, a->operations[0].name, dim, month, m);
     }
     cli_free(month);
-    if (urls != &self) joined_free_urls(urls, nurls);
-    cli_free(self);
-    joined_free(&in);
     return code;
 }
 

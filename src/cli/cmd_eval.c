@@ -668,7 +668,32 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     return code;
 }
 
-int cli_build_result(int argc, char **argv, cubed_array **out)
+/* Makes the decoded coordinate of a dimension of the first result; *out is NULL if it has none. */
+static cubed_status find_result_coordinate(eval *e, const char *dim, cubed_array **out,
+                                           cubed_error *err)
+{
+    const cubed_expr_coord *c = cubed_expr_result_coord(cubed_expr_results_at(e->built, 0), dim);
+    cubed_array *whole = NULL, *part = NULL, *described = NULL;
+    cubed_status st = CUBED_OK;
+    *out = NULL;
+    if (c && c->cut) return CUBED_OK;
+    if (c && c->made)
+        whole = cubed_array_ref(c->made);
+    else
+        st = inputs_coordinate(&e->in, dim, &whole, err);
+    if (st != CUBED_OK || !whole) return st;
+    const cubed_slice all = {0, cubed_array_shape(whole)[0], 1, false};
+    st = cubed_slice_array(whole, c ? &c->part : &all, &part, err);
+    if (st == CUBED_OK)
+        st = cubed_array_with_attrs(part, cubed_array_attrs(whole), &described, err);
+    if (st == CUBED_OK) st = cubed_cf_decode(described, out, err);
+    cubed_array_unref(whole);
+    cubed_array_unref(part);
+    cubed_array_unref(described);
+    return st;
+}
+
+int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out)
 {
     eval e = {.verb = argv[0], .common = CLI_COMMON_INIT, .outputs = OUTPUTS_INIT};
     cubed_error err = CUBED_ERROR_INIT;
@@ -679,10 +704,11 @@ int cli_build_result(int argc, char **argv, cubed_array **out)
         e.in.ctx = e.in.joined.ctx = e.ctx;
         cubed_status st = cubed_expr_parse(e.text, &e.expr, &err);
         if (st == CUBED_OK) st = build(&e, &e.common, &err);
-        if (st == CUBED_OK)
+        if (st == CUBED_OK && dim)
+            st = find_result_coordinate(&e, dim, out, &err);
+        else if (st == CUBED_OK)
             *out = cubed_array_ref(cubed_expr_results_at(e.built, 0)->array);
-        else
-            code = cli_report(e.verb, &err);
+        if (st != CUBED_OK) code = cli_report(e.verb, &err);
     }
     free_eval(&e);
     return code;

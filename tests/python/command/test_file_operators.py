@@ -207,6 +207,12 @@ def test_splits(here, tmp_path):
         want = here.sel(time=here.time.dt.year == year)
         np.testing.assert_array_equal(values(f"y_{year}.nc").u, want.u)
         np.testing.assert_array_equal(values(f"y_{year}.nc").time, want.time)
+    # Functions leave some of the years and months.
+    cubed("splityear", "-selyear,2021", "in.nc", "z_")
+    assert parts("z_") == ["z_2021.nc"]
+    np.testing.assert_array_equal(values("z_2021.nc").u, here.u[here.time.dt.year == 2021])
+    cubed("splityearmon", "-seasmean", "-selname,t2m", "in.nc", "q_")
+    assert len(parts("q_")) == here.t2m.resample(time="QS-DEC").mean().sizes["time"]
     cubed("splitmon", "-selname,t2m", "in.nc", "m_.nc")
     months = sorted(set(here.time.dt.month.values))
     assert parts("m_") == [f"m_{month:02}.nc" for month in months]
