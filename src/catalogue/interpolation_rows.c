@@ -178,26 +178,37 @@ static cubed_status call_shift(const cb_call *c)
 
 static const cubed_param affine_params[] = {
     IMAGE,
-    {PARAM("matrix", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
-           "Position in `input` for a position in the result: a factor for each axis, a matrix, or "
-           "one with the offset in its last column, also with a last row 0, ..., 0, 1.")},
+    {PARAM(
+        "matrix", ACCEPTS(LIST), CUBED_PARAM_REQUIRED,
+        "Position in `input` for a position in the result: a factor for each axis, a matrix, or "
+        "one with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a "
+        "row for each axis of `input` and a column for each axis of the result.")},
     {PARAM("offset", ACCEPTS(FLOAT) | ACCEPTS(FLOATS), 0,
            "Position in `input` of the first element, or one for each axis. Not used if the matrix "
            "has it."),
      FLOAT_DEFAULT(0)},
     {PARAM("output_shape", ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), 0,
-           "Shape of the result. None: that of `input`.")},
+           "Shape of the result, also of another number of axes. None: that of `input`.")},
     SPLINE,
 };
 
-/* A matrix of the image's axes with an offset, or factors without a matrix. */
+/* A matrix with an offset, or factors without a matrix. */
 typedef struct affine {
     double matrix[CUBED_MAX_NDIM * CUBED_MAX_NDIM], offset[CUBED_MAX_NDIM], factors[CUBED_MAX_NDIM];
     bool has_matrix;
+    int n, m;    /* axes of the image and of the result */
+    int columns; /* of the matrix, and its rows: the greater of both numbers. Others are zeros */
 } affine;
 
-static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int depth, int n)
+static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int depth, int n, int m)
 {
+    if (n != m)
+        return cb_call_blame(c, 1,
+                             cb_fail(c->err, CUBED_E_ARG,
+                                     "affine_transform: matrix has %d axes and %" PRId64
+                                     " rows, expected a matrix of %d x %d for an image of %d axes "
+                                     "and a result of %d",
+                                     depth, t->size[0], n, m, n, m));
     return cb_call_blame(
         c, 1,
         cb_fail(c->err, CUBED_E_ARG,
@@ -207,27 +218,29 @@ static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int dept
                 depth, t->size[0], n, n, n, n, n + 1, n + 1, n + 1));
 }
 
-/* Rows of the matrix, and the column of the offset if there is one. */
-static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int depth, int n,
-                               affine *out)
+/* Rows of the matrix, and the column of the offset if there is one. As in SciPy, a column more than the image has axes is
+ * that of the offset. */
+static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int depth, affine *out)
 {
+    const int n = out->n, m = out->m;
     const int64_t rows = t->size[0], columns = depth == 2 ? t->size[1] : 1;
     const bool has_offset = depth == 2 && columns == n + 1;
-    bool sound = depth == 1 || depth == 2;
+    bool sound = depth == 2 || (depth == 1 && n == m);
     sound = sound && (rows == n || (rows == n + 1 && has_offset));
-    sound = sound && (depth == 1 || columns == n || has_offset);
+    sound = sound && (depth == 1 || (has_offset ? n : columns) == m);
     for (int j = 0; sound && rows == n + 1 && j <= n; j++)
         sound = t->numbers[(int64_t)n * columns + j] == (j == n);
-    if (!sound) return bad_matrix(c, t, depth, n);
+    if (!sound) return bad_matrix(c, t, depth, n, m);
     out->has_matrix = depth == 2;
+    out->columns = n > m ? n : m;
     for (int d = 0; d < n; d++) {
         if (depth == 1) {
             out->factors[d] = t->numbers[d];
             out->has_matrix = out->has_matrix || t->numbers[d] == 0;
             continue;
         }
-        memcpy(out->matrix + (ptrdiff_t)d * n, t->numbers + d * columns,
-               (size_t)n * sizeof(double));
+        memcpy(out->matrix + (ptrdiff_t)d * out->columns, t->numbers + d * columns,
+               (size_t)m * sizeof(double));
         if (has_offset) out->offset[d] = t->numbers[d * columns + n];
     }
     if (depth == 2) return CUBED_OK;
@@ -239,30 +252,55 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
     return CUBED_OK;
 }
 
+/* The image and the result get axes of one element, so that both have the same number of axes. */
+static cubed_status transform_axes(const cb_call *c, cubed_array *x, const affine *a,
+                                   cubed_affine *map, const cubed_spline_options *o)
+{
+    const int ndim = a->columns;
+    int64_t of_x[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    int axes[CUBED_MAX_NDIM];
+    cubed_array *image = NULL, *made = NULL;
+    for (int d = 0; d < ndim; d++) {
+        of_x[d] = d < a->n ? cubed_array_shape(x)[d] : 1;
+        shape[d] = d < a->m ? map->shape[d] : 1;
+        axes[d] = a->m + d;
+        if (d >= a->n) map->kept |= 1U << d;
+    }
+    map->shape = shape;
+    cubed_status st = cubed_reshape(x, ndim, of_x, &image, c->err);
+    if (st == CUBED_OK) st = cubed_affine_transform(image, map, o, &made, c->err);
+    if (st == CUBED_OK) st = cubed_squeeze(made, axes, ndim - a->m, c->out, c->err);
+    cubed_array_unref(image);
+    cubed_array_unref(made);
+    return st;
+}
+
 static cubed_status call_affine(const cb_call *c)
 {
     affine a = {.has_matrix = false};
     cb_image image;
     cb_image_box table;
-    int depth, n = 0;
+    int depth;
     CB_TRY(take_image(c, &image));
     CB_TRY(cb_image_reals(c, 2, &image, 0, a.offset));
-    const int64_t *shape = cb_call_has(c, 3) ? cb_call_ints(c, 3, &n) : NULL;
-    if (shape && n != image.ndim)
+    a.n = a.m = image.ndim;
+    const int64_t *shape = cb_call_has(c, 3) ? cb_call_ints(c, 3, &a.m) : NULL;
+    if (a.m < 1 || a.m > CUBED_MAX_NDIM)
         return cb_call_blame(c, 3,
                              cb_fail(c->err, CUBED_E_ARG,
-                                     "affine_transform: output_shape has %d extents, expected one "
-                                     "for each axis of the image: %d",
-                                     n, image.ndim));
+                                     "affine_transform: output_shape has %d extents, expected 1 to "
+                                     "%d",
+                                     a.m, CUBED_MAX_NDIM));
     cubed_status st = cb_image_table_take(c, 1, &depth, &table);
-    if (st == CUBED_OK) st = set_matrix(c, &table, depth, image.ndim, &a);
+    if (st == CUBED_OK) st = set_matrix(c, &table, depth, &a);
     cb_image_box_free(c, &table);
     CB_TRY(st);
-    const cubed_affine map = {.matrix = a.has_matrix ? a.matrix : NULL,
-                              .factors = a.has_matrix ? NULL : a.factors,
-                              .offset = a.offset,
-                              .shape = shape};
+    cubed_affine map = {.matrix = a.has_matrix ? a.matrix : NULL,
+                        .factors = a.has_matrix ? NULL : a.factors,
+                        .offset = a.offset,
+                        .shape = shape};
     const cubed_spline_options o = take_spline(c, 4);
+    if (a.n != a.m) return transform_axes(c, image.x, &a, &map, &o);
     return cubed_affine_transform(image.x, &map, &o, c->out, c->err);
 }
 

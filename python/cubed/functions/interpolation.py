@@ -47,12 +47,13 @@ def affine_transform(
         An image, of any number of axes.
     matrix : array_like of float
         Position in `input` for a position in the result: a factor for each axis, a matrix, or one
-        with the offset in its last column, also with a last row 0, ..., 0, 1.
+        with the offset in its last column, also with a last row 0, ..., 0, 1. A matrix has a row
+        for each axis of `input` and a column for each axis of the result.
     offset : float or array_like of float, default 0
         Position in `input` of the first element, or one for each axis. Not used if the matrix has
         it.
     output_shape : int, tuple of int or None
-        Shape of the result. None: that of `input`.
+        Shape of the result, also of another number of axes. None: that of `input`.
     output : dtype or None
         Type of the result. None: that of `input`.
     order : int, default 3

@@ -152,6 +152,21 @@ def test_short_lines(n, mode):
         np.testing.assert_allclose(got.compute(), a, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("order", range(6))
+@pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "reflect", "wrap", "grid-wrap"])
+@pytest.mark.parametrize("shape, result", [((7, 6), (5,)), ((9,), (4, 3)), ((5, 4, 6), (7,))])
+def test_affine_transforms_to_other_axes(order, mode, shape, result):
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=shape)
+    matrix = rng.normal(size=(len(shape), len(result)))
+    options = {"offset": 1.25, "output_shape": result, "order": order, "mode": mode, "cval": 2.5}
+    x = cubed.asarray(a, chunks=(4,) * a.ndim)
+    got = ndimage.affine_transform(x, matrix, **options)
+    want = scipy.ndimage.affine_transform(a, matrix, **options)
+    assert got.shape == want.shape == result
+    np.testing.assert_allclose(got.compute(), want, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_nan_positions(mode):
     a = image(20)
@@ -246,7 +261,12 @@ def test_memory(name, tmp_path):
         (lambda x: ndimage.affine_transform(x, [[1, 0]]), "matrix has 2 axes and 1 rows"),
         (lambda x: ndimage.affine_transform(x, [[1, 0, 0], [0, 1, 0], [0, 1, 1]]), "matrix"),
         (lambda x: ndimage.affine_transform(x, [[1, np.nan], [0, 1]]), "matrix has nan"),
-        (lambda x: ndimage.affine_transform(x, [1, 1], output_shape=(3,)), "1 extents"),
+        (lambda x: ndimage.affine_transform(x, [1, 1], output_shape=(3,)), "expected a matrix of 2 x 1"),
+        (
+            lambda x: ndimage.affine_transform(x, np.ones((2, 3)), output_shape=(3, 3, 3)),
+            "expected a matrix of 2 x 3",
+        ),
+        (lambda x: ndimage.affine_transform(x, np.ones((2, 1)), output_shape=()), "0 extents"),
         (lambda x: ndimage.map_coordinates(x, [[1.0]]), "1 positions along the first axis"),
         (lambda x: ndimage.shift(x, 1, mode="mirorr"), "mirorr"),
     ],
