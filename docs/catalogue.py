@@ -36,6 +36,8 @@ IN_PLACE = {
     "exponential": "`cubed.random.exponential`, with its arguments in NumPy's order",
     "convolve_filter": "`cubed.ndimage.convolve`",
     "correlate_filter": "`cubed.ndimage.correlate`",
+    "field": '`x["name"]`',
+    "fields": '`x[["name", "mass"]]`',
     "forward_fill": "Xarray's `ffill`",
     "gather": "`x[i, :, j]`",
     "groupby": "`cubed.groupby_reduce`, and Xarray's `groupby`",

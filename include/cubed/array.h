@@ -74,6 +74,29 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *
                                                                    cubed_array **out,
                                                                    cubed_error *err);
 
+/* --- Records ---------------------------------------------------------------------------------- */
+
+/* Arrays of CUBED_RECORD have elements with named fields. A description of them is a JSON list with [NAME, TYPE] or
+ * [NAME, TYPE, SHAPE] for each field, as in Zarr format 2. TYPE is a type string such as "<f4", or a list of fields. Fields
+ * follow one another without padding.
+ *
+ * cubed_array_fields      description of the elements; NULL for other types, and if it is not known
+ * cubed_array_set_fields  sets the description of an array that no other array reads yet. CUBED_E_FORMAT if it is not valid,
+ *                         CUBED_E_TYPE if its size is not that of the elements
+ * cubed_fields_dtype      type of elements with these fields, CUBED_RECORD with some length
+ * cubed_field             an array of the field `name` of x, in this machine's byte order; axes of the field follow those of
+ *                         x. CUBED_E_ARG if there is no such field
+ * cubed_fields            records of n fields of x, without the others, in this machine's byte order */
+CUBED_API const char *cubed_array_fields(const cubed_array *x);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_set_fields(cubed_array *x, const char *json,
+                                                               cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields_dtype(const char *json, cubed_dtype *out,
+                                                           cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_field(cubed_array *x, const char *name,
+                                                    cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields(cubed_array *x, const char *const *names,
+                                                     int n, cubed_array **out, cubed_error *err);
+
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
 /* Serialises an array for another process or a later day: its operations, the places of its stores as absolute paths, and

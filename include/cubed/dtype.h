@@ -34,7 +34,8 @@ typedef enum cubed_dtype {
     CUBED_DATETIME64 = 32, /* int64 units since 1970-01-01; the smallest int64 means "not a time" */
     CUBED_TIMEDELTA64 = 33, /* int64 units; the smallest int64 means "not a time" */
     CUBED_BYTES = 34,       /* bytes of a fixed number, padded with zeros */
-    CUBED_STRING = 35       /* code points of 4 bytes, of a fixed number, padded with zeros */
+    CUBED_STRING = 35,      /* code points of 4 bytes, of a fixed number, padded with zeros */
+    CUBED_RECORD = 36       /* named fields in bytes of a fixed number: see cubed_array_fields */
 } cubed_dtype;
 
 /* NumPy's units of time, in its order. */
@@ -62,14 +63,16 @@ typedef enum cubed_kind {
     CUBED_KIND_UINT,
     CUBED_KIND_FLOAT,
     CUBED_KIND_COMPLEX,
-    CUBED_KIND_TIME, /* datetime64 and timedelta64 */
-    CUBED_KIND_TEXT  /* bytes and strings */
+    CUBED_KIND_TIME,  /* datetime64 and timedelta64 */
+    CUBED_KIND_TEXT,  /* bytes and strings */
+    CUBED_KIND_RECORD /* records */
 } cubed_kind;
 
 /* Makes a type of a family.
  *
  * cubed_dtype_time   CUBED_DATETIME64 or CUBED_TIMEDELTA64, which counts `multiple` (1 to 32767) of a unit
- * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1)
+ * cubed_dtype_fixed  CUBED_BYTES or CUBED_STRING with `length` bytes or code points (1 to 2^23 - 1), or CUBED_RECORD with
+ *                    `length` bytes (1 to 65535)
  *
  * Errors: CUBED_E_ARG for another family, and for a number out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit,
@@ -88,7 +91,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unit_parse(const char *name, cubed
 /* Returns whether a number is a type. */
 CUBED_API bool cubed_dtype_is_valid(cubed_dtype dtype);
 /* Writes the whole name of a type, with parameters, into `text` and returns it: "float32", "datetime64[ns]",
- * "timedelta64[10us]", "S5", "U7". */
+ * "timedelta64[10us]", "S5", "U7", "V12". */
 #define CUBED_DTYPE_TEXT_CAP 32
 CUBED_API const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP]);
 
@@ -112,7 +115,7 @@ CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 /* Writes an element of a time or string type as UTF-8 into text[cap], as much as fits, terminating NUL included. Returns
  * the length without truncation and without the NUL. Datetimes are written in ISO 8601 down to their unit, timedeltas as
  * numbers, both as "NaT" if they are not a time. Strings are written without padding; characters that cannot be printed
- * become \\x.. or \\U......... Nothing is written for other types. */
+ * become \\x.. or \\U......... Records are written as hexadecimal bytes. Nothing is written for other types. */
 CUBED_API size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap);
 /* Returns the value of an element of a half-precision type. */
 CUBED_API double cubed_half_value(cubed_dtype dtype, uint16_t bits);

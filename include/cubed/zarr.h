@@ -77,6 +77,7 @@ typedef struct cubed_zarr_info {
     const char *type;
     /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
     cubed_validator validator;
+    const char *fields; /* of records: their description, as from cubed_array_fields; else NULL */
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,

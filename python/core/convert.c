@@ -21,7 +21,10 @@ bool core_dtype(PyObject *name, cubed_dtype *out)
     cubed_error err = CUBED_ERROR_INIT;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text) return false;
-    if (cubed_dtype_parse(text, out, &err) == CUBED_OK) return true;
+    /* Types of records are named by their fields: a JSON list. */
+    const cubed_status st =
+        text[0] == '[' ? cubed_fields_dtype(text, out, &err) : cubed_dtype_parse(text, out, &err);
+    if (st == CUBED_OK) return true;
     core_raise(&err);
     return false;
 }

@@ -120,7 +120,9 @@ static PyObject *get_irregular(PyObject *self, void *closure)
 static PyObject *get_dtype(PyObject *self, void *closure)
 {
     (void)closure;
-    return core_dtype_name(cubed_array_dtype(array_of(self)));
+    const char *fields = cubed_array_fields(array_of(self));
+    return fields ? PyUnicode_FromString(fields)
+                  : core_dtype_name(cubed_array_dtype(array_of(self)));
 }
 
 static PyObject *get_attrs(PyObject *self, void *closure)

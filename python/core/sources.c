@@ -33,7 +33,7 @@ static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int
 {
     size_t unit = cubed_dtype_size(dtype);
     cubed_kind kind = cubed_dtype_kind(dtype);
-    if (kind == CUBED_KIND_TEXT) return true;
+    if (kind >= CUBED_KIND_TEXT) return true;
     if (kind == CUBED_KIND_COMPLEX) unit /= 2;
     uintptr_t bits = (uintptr_t)start;
     for (int d = 0; d < ndim; d++) bits |= shape[d] > 1 ? (uintptr_t)strides[d] : 0;
@@ -168,7 +168,7 @@ static PyObject *full(PyObject *module, PyObject *args)
         !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
         !take_chunks(chunks_arg, ndim, own, &chunks))
         return NULL;
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) {
+    if (cubed_dtype_kind(dtype) >= CUBED_KIND_TEXT) {
         if (PyBytes_AsStringAndSize(value_arg, &element, &size) != 0) return NULL;
         if ((size_t)size != cubed_dtype_size(dtype))
             return PyErr_Format(PyExc_ValueError, "an element of %zd bytes, expected %zu", size,
@@ -179,6 +179,20 @@ static PyObject *full(PyObject *module, PyObject *args)
     if (!core_scalar(value_arg, dtype, &value)) return NULL;
     cubed_status st = cubed_array_full(ctx, dtype, ndim, shape, chunks, &value, &x, &err);
     return core_finish(module, st, x, &err);
+}
+
+/* Records of an array that was just made get these fields. */
+static PyObject *set_fields(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    const char *fields;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Os", &object, &fields) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (cubed_array_set_fields(x, fields, &err) != CUBED_OK) return core_raise(&err);
+    return Py_NewRef(Py_None);
 }
 
 /* int64 positions in C order. */
@@ -247,6 +261,7 @@ PyMethodDef core_source_methods[] = {
     {"full", full, METH_VARARGS,
      "full(dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, value: Any, /) -> "
      "Array"},
+    {"set_fields", set_fields, METH_VARARGS, "set_fields(x: Array, fields: str, /) -> None"},
     {"yield_chunks", yield_chunks, METH_O, "yield_chunks(x: Array, /) -> None"},
     {"index", positions, METH_VARARGS,
      "index(shape: Sequence[int], chunks: Sequence[int] | None, start: int, /) -> Array"},

@@ -25,6 +25,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_isin,
     &cb_block_count_true,
     &cb_block_require,
+    &cb_block_pick_fields,
     &cb_block_replace,
     &cb_block_join_characters,
     &cb_block_compare_texts,

@@ -10,6 +10,11 @@
 
 static bool is_text(const cubed_block *x) { return cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT; }
 
+static bool is_record(const cubed_block *x)
+{
+    return cubed_dtype_kind(x->dtype) == CUBED_KIND_RECORD;
+}
+
 static bool same_family(const cubed_block *x, const cubed_block *y)
 {
     return is_text(x) && cubed_dtype_family(x->dtype) == cubed_dtype_family(y->dtype);
@@ -86,7 +91,9 @@ static cubed_status check_replace(const cubed_block_call *call, void *ctx, cubed
                        "the number of operands or size of parameters does not match the function");
     for (int i = 0; i < call->nin; i++) {
         const cubed_block *x = &call->in[i];
-        if (i == 1 ? x->dtype != CUBED_BOOL : !same_family(x, &call->out[0]))
+        const bool fits =
+            is_record(x) ? x->dtype == call->out[0].dtype : same_family(x, &call->out[0]);
+        if (i == 1 ? x->dtype != CUBED_BOOL : !fits)
             return cb_fail(err, CUBED_E_FORMAT, "the types of operands do not match the function");
         if (!broadcasts(x, &call->out[0]))
             return cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
@@ -236,9 +243,9 @@ const cubed_block_fn cb_block_join_texts = {
 static cubed_status check_text(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    const bool fits = call->nin == 0 && call->nout == 1 && is_text(&call->out[0]) &&
-                      call->out[0].ndim == 0 &&
-                      call->params_size == cubed_dtype_size(call->out[0].dtype);
+    const bool fits =
+        call->nin == 0 && call->nout == 1 && (is_text(&call->out[0]) || is_record(&call->out[0])) &&
+        call->out[0].ndim == 0 && call->params_size == cubed_dtype_size(call->out[0].dtype);
     return fits ? CUBED_OK
                 : cb_fail(
                       err, CUBED_E_FORMAT,

@@ -28,6 +28,7 @@ extern const cubed_block_fn cb_block_interpolate;
 extern const cubed_block_fn cb_block_interpolate_at;
 extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
+extern const cubed_block_fn cb_block_pick_fields;
 extern const cubed_block_fn cb_block_replace;
 extern const cubed_block_fn cb_block_join_characters;
 extern const cubed_block_fn cb_block_compare_texts;

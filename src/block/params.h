@@ -33,9 +33,16 @@ typedef struct cb_take_params {
  * NUL. */
 #define CB_REQUIRE_BYTES 200
 
+/* "pick_fields": records, and a result whose first axes are those of the records. Each record's pieces follow one another in
+ * the result; other axes of the result have one extent in all blocks. The parameters are a list of pieces. */
+typedef struct cb_piece_params {
+    int32_t offset, size; /* in a record, in bytes */
+    int32_t unit;         /* reverses the bytes of units of this size; 1: none */
+} cb_piece_params;
+
 /* "replace": strings that broadcast with the result, which has some length of the same family; optionally a mask, and
- * strings that replace the first ones where the mask is true. No parameters. "text" creates a single string from the bytes
- * of its parameters. */
+ * strings that replace the first ones where the mask is true; or records of one type. No parameters. "text" creates a single string or record
+ * from the bytes of its parameters. */
 
 /* "join_texts": two strings that broadcast with the result, whose length is at least the sum of their lengths. No
  * parameters. */

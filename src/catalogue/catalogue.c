@@ -112,6 +112,41 @@ static void explain(const cubed_function *f, const cb_bound *bound, cubed_error 
     name_called(f, err);
 }
 
+static bool is_listed(const char *name, const char *const *list)
+{
+    while (*list && strcmp(*list, name) != 0) list++;
+    return *list != NULL;
+}
+
+/* Returns true if a function accepts records: those that move elements, and elementwise ones, which check types. */
+static bool takes_records(const cubed_function *f)
+{
+    static const char *const moving[] = {"creation",     "elementwise", "indexing",
+                                         "manipulation", "pieces",      NULL};
+    static const char *const more[] = {"choose", "compress", "extract", "select", NULL};
+    static const char *const less[] = {"diff", "ediff1d", "forward_fill", NULL};
+    return is_listed(f->name, more) ||
+           (is_listed(f->category, moving) && !is_listed(f->name, less));
+}
+
+static cubed_status check_records(const cubed_function *f, const cb_bound *bound, cubed_error *err)
+{
+    if (takes_records(f)) return CUBED_OK;
+    for (int i = 0; i < f->nparams; i++) {
+        const cubed_value *v = &bound->values[i];
+        const int n = v->kind == CUBED_VALUE_ARRAY ? 1 : v->kind == CUBED_VALUE_ARRAYS ? v->n : 0;
+        for (int k = 0; k < n; k++) {
+            const cubed_array *x = v->kind == CUBED_VALUE_ARRAY ? v->as.array : v->as.arrays[k];
+            if (x && cubed_dtype_family(cubed_array_dtype(x)) == CUBED_RECORD)
+                return cb_fail(err, CUBED_E_TYPE,
+                               "%s is not defined for records; choose a field, such as field(x, "
+                               "\"name\")",
+                               f->name);
+        }
+    }
+    return CUBED_OK;
+}
+
 cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
                         const cubed_argument *arguments, int n, cubed_results *results,
                         cubed_error *err)
@@ -121,6 +156,7 @@ cubed_status cubed_call(cubed_context *ctx, const cubed_function *function,
     cubed_array *made[CUBED_MAX_RESULTS] = {NULL};
     *results = (cubed_results){0, NULL};
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
+    if (st == CUBED_OK) st = check_records(function, &bound, err);
     if (st != CUBED_OK) goto out;
     const cb_call call = {ctx, function, row->which, bound.values, made, results, err};
     st = row->call(&call);
@@ -148,6 +184,7 @@ cubed_status cubed_call_offsets(cubed_context *ctx, const cubed_function *functi
                        "%s: extents do not depend on values, expected a function that counts",
                        function->name);
     cubed_status st = cb_bind(ctx, function, arguments, n, &bound, err);
+    if (st == CUBED_OK) st = check_records(function, &bound, err);
     if (st == CUBED_OK) {
         const cb_call call = {ctx, function, row->which, bound.values, made, NULL, err};
         st = row->count(&call, &bound_of_count);

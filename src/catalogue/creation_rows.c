@@ -100,7 +100,7 @@ static const cubed_param full_like_params[] = {
     LIKE_CHUNKS, LIKE_SHAPE,
 };
 
-/* Strings without a character. */
+/* Strings without a character, and records of zeros. */
 static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, const int64_t *shape,
                                const int64_t *chunks, cubed_array **out)
 {
@@ -129,7 +129,7 @@ static cubed_status fill_like(const cb_call *c, const cubed_value *number, int a
         chunks = NULL;
     }
     if (cb_call_has(c, at + 2)) CB_TRY(cb_call_chunks(c, at + 2, ndim, &chunks));
-    const bool is_empty = cubed_dtype_kind(dtype) == CUBED_KIND_TEXT &&
+    const bool is_empty = cubed_dtype_kind(dtype) >= CUBED_KIND_TEXT &&
                           number->kind == CUBED_VALUE_INT && number->as.integer == 0;
     if (is_empty)
         CB_TRY(fill_empty(c, dtype, ndim, shape, chunks, &made));

@@ -196,11 +196,51 @@ static cubed_status call_forward_fill(const cb_call *c)
     return cb_steps_end(&s, out, c->out);
 }
 
+static const cubed_param field_params[] = {
+    INPUT, {PARAM("name", ACCEPTS(STRING), CUBED_PARAM_REQUIRED, "Name of the field.")}};
+
+static cubed_status call_field(const cb_call *c)
+{
+    return cubed_field(cb_call_array(c, 0), c->values[1].as.string, c->out, c->err);
+}
+
+enum { MOST_NAMES = 1024 }; /* of the fields of a record */
+
+static const cubed_param fields_params[] = {
+    INPUT, {PARAM("names", ACCEPTS(LIST), CUBED_PARAM_REQUIRED, "Names of the fields, in order.")}};
+
+static cubed_status call_fields(const cb_call *c)
+{
+    const cubed_value *v = &c->values[1];
+    const char *names[MOST_NAMES];
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < v->n && i < MOST_NAMES && st == CUBED_OK; i++) {
+        names[i] = v->as.items[i].as.string;
+        if (v->as.items[i].kind != CUBED_VALUE_STRING)
+            st = cb_fail(c->err, CUBED_E_TYPE, "fields: item %d of names is not a string", i);
+    }
+    if (v->n > MOST_NAMES)
+        return cb_fail(c->err, CUBED_E_ARG, "fields: %d names, expected at most %d", v->n,
+                       MOST_NAMES);
+    if (st == CUBED_OK) st = cubed_fields(cb_call_array(c, 0), names, v->n, c->out, c->err);
+    return st;
+}
+
 /* --- Rows --------------------------------------------------------------------------------------------- */
 
 #define MOVES .attrs = CUBED_ATTRS_VIEW, .moves = true, .coords = CUBED_COORDS_CUT
 
 static const cb_row rows[] = {
+    {{"field", CATEGORY, .summary = "A field of records.",
+      .returns =
+          "The type of the field, in this machine's byte order, and the shape of `x`. Axes of "
+          "a field with several elements follow.",
+      PARAMS(field_params)},
+     .call = call_field},
+    {{"fields", CATEGORY, .summary = "Records of some fields of records.",
+      .returns = "The shape of `x`. Fields are in this machine's byte order, without padding.",
+      PARAMS(fields_params)},
+     .call = call_fields},
     {{"forward_fill", CATEGORY,
       .summary = "Replaces missing elements by the last element before them that is not missing.",
       .returns = "The shape and type of `x`.", PARAMS(forward_fill_params),

@@ -108,6 +108,7 @@ static void add_json(info_state *s, const cubed_zarr_info *x)
                             json_string(x->type ? x->type : cubed_dtype_text(x->dtype, dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));
+        if (x->fields) json_object_set_new(o, "fields", parsed(x->fields));
         if (x->chunk_shapes)
             json_object_set_new(o, "chunk_shapes", json_loads(x->chunk_shapes, 0, NULL));
         json_object_set_new(o, "shards", x->shards ? ints(x->ndim, x->shards) : json_null());
@@ -180,6 +181,30 @@ static char *append(char *list, const char *name)
     return longer;
 }
 
+/* "record(a: <f4, b: <i2)", of the first fields if there are many. */
+static char *record_type(const char *fields)
+{
+    json_t *v = parsed(fields), *e;
+    char *text = cli_strdup("record("), *longer;
+    size_t i;
+    json_array_foreach(v, i, e)
+    {
+        const char *type = json_string_value(json_array_get(e, 1));
+        const char *name = json_string_value(json_array_get(e, 0));
+        const bool ends = strlen(text) > 60;
+        longer = ends ? cli_printf("%s, ...", text)
+                      : cli_printf("%s%s%s: %s%s", text, i ? ", " : "", name ? name : "?",
+                                   type ? type : "record", json_array_size(e) > 2 ? "[]" : "");
+        cli_free(text);
+        text = longer;
+        if (ends) break;
+    }
+    json_decref(v);
+    longer = cli_printf("%s)", text);
+    cli_free(text);
+    return longer;
+}
+
 static void add_text(info_state *s, const cubed_zarr_info *x)
 {
     const char *path = *x->path ? x->path : "/";
@@ -200,7 +225,8 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     char codecs[128], size[32], dtype[CUBED_DTYPE_TEXT_CAP];
     put_codecs(x->codecs, codecs, sizeof codecs);
     row->cell[0] = cli_strdup(path);
-    row->cell[1] = cli_strdup(x->type ? x->type : cubed_dtype_text(x->dtype, dtype));
+    row->cell[1] = x->fields ? record_type(x->fields)
+                             : cli_strdup(x->type ? x->type : cubed_dtype_text(x->dtype, dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;

@@ -49,6 +49,7 @@ const cli_topic eval_topics[] = {
     {"polynomials", "polyfit(x, y, 2, w=) and c, v = polyfit(x, y, 2, cov=True), polyval(p, x), "
                     "vander(x, 3, increasing=True)"},
     {"bits", "packbits unpackbits (x, axis=, bitorder=\"little\")"},
+    {"records", "field(x, \"name\") fields(x, (\"name\", \"mass\")), of structured arrays"},
     {"groups",
      "mean(x, groupby=region), or groupby(x, region, \"mean\"), of any reduction, median, "
      "quantile and percentile, by an array of labels (dim=\"time\", ngroups=, "

@@ -27,7 +27,7 @@ static const struct {
 };
 
 /* Parameters of types: bits 8 to 11 are the unit and 12 to 26 its multiple, or bits 8 to 30 the length. */
-enum { FAMILY = 0xff, MOST_MULTIPLE = 0x7fff, MOST_LENGTH = 0x7fffff };
+enum { FAMILY = 0xff, MOST_MULTIPLE = 0x7fff, MOST_LENGTH = 0x7fffff, MOST_RECORD = 0xffff };
 
 static const char *const units[CUBED_UNIT_COUNT] = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",
                                                     "s",       "ms", "us", "ns", "ps", "fs", "as"};
@@ -77,11 +77,12 @@ cubed_status cubed_dtype_time(cubed_dtype family, cubed_unit unit, int multiple,
 cubed_status cubed_dtype_fixed(cubed_dtype family, int64_t length, cubed_dtype *out,
                                cubed_error *err)
 {
-    if (family != CUBED_BYTES && family != CUBED_STRING)
+    if (family != CUBED_BYTES && family != CUBED_STRING && family != CUBED_RECORD)
         return cb_fail(err, CUBED_E_ARG, "%s has no length", cubed_dtype_name(family));
-    if (length < 1 || length > MOST_LENGTH)
-        return cb_fail(err, CUBED_E_ARG, "a text has length %lld, expected 1 to %d",
-                       (long long)length, MOST_LENGTH);
+    const int most = family == CUBED_RECORD ? MOST_RECORD : MOST_LENGTH;
+    if (length < 1 || length > most)
+        return cb_fail(err, CUBED_E_ARG, "a %s has length %lld, expected 1 to %d",
+                       family == CUBED_RECORD ? "record" : "text", (long long)length, most);
     *out = (cubed_dtype)((int)family | (int)length << 8);
     return CUBED_OK;
 }
@@ -96,6 +97,7 @@ bool cubed_dtype_is_valid(cubed_dtype dtype)
     switch (cubed_dtype_family(dtype)) {
     case CUBED_BYTES:
     case CUBED_STRING: return length_of(dtype) > 0;
+    case CUBED_RECORD: return length_of(dtype) > 0 && length_of(dtype) <= MOST_RECORD;
     case CUBED_DATETIME64:
     case CUBED_TIMEDELTA64:
         cubed_dtype_get_time(dtype, &unit, &multiple);
@@ -110,7 +112,8 @@ size_t cubed_dtype_size(cubed_dtype dtype)
     switch (cubed_dtype_family(dtype)) {
     case CUBED_FLOAT16:
     case CUBED_BFLOAT16: return 2;
-    case CUBED_BYTES: return (size_t)length_of(dtype);
+    case CUBED_BYTES:
+    case CUBED_RECORD: return (size_t)length_of(dtype);
     case CUBED_STRING: return 4 * (size_t)length_of(dtype);
     default: return 8;
     }
@@ -126,6 +129,7 @@ const char *cubed_dtype_name(cubed_dtype dtype)
     case CUBED_TIMEDELTA64: return "timedelta64";
     case CUBED_BYTES: return "bytes";
     case CUBED_STRING: return "string";
+    case CUBED_RECORD: return "record";
     default: return "unknown";
     }
 }
@@ -138,6 +142,7 @@ cubed_kind cubed_dtype_kind(cubed_dtype dtype)
     case CUBED_TIMEDELTA64: return CUBED_KIND_TIME;
     case CUBED_BYTES:
     case CUBED_STRING: return CUBED_KIND_TEXT;
+    case CUBED_RECORD: return CUBED_KIND_RECORD;
     default: return CUBED_KIND_FLOAT;
     }
 }
@@ -149,8 +154,9 @@ const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP])
     const char *name = cubed_dtype_name(dtype);
     switch (cubed_dtype_kind(dtype)) {
     case CUBED_KIND_TEXT:
+    case CUBED_KIND_RECORD:
         snprintf(text, CUBED_DTYPE_TEXT_CAP, "%c%lld",
-                 cubed_dtype_family(dtype) == CUBED_BYTES ? 'S' : 'U', (long long)length_of(dtype));
+                 "SUV"[(int)cubed_dtype_family(dtype) - CUBED_BYTES], (long long)length_of(dtype));
         break;
     case CUBED_KIND_TIME:
         cubed_dtype_get_time(dtype, &unit, &multiple);
@@ -166,15 +172,20 @@ const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP])
     return text;
 }
 
-/* Parses "S5" and "U7". */
-static bool parse_text_type(const char *name, cubed_dtype *out)
+/* Parses "S5", "U7" and "V12". */
+static bool parse_fixed_type(const char *name, cubed_dtype *out)
 {
     char *end;
-    if (name[0] != 'S' && name[0] != 'U') return false;
+    cubed_dtype family;
+    switch (name[0]) {
+    case 'S': family = CUBED_BYTES; break;
+    case 'U': family = CUBED_STRING; break;
+    case 'V': family = CUBED_RECORD; break;
+    default: return false;
+    }
     if (name[1] < '1' || name[1] > '9') return false;
     long long n = strtoll(name + 1, &end, 10);
-    return *end == 0 &&
-           cubed_dtype_fixed(name[0] == 'S' ? CUBED_BYTES : CUBED_STRING, n, out, NULL) == CUBED_OK;
+    return *end == 0 && cubed_dtype_fixed(family, n, out, NULL) == CUBED_OK;
 }
 
 /* Parses "datetime64[10ns]" and "timedelta64". */
@@ -215,7 +226,7 @@ cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out, cubed_error *
         *out = half;
         return CUBED_OK;
     }
-    if (parse_text_type(name, out) || parse_time_type(name, out)) return CUBED_OK;
+    if (parse_fixed_type(name, out) || parse_time_type(name, out)) return CUBED_OK;
     return cb_fail(err, CUBED_E_TYPE,
                    "data type \"%s\" is not one of bool, int8 to int64, uint8 to uint64, float16, "
                    "bfloat16, float32, float64, complex64, complex128, datetime64[UNIT], "

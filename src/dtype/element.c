@@ -132,12 +132,22 @@ static void put_time(sink *s, cubed_dtype dtype, int64_t v)
         put_datetime(s, unit, (__int128)v * multiple);
 }
 
+/* The fields of the record are not known here. */
+static void put_bytes(sink *s, cubed_dtype dtype, const unsigned char *element)
+{
+    char part[3];
+    for (size_t i = 0; i < cubed_dtype_size(dtype); i++)
+        put(s, part, (size_t)snprintf(part, sizeof part, "%02x", element[i]));
+}
+
 size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap)
 {
     sink s = {text, cap, 0};
     int64_t v;
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT) {
         put_text(&s, dtype, element);
+    } else if (cubed_dtype_kind(dtype) == CUBED_KIND_RECORD) {
+        put_bytes(&s, dtype, element);
     } else if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) {
         memcpy(&v, element, sizeof v);
         put_time(&s, dtype, v);

@@ -55,7 +55,7 @@ bool cb_typestr_print(cubed_dtype dtype, bool big_endian, char text[CB_TYPESTR_C
         return true;
     default: break;
     }
-    if (dtype == CUBED_BFLOAT16) return false;
+    if (dtype == CUBED_BFLOAT16 || cubed_dtype_kind(dtype) == CUBED_KIND_RECORD) return false;
     snprintf(text, CB_TYPESTR_CAP, "%s%c%zu", order, kinds[cubed_dtype_kind(dtype)],
              cubed_dtype_size(dtype));
     return true;

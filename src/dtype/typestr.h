@@ -8,6 +8,7 @@
 static inline size_t cb_unit_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_RECORD) return 1;
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
         return cubed_dtype_family(dtype) == CUBED_STRING ? 4 : 1;
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
@@ -16,7 +17,7 @@ static inline size_t cb_unit_size(cubed_dtype dtype)
 #define CB_TYPESTR_CAP 40
 /* Returns false if the string is not a known type. */
 bool cb_typestr_parse(const char *s, cubed_dtype *out, bool *big_endian);
-/* Returns false for bfloat16, which has no type string. */
+/* Returns false for bfloat16 and records, which have no type string. */
 bool cb_typestr_print(cubed_dtype dtype, bool big_endian, char text[CB_TYPESTR_CAP]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Copies boxes between strided buffers. */
+/* Copies boxes between strided buffers, and reverses bytes. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -142,5 +142,17 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
             idx[k] = 0;
         }
         if (k < 0) return;
+    }
+}
+
+void cb_reverse_units(void *data, size_t unit, size_t n)
+{
+    char *p = data;
+    for (size_t i = 0; i < n; i++, p += unit) {
+        for (size_t k = 0; k < unit / 2; k++) {
+            const char byte = p[k];
+            p[k] = p[unit - 1 - k];
+            p[unit - 1 - k] = byte;
+        }
     }
 }

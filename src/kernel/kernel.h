@@ -193,6 +193,9 @@ void cb_stream_fence(void);
 void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *src, const int64_t *src_strides);
 
+/* Reverses the bytes of each of n units of 2, 4 or 8 bytes, in place. */
+void cb_reverse_units(void *data, size_t unit, size_t n);
+
 /* Copies the elements of x from *at to n - 1 whose mask is not 0 to dst, as many as fit. Sets *at after the last element
  * read, and returns the number of copied elements. */
 int64_t cb_compress(size_t size, const void *x, const uint8_t *mask, int64_t n, int64_t *at,

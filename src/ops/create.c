@@ -164,6 +164,13 @@ cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out
         CB_TRY(cubed_dtype_fixed(cubed_dtype_family(dtype), 1, &one, err));
         return cubed_array_full_text(ctx, one, 0, NULL, NULL, nothing, out, err);
     }
+    if (kind == CUBED_KIND_RECORD) {
+        void *zeros = cb_alloc_zero(&ctx->alloc, cubed_dtype_size(dtype));
+        if (!zeros) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a record");
+        const cubed_status st = cubed_array_full_text(ctx, dtype, 0, NULL, NULL, zeros, out, err);
+        cb_free(&ctx->alloc, zeros, cubed_dtype_size(dtype));
+        return st;
+    }
     if (kind != CUBED_KIND_TIME)
         return cubed_array_full(ctx, dtype, 0, NULL, NULL, &zero, out, err);
     CB_TRY(cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &zero, &number, err));

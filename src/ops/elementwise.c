@@ -14,7 +14,7 @@ cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cu
     if (a == CUBED_KIND_TEXT &&
         (cubed_dtype_family(from) == cubed_dtype_family(dtype) || dtype == CUBED_BOOL))
         return cb_op_cast_text(x, dtype, out, err);
-    if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT) {
+    if (a >= CUBED_KIND_TEXT || b >= CUBED_KIND_TEXT) {
         char t[CUBED_DTYPE_TEXT_CAP], u[CUBED_DTYPE_TEXT_CAP];
         return cb_fail(err, CUBED_E_TYPE, "astype: %s cannot be cast to %s",
                        cubed_dtype_text(from, t), cubed_dtype_text(dtype, u));
@@ -86,6 +86,8 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
 {
     CB_TRY(check_operands(op, args, nargs, err));
     const int first = op == CUBED_OP_WHERE;
+    if (has_kind(args, first, nargs, CUBED_KIND_RECORD))
+        return cb_op_records(op, args, nargs, out, err);
     if (has_kind(args, first, nargs, CUBED_KIND_TIME)) return cb_op_time(op, args, nargs, out, err);
     if (has_kind(args, first, nargs, CUBED_KIND_TEXT)) return on_texts(op, args, nargs, out, err);
     return cb_op_numbers(op, args, nargs, out, err);

@@ -107,6 +107,7 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
     int64_t count = 0;
     info->attrs = m->attrs;
     info->dtype = m->dtype;
+    info->fields = m->fields;
     info->ndim = m->ndim;
     info->shape = m->shape;
     info->chunks = m->inner;

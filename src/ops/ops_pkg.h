@@ -30,6 +30,9 @@ CUBED_MUST_CHECK cubed_status cb_op_cast_plain(cubed_array *x, cubed_dtype dtype
  * CUBED_OP_WHERE. */
 CUBED_MUST_CHECK cubed_status cb_op_numbers(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
+/* cubed_elementwise if an operand is an array of records. */
+CUBED_MUST_CHECK cubed_status cb_op_records(cubed_op op, cubed_array *const *args, int nargs,
+                                            cubed_array **out, cubed_error *err);
 bool cb_op_is_comparison(cubed_op op);
 /* Sets the promoted type of all operands, without the condition of CUBED_OP_WHERE; CUBED_E_TYPE if there is none. */
 CUBED_MUST_CHECK cubed_status cb_op_promote(cubed_op op, cubed_array *const *args, int nargs,

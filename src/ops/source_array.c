@@ -43,9 +43,11 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .version = cb_zarr_opened_version(z)->text,
                  .place = fixed ? url : place.text,
                  .attrs = m->attrs,
+                 .fields = m->fields,
                  .zarr_format = m->format,
-                 .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
-                 .fill_is_missing = m->format == 2 && !m->fill_is_null,
+                 .has_fill = !m->wide_fill &&
+                             (m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m)),
+                 .fill_is_missing = m->format == 2 && !m->fill_is_null && !m->wide_fill,
                  .fill = m->fill};
     const cb_grid grid = cb_plan_zarr_grid(m);
     n.grid = &grid;
@@ -193,7 +195,7 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
     cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .grid = &grid, .value = *value};
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "full: unknown dtype %d", (int)dtype);
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
+    if (cubed_dtype_kind(dtype) >= CUBED_KIND_TEXT)
         return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
                        cubed_dtype_name(dtype));
     CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &grid, err));

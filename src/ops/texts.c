@@ -71,8 +71,9 @@ cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype, int nd
 {
     cb_grid grid;
     cubed_array *one = NULL, *all = NULL;
-    if (!cubed_dtype_is_valid(dtype) || cubed_dtype_kind(dtype) != CUBED_KIND_TEXT)
-        return cb_fail(err, CUBED_E_TYPE, "full_text: dtype %d is not a type of bytes or strings",
+    if (!cubed_dtype_is_valid(dtype) || cubed_dtype_kind(dtype) < CUBED_KIND_TEXT)
+        return cb_fail(err, CUBED_E_TYPE,
+                       "full_text: dtype %d is not a type of bytes, strings or records",
                        (int)dtype);
     CB_TRY(cb_op_grid("full_text", dtype, ndim, shape, chunks, &grid, err));
     const cubed_block_output to = {.dtype = dtype};

@@ -12,7 +12,8 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                  .grid = grid,
                  .ninputs = 1,
                  .map = map,
-                 .attrs = x->node.attrs};
+                 .attrs = x->node.attrs,
+                 .fields = x->node.fields};
     cb_op_keep_fill(x, &n);
     n.dim_names = names;
     cubed_array *in = x;

@@ -114,8 +114,8 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        /* Strings have no registers: a reshape of strings is copied. */
-        bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
+        /* Strings and records have no registers: a reshape of them is copied. */
+        bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) >= CUBED_KIND_TEXT;
         if (cb_node_stores_itself(n) || text)
             cb_node_store(n, text ? CB_WHY_TEXT : n->block ? CB_WHY_BLOCKS : CB_WHY_SCAN);
     }

@@ -31,9 +31,9 @@ static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 /* Returns why two stages cannot be joined, regardless of memory; NULL if they can. */
 static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
-    /* Strings have no registers: a separate stage copies them. */
-    if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
-        cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
+    /* Strings and records have no registers: a separate stage copies them. */
+    if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) >= CUBED_KIND_TEXT ||
+        cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) >= CUBED_KIND_TEXT)
         return "texts are copied by themselves";
     if (a->op->joined && a->op->joined == b->op->joined && same_call(p, a, b)) return NULL;
     if (a->op->apart || b->op->apart) return a->op->apart ? a->op->apart : b->op->apart;

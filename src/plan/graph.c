@@ -39,8 +39,32 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
                  .dtype = dtype,
                  .grid = x->node.grid,
                  .ninputs = 1,
-                 .dim_names = x->node.dim_names};
+                 .dim_names = x->node.dim_names,
+                 .fields = dtype == x->node.dtype ? x->node.fields : NULL};
     return n;
+}
+
+/* Lets records have the fields of the inputs with the same type, unless the node has a description. */
+static cubed_status take_fields(cubed_array *x, cubed_error *err)
+{
+    const bool is_call = cb_node_is(&x->node, CB_KIND_CALL);
+    const char *own = x->node.fields;
+    if (cubed_dtype_family(x->node.dtype) != CUBED_RECORD)
+        x->node.fields = own = NULL;
+    else if (own)
+        return CUBED_OK;
+    for (int i = 0; i < x->node.ninputs; i++) {
+        const char *other = x->in[i]->node.fields;
+        if (x->in[i]->node.dtype != x->node.dtype || !other) continue;
+        if (!own) own = other;
+        if (strcmp(own, other) != 0 && !is_call)
+            return cb_fail(err, CUBED_E_TYPE,
+                           "records with the fields %.200s and records with the fields %.200s, "
+                           "expected equal fields",
+                           own, other);
+    }
+    x->node.fields = own;
+    return CUBED_OK;
 }
 
 /* Copies what the node points to. Lists of an input live as long as x. */
@@ -92,6 +116,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         for (int i = 0; i < node->ninputs; i++) x->in[i] = cubed_array_ref(inputs[i]);
         x->node.ninputs = node->ninputs;
     }
+    CB_GO(take_fields(x, err));
     CB_GO(own_node(x, err));
     cb_graph_find_chunks_from(x);
     *out = x;
@@ -244,5 +269,7 @@ bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out)
     if (x->node.fill_is_missing) *out = x->node.fill;
     return x->node.fill_is_missing;
 }
+
+const char *cubed_array_fields(const cubed_array *x) { return x->node.fields; }
 
 const char *cubed_array_attrs(const cubed_array *x) { return x->node.attrs ? x->node.attrs : "{}"; }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "dtype/record_fields.h"
 #include "plan/kinds/kind_rows.h"
 
 static cubed_status no_memory(cubed_error *err)
@@ -39,8 +40,8 @@ static bool own_names(cb_zone *zone, int ndim, const char *const **names)
 
 cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_known *known, cubed_error *err)
 {
-    const char **texts[] = {&n->url,     &n->references, &n->writes, &n->name,
-                            &n->version, &n->place,      &n->codecs, &n->attrs};
+    const char **texts[] = {&n->url,   &n->references, &n->writes, &n->name,  &n->version,
+                            &n->place, &n->codecs,     &n->attrs,  &n->fields};
     const int ndim = n->grid->ndim;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);
@@ -204,6 +205,17 @@ static cubed_status check_types(const cb_ir *ir, const cb_node *n, cubed_error *
     return CUBED_OK;
 }
 
+static cubed_status check_fields(const cb_node *n, cubed_error *err)
+{
+    cubed_dtype dtype;
+    json_t *fields;
+    if (!n->fields) return CUBED_OK;
+    if (cb_record_parse("fields", n->fields, &fields, &dtype, err) != CUBED_OK)
+        return BAD("a description of fields that is not valid");
+    json_decref(fields);
+    return dtype == n->dtype ? CUBED_OK : BAD("a description of other records");
+}
+
 static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
 {
     const cb_node *n = &ir->nodes[i];
@@ -225,6 +237,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     CB_TRY(check_decisions(ir, n, err));
     CB_TRY(check_types(ir, n, err));
+    CB_TRY(check_fields(n, err));
     return kind->check(ir, n, err);
 }
 

@@ -24,6 +24,10 @@ typedef struct cb_node {
         cubed_op op;        /* ELEM */
         cubed_scalar value; /* FULL */
         int64_t start;      /* INDEX */
+        struct {            /* FIELD */
+            int offset;     /* position of the field in a record, in bytes */
+            bool swapped;   /* the field's bytes are in the other order than this machine's */
+        };
         struct {
             cb_reduction reduction; /* REDUCE, PARTIAL, MERGE_PARTIAL, MERGE, SCAN */
             /* REDUCE, PARTIAL: bit d = axis d of the input. Merges: of the original input */
@@ -62,6 +66,8 @@ typedef struct cb_node {
     int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
     const char *codecs; /* results with url; NULL: default */
     const char *attrs;  /* JSON string; NULL: none */
+    /* Records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser adds. */
+    const char *fields;
     /* One per axis, NULL for axes without a name. Not NULL in kept nodes. */
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;

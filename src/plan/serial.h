@@ -13,7 +13,7 @@
 
 #include "plan/plan.h"
 
-#define CB_PLAN_VERSION      18
+#define CB_PLAN_VERSION      19
 #define CB_PLAN_HEADER_BYTES 16
 #define CB_PLAN_MAGIC        "CUBEDPLN"
 #define CB_ARRAY_MAGIC       "CUBEDARR"

@@ -43,6 +43,7 @@ static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
     const bool extends = flags >> 7 & 1;
     if (n->stored) n->why = (cb_why)cb_get_n(r, CB_WHYS);
     n->url = cb_get_string(r);
+    if (cubed_dtype_family(n->dtype) == CUBED_RECORD) n->fields = cb_get_string(r);
     if (n->to_memory) n->name = cb_get_string(r);
     if (n->is_target) {
         n->zarr_format = cb_get_n(r, 4);

@@ -67,6 +67,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
         put_place(b, place, use);
     else
         CB_TRY(put_url(b, n->url, false, use, err));
+    if (cubed_dtype_family(n->dtype) == CUBED_RECORD) cb_put_string(b, n->fields);
     if (n->to_memory && !hashed) cb_put_string(b, n->name);
     if (n->is_target) {
         cb_put_u(b, n->zarr_format == 0 && hashed ? 3 : (uint64_t)n->zarr_format);

@@ -61,6 +61,7 @@ typedef struct cb_load {
 typedef enum cb_instr_kind {
     CB_INSTR_ELEM,  /* an elementwise operation */
     CB_INSTR_CAST,  /* a cast to another type */
+    CB_INSTR_FIELD, /* a field of records, which are a load */
     CB_INSTR_SUPER, /* two or three operations in one loop (a superinstruction) */
     CB_INSTR_PRODUCT /* a multiplication whose only use is a sum: not executed, the reduction reads its factors */
 } cb_instr_kind;
@@ -72,10 +73,11 @@ typedef struct cb_instr {
     uint8_t dtype;
     uint8_t to; /* type of the result */
     uint8_t nargs;
-    uint16_t op; /* cubed_op, or row of the superinstruction table */
+    uint16_t op; /* cubed_op, row of the superinstruction table, or offset of a field in bytes */
     uint16_t arg[3];
     uint16_t reg;      /* register of the result; reused after its last use */
     uint8_t quotients; /* bit i: operation i multiplies by the inverse of the divisor */
+    bool swapped;      /* a field's bytes are in the other order */
 } cb_instr;
 
 /* Straight-line code for a box of the domain. Each piece of a concatenation has its own branch. */

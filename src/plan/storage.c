@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "files/files.h"
 
 static void close_one(const cubed_plan *p, const cb_storage *s)
@@ -77,7 +78,8 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);
-    bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid->ndim;
+    bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid->ndim &&
+                cb_text_equal(s->meta.fields, n->fields);
     for (int d = 0; d < n->grid->ndim && same; d++)
         same = grid.axis[d].chunk == n->grid->axis[d].chunk &&
                cb_axis_equal(&grid.axis[d], &n->grid->axis[d]);
@@ -150,7 +152,8 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     if (n->extends) CB_TRY(extend(n, s, err));
     const cb_zarr_meta *m = &s->meta;
     const cb_grid objects = cb_plan_object_grid(m);
-    bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim;
+    bool fits =
+        m->dtype == n->dtype && m->ndim == n->grid->ndim && cb_text_equal(m->fields, n->fields);
     for (int d = 0; d < n->grid->ndim && fits; d++)
         fits = is_part(&objects.axis[d], n->first_chunk[d], &n->grid->axis[d]) &&
                is_in_chunks(&objects.axis[d], n->first_chunk[d], n->grid->axis[d].extent,
@@ -185,6 +188,7 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
         m->dim_names[d] = n->dim_names[d];
     }
     m->attrs = n->attrs;
+    m->fields = n->fields;
     m->skip_empty = n->skip_empty;
     m->fill = n->has_fill ? n->fill : cb_fill_default(n->dtype);
     cubed_status st = cb_zarr_meta_defaults(m, &p->ctx->codecs, n->codecs, err);

@@ -127,8 +127,10 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     cb_zarr_array *z = NULL;
     CB_TRY(new_array(store, path, &z, err));
     z->meta = *meta;
+    z->meta.wide_fill = NULL; /* new arrays have none */
     cb_codec_chain_fix(&z->meta.codecs);
     bool ok = (z->meta.attrs = cb_zone_strdup(z->zone, meta->attrs ? meta->attrs : "{}")) != NULL;
+    if (meta->fields) ok = ok && (z->meta.fields = cb_zone_strdup(z->zone, meta->fields)) != NULL;
     for (int d = 0; d < meta->ndim && ok; d++) {
         if (meta->dim_names[d])
             ok = (z->meta.dim_names[d] = cb_zone_strdup(z->zone, meta->dim_names[d])) != NULL;
@@ -310,6 +312,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
     if (m->format == 2) cb_fill_for_v2(m->dtype, &m->fill);
     if (!m->attrs) m->attrs = "{}";
     CB_TRY(check_texts(m, err));
+    CB_TRY(cb_zarr_check_record(m, err));
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));

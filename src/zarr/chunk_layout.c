@@ -29,9 +29,10 @@ void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
         memset(d, 0, n);
         return;
     }
-    size_t kept = cb_fill_size(m->dtype);
+    const unsigned char *fill = m->wide_fill ? m->wide_fill : m->fill.bytes;
+    size_t kept = m->wide_fill ? item : cb_fill_size(m->dtype);
     if (kept < item) memset(d, 0, n);
-    for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, kept);
+    for (size_t i = 0; i < n; i += item) memcpy(d + i, fill, kept);
 }
 
 size_t cb_zarr_codec_block_bytes(const cb_zarr_meta *m)

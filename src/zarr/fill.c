@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "dtype/record_fields.h"
 #include "dtype/scalar.h"
 #include "zarr/zarr_pkg.h"
 
@@ -103,35 +104,94 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
-/* Parses the fill value of strings, or of bytes, which are in base64 in both formats. Sets *beyond if it fits the type but
- * not a scalar. */
-static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out, bool *beyond)
+/* Parses strings, or bytes and records, which are in base64 in both formats, to the first `size` bytes of an element, which are zeros.
+ * Returns false if the value is longer. */
+static bool parse_text(const json_t *v, cubed_dtype dtype, unsigned char *out, size_t size)
 {
-    size_t size = cubed_dtype_size(dtype), n = 0;
+    size_t n = 0;
     const char *s = json_string_value(v);
     /* empty string from old writers */
     if (json_is_integer(v) && json_integer_value(v) == 0) return true;
     if (!s || cb_json_big(v)) return false;
     if (cubed_dtype_family(dtype) == CUBED_STRING) {
         uint32_t c;
-        while ((s = cb_utf8_next(s, &c)) != NULL) {
-            if (n + 4 <= sizeof *out) memcpy(out->bytes + n, &c, 4);
-            n += 4;
+        for (; (s = cb_utf8_next(s, &c)) != NULL; n += 4) {
+            if (n + 4 > size) return false;
+            memcpy(out + n, &c, 4);
         }
-    } else {
-        unsigned char bytes[4096];
-        if (!cb_base64_decode(s, bytes, sizeof bytes, &n)) return false;
-        while (n > 0 && bytes[n - 1] == 0) n--;
-        memcpy(out->bytes, bytes, cb_min_size(n, sizeof *out));
+        return true;
     }
-    *beyond = n <= size && n > sizeof *out;
-    return n <= size && n <= sizeof *out;
+    return cb_base64_decode(s, out, size, &n);
+}
+
+/* Parses the fill value of records, in base64 or as an object with a value for each field, to bytes, which are zeros.
+ * Recursion depth: CB_RECORD_DEPTH. */
+static cubed_status parse_record(const char *where, const json_t *v, const json_t *fields,
+                                 cubed_dtype dtype, unsigned char *out, cubed_error *err)
+{
+    cb_field f;
+    if (!json_is_object(v))
+        return parse_text(v, dtype, out, cubed_dtype_size(dtype)) ? CUBED_OK
+                                                                  : wrong(where, v, dtype, err);
+    for (size_t i = 0; i < json_array_size(fields); i++) {
+        f = cb_record_field(fields, i, i ? &f : NULL);
+        const json_t *value = json_object_get(v, f.name);
+        unsigned char *at = out + f.offset;
+        cubed_scalar x;
+        if (!value || f.ndim > 0)
+            return cb_fail(err, CUBED_E_FORMAT, "%s: the fill value has no element \"%s\"", where,
+                           f.name);
+        if (f.fields) {
+            CB_TRY(parse_record(where, value, f.fields, f.dtype, at, err));
+        } else if (cubed_dtype_kind(f.dtype) == CUBED_KIND_TEXT) {
+            if (!parse_text(value, f.dtype, at, cubed_dtype_size(f.dtype)))
+                return wrong(where, value, f.dtype, err);
+        } else {
+            CB_TRY(cb_fill_parse(where, value, f.dtype, &x, err));
+            memcpy(at, x.bytes, cubed_dtype_size(f.dtype));
+        }
+    }
+    return CUBED_OK;
+}
+
+/* Parses the fill value of elements of any size: bytes behind those of a scalar are in the zone. */
+static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone, cb_zarr_meta *m,
+                               cubed_error *err)
+{
+    const size_t size = cubed_dtype_size(m->dtype);
+    /* Base64 is decoded in groups of three bytes. */
+    unsigned char *bytes = cb_zone_alloc(zone, size + 3);
+    cubed_dtype dtype;
+    json_t *fields = NULL;
+    if (!bytes) return cb_fail(err, CUBED_E_NOMEM, "no memory for a fill value");
+    memset(bytes, 0, size + 3);
+    cubed_status st = CUBED_OK;
+    if (m->fields) {
+        CB_TRY(cb_record_parse(where, m->fields, &fields, &dtype, err));
+        st = parse_record(where, v, fields, m->dtype, bytes, err);
+        json_decref(fields);
+    } else if (!parse_text(v, m->dtype, bytes, size)) {
+        st = wrong(where, v, m->dtype, err);
+    }
+    memset(&m->fill, 0, sizeof m->fill);
+    memcpy(m->fill.bytes, bytes, cb_fill_size(m->dtype));
+    for (size_t i = sizeof m->fill; i < size; i++) {
+        if (bytes[i] != 0) m->wide_fill = bytes;
+    }
+    return st;
+}
+
+cubed_status cb_zarr_parse_fill(const char *where, const json_t *v, cb_zone *zone, cb_zarr_meta *m,
+                                cubed_error *err)
+{
+    return cubed_dtype_kind(m->dtype) >= CUBED_KIND_TEXT
+               ? parse_wide(where, v, zone, m, err)
+               : cb_fill_parse(where, v, m->dtype, &m->fill, err);
 }
 
 cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype, cubed_scalar *out,
                            cubed_error *err)
 {
-    bool beyond = false;
     memset(out, 0, sizeof *out);
     switch (cubed_dtype_kind(dtype)) {
     case CUBED_KIND_BOOL:
@@ -159,12 +219,9 @@ cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype
         }
         return parse_integer(v, CUBED_INT64, out) ? CUBED_OK : wrong(where, v, dtype, err);
     case CUBED_KIND_TEXT:
-        if (parse_text(v, dtype, out, &beyond)) return CUBED_OK;
-        if (beyond)
-            return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "%s: a fill value of more than %zu bytes is not supported", where,
-                           sizeof *out);
+        if (parse_text(v, dtype, out->bytes, cb_fill_size(dtype))) return CUBED_OK;
         break;
+    case CUBED_KIND_RECORD: break;
     }
     return wrong(where, v, dtype, err);
 }
@@ -181,6 +238,20 @@ static json_t *print_real(cubed_dtype dtype, const void *at, int format)
     if (format == 2 || x.u64 == plain_nan(dtype)) return json_string("NaN");
     snprintf(text, sizeof text, "0x%0*" PRIx64, (int)(2 * cubed_dtype_size(dtype)), x.u64);
     return json_string(text);
+}
+
+/* Readers expect all bytes of a record. */
+static json_t *print_record(cubed_dtype dtype, const cubed_scalar *v)
+{
+    const size_t size = cubed_dtype_size(dtype), room = size + 4 * (size / 3 + 1) + 1;
+    unsigned char *bytes = cb_alloc_zero(&cb_system_allocator, room);
+    if (!bytes) return NULL;
+    char *text = (char *)bytes + size;
+    memcpy(bytes, v->bytes, cb_fill_size(dtype));
+    cb_base64_encode(bytes, size, text);
+    json_t *out = json_string(text);
+    cb_free(&cb_system_allocator, bytes, room);
+    return out;
 }
 
 static json_t *print_text(cubed_dtype dtype, const cubed_scalar *v)
@@ -215,6 +286,7 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format)
     case CUBED_KIND_FLOAT: return print_real(dtype, v->bytes, format);
     case CUBED_KIND_TIME: return json_integer(v->i64);
     case CUBED_KIND_TEXT: return print_text(dtype, v);
+    case CUBED_KIND_RECORD: return print_record(dtype, v);
     default: break;
     }
     json_t *pair = json_array();

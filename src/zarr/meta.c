@@ -33,6 +33,7 @@ void cb_zarr_set_inner(cb_zarr_meta *m)
 
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *m)
 {
+    if (m->wide_fill) return false;
     for (size_t i = 0; i < cb_fill_size(m->dtype); i++) {
         if (m->fill.bytes[i] != 0) return false;
     }

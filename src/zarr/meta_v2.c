@@ -97,18 +97,20 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
 {
     const char *s;
     CB_TRY(begin(where, zarray, zattrs, m, err));
-    if (json_is_array(json_object_get(zarray, "dtype")))
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: structured data types are not supported",
-                       where);
-    CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
-    CB_TRY(cb_zarr_parse_typestr(where, s, &m->dtype, &m->big_endian, err));
+    const json_t *type = json_object_get(zarray, "dtype");
+    if (json_is_array(type)) {
+        CB_TRY(cb_zarr_parse_record_v2(where, type, zone, m, err));
+    } else {
+        CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
+        CB_TRY(cb_zarr_parse_typestr(where, s, &m->dtype, &m->big_endian, err));
+    }
     CB_TRY(read_layout(where, zarray, m, err));
     const json_t *fill = json_object_get(zarray, "fill_value");
     m->fill_is_null = !fill || json_is_null(fill);
     if (m->fill_is_null)
         m->fill = cb_fill_default(m->dtype);
     else
-        CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
+        CB_TRY(cb_zarr_parse_fill(where, fill, zone, m, err));
     const json_t *filters = json_object_get(zarray, "filters");
     if (filters && !json_is_null(filters) && !json_is_array(filters))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is not a list", where);
@@ -126,7 +128,8 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
     char type[CB_TYPESTR_CAP];
     json_t *filters = NULL, *compressor = NULL, *attrs = NULL;
     const char *separator = m->separator == '.' ? "." : "/";
-    CB_TRY(cb_zarr_print_typestr(m->dtype, m->big_endian, type, err));
+    const bool is_record = cubed_dtype_family(m->dtype) == CUBED_RECORD;
+    if (!is_record) CB_TRY(cb_zarr_print_typestr(m->dtype, m->big_endian, type, err));
     CB_TRY(cb_codec_chain_print_v2(&m->codecs, &filters, &compressor, err));
     cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
@@ -139,7 +142,7 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
     bool ok = doc != NULL;
     cb_json_put(doc, "shape", cb_json_ints(m->ndim, m->shape), &ok);
     cb_json_put(doc, "chunks", cb_json_ints(m->ndim, m->chunk), &ok);
-    cb_json_put(doc, "dtype", json_string(type), &ok);
+    cb_json_put(doc, "dtype", is_record ? cb_zarr_print_record(m) : json_string(type), &ok);
     cb_json_put(doc, "fill_value",
                 m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill, 2), &ok);
     cb_json_put(doc, "order", json_string(m->order_f ? "F" : "C"), &ok);

@@ -148,16 +148,26 @@ cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const 
 {
     CB_TRY(begin(where, doc, m, err));
     CB_TRY(check_extensions(where, doc, err));
-    CB_TRY(cb_zarr_parse_type_v3(where, doc, &m->dtype, err));
+    const json_t *type = json_object_get(doc, "data_type");
+    if (cb_zarr_is_record_v3(type))
+        CB_TRY(cb_zarr_parse_record_v3(where, type, zone, m, err));
+    else
+        CB_TRY(cb_zarr_parse_type_v3(where, doc, &m->dtype, err));
     CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(read_grid(where, doc, zone, m, err));
     CB_TRY(cb_zarr_check_shape(where, m, err));
     CB_TRY(read_keys(where, doc, m, err));
     const json_t *fill = json_object_get(doc, "fill_value");
     if (!fill) return cb_fail(err, CUBED_E_FORMAT, "%s: \"fill_value\" is missing", where);
-    CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
+    CB_TRY(cb_zarr_parse_fill(where, fill, zone, m, err));
     cb_codec_array array = cb_zarr_codec_array(m, codecs);
     CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"), &array, &m->codecs, err));
+    for (int i = 0; m->wide_fill && i < m->codecs.nsteps; i++) {
+        if (m->codecs.step[i].ninner > 0)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "%s: a fill value of more than %zu bytes is not supported in shards",
+                           where, sizeof m->fill);
+    }
     cb_zarr_set_inner(m);
     CB_TRY(cb_zarr_check_irregular(where, m, err));
     CB_TRY(read_dims(where, doc, zone, m, err));
@@ -189,7 +199,10 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     cb_json_put(doc, "zarr_format", json_integer(3), &ok);
     cb_json_put(doc, "node_type", json_string("array"), &ok);
     cb_json_put(doc, "shape", cb_json_ints(m->ndim, m->shape), &ok);
-    cb_json_put(doc, "data_type", cb_zarr_print_type_v3(m->dtype), &ok);
+    cb_json_put(doc, "data_type",
+                cubed_dtype_family(m->dtype) == CUBED_RECORD ? cb_zarr_print_record(m)
+                                                             : cb_zarr_print_type_v3(m->dtype),
+                &ok);
     cb_json_put(doc, "chunk_grid",
                 irregular ? named("rectilinear", cb_zarr_print_rectilinear(m))
                           : named("regular", json_pack("{s:o}", "chunk_shape",

@@ -101,7 +101,8 @@ static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
             return NULL;
         return json_pack("[o, o]", base64_of_double(x.c128[0]), base64_of_double(x.c128[1]));
     case CUBED_KIND_TIME:
-    case CUBED_KIND_TEXT: return NULL;
+    case CUBED_KIND_TEXT:
+    case CUBED_KIND_RECORD: return NULL;
     default:
         return cb_fill_parse("", v, dtype, &x, NULL) == CUBED_OK
                    ? cb_fill_print(dtype, &x, 3)

@@ -26,9 +26,9 @@ cb_need cb_zarr_merge_need(const cb_zarr_meta *m)
 bool cb_zarr_is_fill(const cb_zarr_meta *m, const char *p, size_t n)
 {
     const size_t item = cubed_dtype_size(m->dtype);
-    size_t kept = cb_fill_size(m->dtype);
+    size_t kept = m->wide_fill ? item : cb_fill_size(m->dtype);
     if (n == 0) return true;
-    if (memcmp(p, m->fill.bytes, kept) != 0) return false;
+    if (memcmp(p, m->wide_fill ? m->wide_fill : m->fill.bytes, kept) != 0) return false;
     while (kept < item && p[kept] == 0) kept++;
     /* A run consists of equal elements if each equals the next. */
     return kept == item && memcmp(p, p + item, (n - 1) * item) == 0;

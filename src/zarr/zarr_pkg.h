@@ -53,6 +53,22 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_type_v3(const char *where, const jso
                                                     cubed_dtype *out, cubed_error *err);
 json_t *cb_zarr_print_type_v3(cubed_dtype dtype);
 
+/* Set type and fields of records from the list of format 2 or the extension type of format 3. */
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_record_v2(const char *where, const json_t *list,
+                                                      cb_zone *zone, cb_zarr_meta *m,
+                                                      cubed_error *err);
+bool cb_zarr_is_record_v3(const json_t *type);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_record_v3(const char *where, const json_t *type,
+                                                      cb_zone *zone, cb_zarr_meta *m,
+                                                      cubed_error *err);
+/* Checks that the format can represent the fields; CUBED_OK for other types. */
+CUBED_MUST_CHECK cubed_status cb_zarr_check_record(const cb_zarr_meta *m, cubed_error *err);
+/* The type of records in the array's format; NULL if out of memory. */
+json_t *cb_zarr_print_record(const cb_zarr_meta *m);
+/* Parses the fill value, of any size. */
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_fill(const char *where, const json_t *v, cb_zone *zone,
+                                                 cb_zarr_meta *m, cubed_error *err);
+
 struct cb_zarr_array {
     cubed_store *store; /* not owned */
     cb_zone *zone;      /* owns this struct and its strings */

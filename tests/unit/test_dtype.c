@@ -10,6 +10,7 @@
 
 #include "cubed/calendar.h"
 #include "dtype/element.h"
+#include "dtype/record_fields.h"
 #include "dtype/scalar.h"
 
 /* Rows and columns: bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16, by their numbers. */
@@ -236,13 +237,49 @@ static void test_dates_of_days(void **state)
     }
 }
 
+static void test_records(void **state)
+{
+    static const char *const bad[] = {"[]",
+                                      "{}",
+                                      "[[\"a\"]]",
+                                      "[[\"a\", \"<f4\", 2, 3]]",
+                                      "[[\"\", \"<f4\"]]",
+                                      "[[\"a\", \"<f4\"], [\"a\", \"<f4\"]]",
+                                      "[[\"a\", \"|O\"]]",
+                                      "[[\"a\", \"<f4\", [0]]]",
+                                      "[[\"a\", \"<f4\", [\"x\"]]]",
+                                      "[[\"a\", \"<f8\", [4611686018427387904, 4]]]",
+                                      "[[\"a\", \"<f8\", [8192]]]",
+                                      "[[\"a\", []]]"};
+    static const char text[] = "[[\"a\", \"<i2\"], [\"b\", \">f8\", [2, 3]], [\"c\", [[\"x\", "
+                               "\"|S3\"], [\"y\", \"<M8[s]\"]], 2]]";
+    (void)state;
+    cubed_dtype dtype;
+    json_t *fields;
+    cb_field f;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        assert_int_not_equal(cb_record_parse("here", bad[i], &fields, &dtype, &err), CUBED_OK);
+        assert_memory_equal(err.message, "here: ", 6);
+    }
+    assert_int_equal(cb_record_parse("here", text, &fields, &dtype, NULL), CUBED_OK);
+    assert_int_equal(cubed_dtype_family(dtype), CUBED_RECORD);
+    assert_int_equal(cubed_dtype_size(dtype), 2 + 48 + 2 * 11);
+    assert_true(cb_record_find(fields, "b", &f) && f.big_endian && f.offset == 2 && f.ndim == 2);
+    assert_true(f.shape[1] == 3 && cb_field_bytes(&f) == 48 && cb_field_is_swapped(&f));
+    assert_true(cb_record_find(fields, "c", &f) && f.offset == 50 && f.count == 2 && f.fields);
+    assert_true(cb_record_find(f.fields, "y", &f) && f.offset == 3);
+    assert_false(cb_record_find(fields, "d", &f));
+    json_decref(fields);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dates_of_days), cmocka_unit_test(test_promotion),
         cmocka_unit_test(test_names),         cmocka_unit_test(test_stored_types),
         cmocka_unit_test(test_element_text),  cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_text_order),
+        cmocka_unit_test(test_text_order),    cmocka_unit_test(test_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

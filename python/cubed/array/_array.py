@@ -59,7 +59,8 @@ class Array(Methods, Operators):
         return self._like(_core.call("transpose", self._x, axes))
 
     def __repr__(self) -> str:
-        return f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
+        shown = self.dtype if self.dtype.names else self._x.dtype
+        return f"cubed.Array<shape={self.shape}, dtype={shown}, chunks={self.chunksize}>"
 
     def _repr_html_(self) -> str:
         return array_html(self)
@@ -351,6 +352,10 @@ class Array(Methods, Operators):
         to = sized(dtype, self.dtype)
         if to == self.dtype:
             return self._like(self._x)
+        if self.dtype.names or to.names:
+            raise TypeError(
+                f"astype: {self.dtype} cannot be cast to {to}: cast fields, such as x['name']"
+            )
         if self.dtype.kind in "SU" or to.kind in "SUO":
             return cast_text(self, to)
         warn_of_lost_parts(self.dtype, to)

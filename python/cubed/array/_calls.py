@@ -11,11 +11,11 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._base import Array
-from cubed.array._cores import core_from_numpy, engine_chunks
+from cubed.array._cores import core_from_numpy, describe, engine_chunks
 from cubed.array._neighbours import refuse_chunked
-from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._dtypes import dtype_of, name_of, packed
 from cubed.base._types import NDArray
-from cubed.runtime._call import Runner, pack, refuse_masked_result
+from cubed.runtime._call import RecordRunner, Runner, pack, refuse_masked_result
 from cubed.spec import Spec
 
 
@@ -290,8 +290,14 @@ def run_blocks(
             extra_mem = OBJECTS + COPIES * sum(size * math.prod(n) for size, n in blocks)
         else:
             extra_mem = extra_mem(own)
+    taken = [dtype_of(x.dtype) for x, *_ in inputs]
+    if any(d.names for d in (*taken, *(out.dtype for out in outputs))):
+        runner = RecordRunner(runner, tuple(taken), tuple(packed(out.dtype) for out in outputs))
     params = pack(title, runner, extra_mem + held_mem)
-    return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
+    results = _core.blockwise(params, tuple(inputs), tuple(made))
+    for result, (name, *_) in zip(results, made, strict=True):
+        describe(result, name)
+    return tuple(Array._new(x, spec) for x in results)
 
 
 def _longest(shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]) -> list[int]:

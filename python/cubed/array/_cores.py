@@ -8,7 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.base._chunks import Chunks, longest, normalize_chunks
-from cubed.base._dtypes import name_of, shortest
+from cubed.base._dtypes import name_of, packed, shortest
 from cubed.base._types import NDArray
 
 
@@ -62,6 +62,12 @@ def _memory_of(a: NDArray) -> tuple[NDArray, int]:
     return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
 
 
+def describe(x: _core.Array, name: str) -> None:
+    """Gives an array that was just made the fields in the name of its type, if it has any."""
+    if name.startswith("["):
+        _core.set_fields(x, name)
+
+
 def core_from_numpy(a: NDArray, chunks: Any, made: bool = False) -> _core.Array:
     """The engine's array over NumPy's memory, which is not copied but where its bytes are in
     another order than this machine's, or elements lie where none of their type may, as in records.
@@ -75,6 +81,8 @@ def core_from_numpy(a: NDArray, chunks: Any, made: bool = False) -> _core.Array:
     if not a.dtype.isnative or not a.flags.aligned:
         a = a.astype(a.dtype.newbyteorder("="))
     name = name_of(a.dtype)
+    if a.dtype.names:
+        a = np.ascontiguousarray(a.astype(packed(a.dtype), copy=False)).reshape(a.shape)
     extents = (
         None if chunks is None else normalize_chunks(chunks, a.shape, max(1, a.dtype.itemsize))
     )
@@ -82,4 +90,5 @@ def core_from_numpy(a: NDArray, chunks: Any, made: bool = False) -> _core.Array:
     memory, offset = _memory_of(a)
     made = made or a is not given
     x = _core.from_memory(memory, name, a.shape, a.strides, offset, regular, made)
+    describe(x, name)
     return x if extents is None else in_chunks(x, extents)

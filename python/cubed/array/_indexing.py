@@ -15,7 +15,14 @@ from cubed.array._select import get_masked
 
 
 def getitem(x: Array, key: Any) -> Array:
-    """Returns x[key], as in NumPy. If the key is a mask, counts its true elements now."""
+    """Returns x[key], as in NumPy. If the key is a mask, counts its true elements now.
+
+    A string is the name of a field of records, and a list of strings makes records of these fields.
+    """
+    if isinstance(key, str):
+        return x._like(_core.call("field", x._x, key))
+    if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+        return x._like(_core.call("fields", x._x, key))
     entries = expand_key(x, key)
     if any(isinstance(e, (np.ndarray, Array)) for e in entries):
         return get_advanced(x, entries)

@@ -63,6 +63,10 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The promoted type; TypeError if the types do not promote."""
     if a.kind == b.kind and a.kind in "mMSU":  # the finer unit, or the longer string
         return np.promote_types(a, b)
+    if a.names or b.names:
+        if a == b:
+            return a
+        raise TypeError(f"{a} and {b} have no common type, expected records with equal fields")
     both = _core.result_type(name_of(a), name_of(b))
     if both is None:
         raise TypeError(f"{a} and {b} have no common type")

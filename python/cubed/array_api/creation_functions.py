@@ -14,11 +14,11 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks, is_auto
+from cubed.array._cores import core_from_numpy, describe, engine_chunks, in_chunks, is_auto
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_device, common_spec, lazy
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed.base._dtypes import name_of, shortest
+from cubed.base._dtypes import name_of, packed, shortest
 from cubed.base._types import ChunksLike, DTypeLike, NDArray
 from cubed.functions._calls import operand, type_for
 from cubed.functions.grids import meshgrid
@@ -478,6 +478,9 @@ def full(
     if d.kind in "SU":
         fill_value = _text(fill_value, d)
         d = fill_value.dtype
+    elif d.names:
+        d = packed(d)
+        fill_value = np.asarray(fill_value, d)
     elif d.kind not in "mM":
         _check_number(fill_value, d)
     extents = normalize_shape(shape)
@@ -490,8 +493,10 @@ def full(
             fill_value = np.int64(value)  # OverflowError beyond it
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
         out = _core.call("astype", _core.full("int64", extents, longest(sizes), number), name_of(d))
-    elif d.kind in "SU":
-        out = _core.full(name_of(d), extents, longest(sizes), fill_value.tobytes())
+    elif d.kind in "SUV":
+        name = name_of(d)
+        out = _core.full(name, extents, longest(sizes), fill_value.tobytes())
+        describe(out, name)
     else:
         out = _core.full(name_of(d), extents, longest(sizes), value)
     return Array._new(in_chunks(out, sizes, chunks), spec)
@@ -506,8 +511,8 @@ def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
 
 
 def _zero(dtype: DTypeLike) -> Any:
-    """What zeros of a type are: of texts empty ones."""
-    return np.zeros((), dtype)[()] if np.dtype(dtype).kind in "SU" else 0
+    """What zeros of a type are: of texts empty ones, of records zeros of the fields."""
+    return np.zeros((), dtype)[()] if np.dtype(dtype).kind in "SUV" else 0
 
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 DType: TypeAlias = np.dtype[Any]
 
-_expected = "expected numbers, bool, dates, times, or text of a fixed length"
+_expected = "expected numbers, bool, dates, times, text of a fixed length, or records of these"
 
 # Value of isbuiltin for types that packages add, such as 8-bit floats.
 _OF_OTHERS = 2
@@ -23,7 +24,11 @@ _names: dict[np.dtype[Any], str] = {}
 
 
 def name_of(dtype: DTypeLike) -> str:
-    """Returns the engine's name of a type, such as ``"float64"`` or ``"datetime64[ns]"``."""
+    """Returns the engine's name of a type, such as ``"float64"`` or ``"datetime64[ns]"``.
+
+    The name of a record type is the JSON list of its fields, without padding. All types are in this
+    machine's byte order.
+    """
     d = np.dtype(dtype)
     name = _names.get(d)
     if name is None:
@@ -40,10 +45,10 @@ def name_of(dtype: DTypeLike) -> str:
             )
         elif d.kind in "SU":
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
+        elif d.names:
+            name = json.dumps(_fields_of(d), separators=(",", ":"), ensure_ascii=False)
         else:
             other = ": cast them first" if d.isbuiltin == _OF_OTHERS else ""
-            if d.names:
-                other = f"; make an array of each field, such as x[{d.names[0]!r}]"
             raise TypeError(f"arrays of type {d} are not supported: {_expected}{other}")
         _names[d] = name
     return name
@@ -51,12 +56,45 @@ def name_of(dtype: DTypeLike) -> str:
 
 def dtype_of(name: str) -> np.dtype[Any]:
     """Returns the NumPy type for an engine name."""
+    if name.startswith("["):
+        return _record_of(json.loads(name))
     if name != "bfloat16":
         return np.dtype(name)
     there = _bfloat16()
     if there is None:
         raise TypeError("NumPy's type bfloat16 is the package ml_dtypes': install it")
     return there
+
+
+def _fields_of(dtype: np.dtype[Any]) -> list[list[Any]]:
+    """Returns the fields of a record type as the engine describes them."""
+    out: list[list[Any]] = []
+    for name in dtype.names or ():
+        base = dtype[name]
+        shape: tuple[int, ...] = ()
+        if base.subdtype is not None:
+            base, shape = base.subdtype
+        if base.names:
+            kind: Any = _fields_of(base)
+        elif name_of(base) == "bfloat16":
+            raise TypeError(f"field {name!r} is of type bfloat16, which records do not have")
+        else:
+            kind = base.newbyteorder("=").str
+        out.append([name, kind, list(shape)] if shape else [name, kind])
+    return out
+
+
+def _record_of(fields: list[Any]) -> np.dtype[Any]:
+    parts: list[Any] = []
+    for name, kind, *shape in fields:
+        base = np.dtype(kind) if isinstance(kind, str) else _record_of(kind)
+        parts.append((name, base, tuple(shape[0])) if shape else (name, base))
+    return np.dtype(parts)
+
+
+def packed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Returns a record type without padding, in native byte order; other types as they are."""
+    return dtype_of(name_of(dtype)) if dtype.names else dtype
 
 
 def sized(dtype: DTypeLike, source: np.dtype[Any]) -> np.dtype[Any]:

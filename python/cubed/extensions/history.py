@@ -1,5 +1,5 @@
 """Older name of :mod:`cubed.diagnostics.history`."""
 
-from cubed.diagnostics.history import HistoryCallback
+from cubed.diagnostics.history import HistoryCallback, analyze
 
-__all__ = ["HistoryCallback"]
+__all__ = ["HistoryCallback", "analyze"]

@@ -7,13 +7,75 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
-from cubed.functions._calls import operand
+from cubed.functions._calls import nested, operand
 
 __all__ = [
+    "field",
+    "fields",
     "forward_fill",
     "take",
     "take_along_axis",
 ]
+
+
+def field(x: Array, /, name: str) -> Array:
+    """A field of records.
+
+    Elements of records have named fields: a structured data type of NumPy. `x["name"]` calls this
+    function.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    name : str
+        Name of the field.
+
+    Returns
+    -------
+    Array
+        The type of the field, in this machine's byte order, and the shape of `x`. Axes of a field
+        with several elements follow. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x = cubed.asarray(np.array([(1, 2.5), (3, 4.5)], dtype="i4,f8"))
+    >>> cubed.field(x, "f1").compute()
+    array([2.5, 4.5])
+    """
+    x = lazy(x)
+    return x._like(_core.call("field", x._x, name))
+
+
+def fields(x: Array, /, names: Any) -> Array:
+    """Records of some fields of records.
+
+    `x[["a", "b"]]` calls this function.
+
+    Parameters
+    ----------
+    x : Array
+        Input array.
+    names : array_like of float
+        Names of the fields, in order.
+
+    Returns
+    -------
+    Array
+        The shape of `x`. Fields are in this machine's byte order, without padding. Lazy.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import numpy as np
+    >>> x = cubed.asarray(np.array([(1, 2.5, 0)], dtype="i4,f8,u1"))
+    >>> cubed.fields(x, ["f2", "f0"]).compute()
+    array([(0, 1)], dtype=[('f2', 'u1'), ('f0', '<i4')])
+    """
+    x = lazy(x)
+    return x._like(_core.call("fields", x._x, nested(names)))
 
 
 def forward_fill(x: Array, /, axis: int = -1, limit: int | None = None) -> Array:

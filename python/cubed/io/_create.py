@@ -11,12 +11,12 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._cores import core_from_numpy, in_chunks, is_auto
+from cubed.array._cores import core_from_numpy, describe, in_chunks, is_auto
 from cubed.array._neighbours import held, is_foreign, refusal, refuse_foreign
 from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._distribution import install_command
-from cubed.base._dtypes import name_of, sized
+from cubed.base._dtypes import name_of, packed, sized
 from cubed.base._remote import is_remote, set_options, shown
 from cubed.base._stores import for_zarr, in_memory, note_slow, split_place, url_of
 from cubed.base._types import ChunksLike, DTypeLike
@@ -107,9 +107,12 @@ def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
     if is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
         chunks = own
     extents = normalize_chunks(chunks, shape, max(1, dtype.itemsize))
+    dtype = packed(dtype)
+    name = name_of(dtype)
     read = _core.from_reader(
-        Reader(x, dtype, zarr_url(x, memory=True)), name_of(dtype), shape, longest(extents)
+        Reader(x, dtype, zarr_url(x, memory=True)), name, shape, longest(extents)
     )
+    describe(read, name)
     return in_chunks(read, extents)
 
 

@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -34,6 +35,33 @@ _HEADER = struct.Struct("<Q16s40s")
 #: A call on blocks. It gets the blocks and the block number along each symbol, and returns a result
 #: for each output.
 Runner = Callable[[list[NDArray], tuple[int, ...]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class RecordRunner:
+    """A call on blocks, some of which have records: the engine knows their bytes only."""
+
+    runner: Runner
+    inputs: tuple[np.dtype[Any], ...]
+    outputs: tuple[np.dtype[Any], ...]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        typed = [b.view(d) if d.names else b for b, d in zip(blocks, self.inputs, strict=True)]
+        results = self.runner(typed, index)
+        if len(results) != len(self.outputs):
+            return results
+        pairs = enumerate(zip(results, self.outputs, strict=True))
+        return [_record_bytes(r, d, k) if d.names else r for k, (r, d) in pairs]
+
+
+def _record_bytes(result: Any, dtype: np.dtype[Any], number: int) -> NDArray:
+    """Converts a result to records of this type, as elements of bytes."""
+    value = to_array(result)
+    if value.dtype.names != dtype.names:
+        raise TypeError(f"output {number} has dtype {value.dtype}, expected {dtype}")
+    records = np.empty(value.shape, dtype)
+    np.copyto(records, value, casting="same_kind")
+    return records.view(f"V{dtype.itemsize}")
 
 
 def pack(title: str, runner: Runner, extra_mem: int) -> bytes:

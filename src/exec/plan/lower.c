@@ -243,6 +243,28 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
     return remember(lo, node, map, *value, err);
 }
 
+/* Operations do not make records in registers, so the records are a load. */
+static cubed_status lower_field(lowering *lo, int node, const cb_map *map, int *value,
+                                cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    const cubed_dtype to = carrier(n->dtype);
+    int arg;
+    cb_map m;
+    CB_TRY(cb_ir_input_map(lo->ir, n, 0, map, &m, err));
+    CB_TRY(lower_node(lo, n->inputs[0], &m, false, &arg, err));
+    if (arg >= CB_MAX_VALUES) return cb_fail(err, CUBED_E_FORMAT, "node %d has no records", node);
+    cb_instr instr = {.kind = CB_INSTR_FIELD,
+                      .dtype = (uint8_t)to,
+                      .to = (uint8_t)to,
+                      .op = (uint16_t)n->offset,
+                      .swapped = n->swapped,
+                      .nargs = 1,
+                      .arg = {(uint16_t)arg}};
+    CB_TRY(add_instr(lo, &instr, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
 static cubed_status lower_concat(lowering *lo, int node, const cb_map *map, int *value,
                                  cubed_error *err)
 {
@@ -329,6 +351,7 @@ static const kind_code kinds[CB_NODE_KINDS] = {
     [CB_NODE_CHUNK_POSITION] = {lower_chunk_position, NULL},
     [CB_NODE_ELEM] = {lower_elem, cut_inputs},
     [CB_NODE_CAST] = {lower_cast, cut_inputs},
+    [CB_NODE_FIELD] = {lower_field, cut_inputs},
     [CB_NODE_VIEW] = {lower_view, cut_inputs},
     [CB_NODE_CONCAT] = {lower_concat, cut_concat},
     [CB_NODE_COPY] = {lower_input, cut_inputs},

@@ -233,6 +233,14 @@ static void execute_paced(const cb_vm *vm, const vm_instr *x, size_t n)
     }
 }
 
+/* Gathers a field of n records. */
+static void get_field(const cb_kernels *k, const vm_instr *x, void *dst, const void *records,
+                      size_t n)
+{
+    k->gather(dst, (const char *)records + x->offset, (int64_t)x->record, x->size, n);
+    if (x->reversed) cb_reverse_units(dst, x->reversed, n * x->size / x->reversed);
+}
+
 /* `direct`: outputs of this vector, or NULL to leave results in registers. `stream`: results are written past the caches,
  * or left in registers. */
 static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
@@ -255,6 +263,8 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
             execute_paced(vm, x, n);
         else if (elem)
             elem(dst, vm->value[x->arg[0]], vm->value[x->arg[1]], vm->value[x->arg[2]], n);
+        else if (x->record)
+            get_field(vm->task->kernels, x, dst, vm->value[x->arg[0]], n);
         else
             x->cast(dst, vm->value[x->arg[0]], n);
     }

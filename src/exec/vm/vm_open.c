@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "dtype/typestr.h"
 #include "exec/vm/frames.h"
 #include "exec/vm/vm_state.h"
 
@@ -237,6 +238,14 @@ static void resolve_elem(const cb_kernels *k, const cb_instr *in, vm_instr *x)
     }
 }
 
+static void resolve_field(const cb_branch *b, const cb_instr *in, vm_instr *x)
+{
+    const cubed_dtype to = (cubed_dtype)in->to;
+    x->offset = in->op;
+    x->record = (uint16_t)cubed_dtype_size(b->loads[in->arg[0]].dtype);
+    x->reversed = in->swapped ? (uint8_t)cb_unit_size(to) : 0;
+}
+
 static void resolve_instrs(cb_vm *vm)
 {
     const cb_kernels *k = vm->task->kernels;
@@ -246,7 +255,9 @@ static void resolve_instrs(cb_vm *vm)
         if (in->kind == CB_INSTR_PRODUCT && !vm->outs) continue;
         vm_instr *x = &vm->instrs[vm->ninstrs++];
         memset(x, 0, sizeof *x);
-        if (in->kind == CB_INSTR_CAST)
+        if (in->kind == CB_INSTR_FIELD)
+            resolve_field(b, in, x);
+        else if (in->kind == CB_INSTR_CAST)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             resolve_elem(k, in, x);

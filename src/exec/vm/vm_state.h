@@ -50,13 +50,17 @@ typedef struct vm_load {
 
 typedef struct vm_instr {
     cb_elem_fn elem;
-    cb_cast_fn cast;   /* if elem is NULL */
+    cb_cast_fn cast;   /* if elem is NULL, and the instruction gets no field */
     cb_elem_fn stream; /* writes past the caches, or NULL */
     void *dst;
     size_t size; /* of an element of the result */
     uint16_t arg[3];
     uint16_t value;  /* number of the instruction's result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */
+    /* CB_INSTR_FIELD: position in the record, the record's size, and the size of units whose bytes are reversed; 0 if none
+     * are. `record` is 0 for other instructions. */
+    uint16_t offset, record;
+    uint8_t reversed;
 } vm_instr;
 
 struct cb_vm {

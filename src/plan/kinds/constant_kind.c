@@ -6,7 +6,7 @@
 static cubed_status check_full(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     (void)ir;
-    bool text = cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
+    bool text = cubed_dtype_kind(n->dtype) >= CUBED_KIND_TEXT;
     return text ? BAD("a constant of type %d", (int)n->dtype) : CUBED_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Operations on elements, and casts. */
+/* Operations on elements, casts, and fields of records. */
+#include "dtype/typestr.h"
 #include "plan/kinds/kind_rows.h"
 
 static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -65,3 +66,46 @@ const cb_kind cb_kind_cast = {.name = "cast",
                               .fix_axes = cb_fix_no_axes,
                               .find_chunks_from = cb_chunks_of_inputs,
                               .operation = cast_name};
+
+static cubed_status check_field(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cubed_dtype from = ir->nodes[n->inputs[0]].dtype;
+    const size_t size = cubed_dtype_size(n->dtype);
+    if (cubed_dtype_family(from) != CUBED_RECORD)
+        return BAD("a field of %s", cubed_dtype_name(from));
+    if (cubed_dtype_kind(n->dtype) > CUBED_KIND_TIME)
+        return BAD("a field of type %s", cubed_dtype_name(n->dtype));
+    if (n->offset < 0 || (size_t)n->offset + size > cubed_dtype_size(from))
+        return BAD("a field behind the record's end");
+    if (n->swapped && cb_unit_size(n->dtype) == 1) return BAD("a field without byte order");
+    return cb_kind_check_same_shape(ir, n, err);
+}
+
+static void put_field(cb_buf *b, const cb_node *n)
+{
+    cb_put_u(b, (uint64_t)n->offset << 1 | n->swapped);
+}
+
+static void get_field(cb_reader *r, cb_node *n)
+{
+    const int both = cb_get_n(r, 1 << 17);
+    n->offset = both >> 1;
+    n->swapped = both & 1;
+}
+
+static const char *field_name(const cb_node *n)
+{
+    (void)n;
+    return "field";
+}
+
+const cb_kind cb_kind_field = {.name = "field",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .is = CB_KIND_ELEMENTWISE | CB_KIND_PULLED | CB_KIND_MIXED,
+                               .check = check_field,
+                               .put = put_field,
+                               .get = get_field,
+                               .fix_axes = cb_fix_no_axes,
+                               .find_chunks_from = cb_chunks_of_inputs,
+                               .operation = field_name};

@@ -56,7 +56,7 @@ def test_group_with_unknown_types(tmp_path, zarr_format, verb):
     np.testing.assert_array_equal(made["v"][...], np.arange(4.0))
     for name, x in g.arrays():
         y = made[name]
-        if name != "v":
+        if name not in ("v", "records"):
             assert y.metadata == x.metadata
             assert objects(tmp_path / "g" / name) == objects(tmp_path / "h" / name)
         np.testing.assert_array_equal(y[...], x[...])
@@ -79,7 +79,7 @@ def test_info(tmp_path, zarr_format):
     assert text["dims"] == ["x"] and text["attributes"] == {"long": "t"}
     assert text["chunks_present"] == text["chunks_total"] == 2 and text["stored_bytes"] > 0
     assert "not supported" in text["unsupported"] and text["logical_bytes"] is None
-    assert records["dtype"] == ("struct" if zarr_format == 2 else "structured")
+    assert records["dtype"].startswith("V") and "unsupported" not in records
     assert told["v"]["dtype"] == "float64" and "unsupported" not in told["v"]
     lines = check(run("info", tmp_path / "g")).out
     assert "vlen-utf8" in lines and "copied as they are" in lines
