@@ -87,7 +87,7 @@ static cubed_status work(cubed_context *ctx, const told *t, cubed_error *err)
         wait_for(0, MPI_ANY_TAG, &from);
         MPI_Recv(message, sizeof message, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &from);
         if (from.MPI_TAG == TAG_STOP) break;
-        const cubed_work_input in = {sizeof in, t->plan, t->size, message, sizeof message, NULL};
+        const cubed_work_input in = {sizeof in, t->plan, t->size, message, sizeof message, NULL, 0};
         st = cubed_work(worker, &in, &reports, &size, err);
         if (st != CUBED_OK) break;
         if (size + CLOCK_BYTES > cap) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core.h"
+#include "cubed/sys/message.h"
 
 core_state *core_get_state(PyObject *module) { return PyModule_GetState(module); }
 
@@ -36,6 +37,22 @@ static PyObject *serve(PyObject *module, PyObject *args)
     st = cubed_worker_serve(ctx, fd, &serve_stop, &err);
     Py_END_ALLOW_THREADS;
     /* A driver that stops its workers does not listen to them. */
+    if (st == CUBED_OK || cubed_cancel_is_set(&serve_stop)) Py_RETURN_NONE;
+    return core_raise(&err);
+}
+
+/* This process as the runtime of a function of AWS Lambda, also for plans with functions of Python. */
+static PyObject *serve_lambda(PyObject *module, PyObject *args)
+{
+    const char *api;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &api)) return NULL;
+    cubed_context *ctx = core_context(core_get_state(module));
+    PyOS_setsig(SIGTERM, on_signal);
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_lambda_serve(ctx, api, &serve_stop, &err);
+    Py_END_ALLOW_THREADS;
     if (st == CUBED_OK || cubed_cancel_is_set(&serve_stop)) Py_RETURN_NONE;
     return core_raise(&err);
 }
@@ -165,6 +182,7 @@ static PyMethodDef own_methods[] = {
     {"executors", executors, METH_NOARGS, "executors() -> dict[str, dict[str, Any]]"},
     {"resident_mem", resident_mem, METH_NOARGS, "resident_mem() -> int"},
     {"machine_mem", machine_mem, METH_NOARGS, "machine_mem() -> int"},
+    {"serve_lambda", serve_lambda, METH_VARARGS, "serve_lambda(api: str, /) -> None"},
     {"serve", serve, METH_VARARGS, "serve(fd: int, load: Any, /) -> None"},
     {NULL, NULL, 0, NULL},
 };

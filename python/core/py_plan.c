@@ -443,7 +443,8 @@ static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* A range becomes reports, see cubed/sys/message.h; one range at a time. limits_memory: of cubed_worker_options. */
+/* A range becomes reports, see cubed/sys/message.h; one range at a time. limits_memory: of cubed_worker_options;
+ * time_ms: of cubed_work_input. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -458,7 +459,8 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     cubed_error err = CUBED_ERROR_INIT;
     PyObject *bytes = NULL;
     int limits_memory;
-    if (!PyArg_ParseTuple(args, "y#p", &range, &n, &limits_memory)) return NULL;
+    unsigned time_ms;
+    if (!PyArg_ParseTuple(args, "y#pI", &range, &n, &limits_memory, &time_ms)) return NULL;
     if (self->running) {
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
@@ -470,6 +472,7 @@ static PyObject *plan_work(PyObject *object, PyObject *args)
     in.message = range;
     in.message_size = (size_t)n;
     in.cancel = &self->cancel;
+    in.time_ms = time_ms;
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_worker_new(NULL, &options, &worker, &err);
     if (st == CUBED_OK) st = cubed_work(worker, &in, &reports, &size, &err);
@@ -862,7 +865,8 @@ static PyMethodDef methods[] = {
     {"save", plan_save, METH_NOARGS, "save() -> bytes"},
     {"load", plan_load, METH_VARARGS | METH_CLASS, "load(data: bytes, code: bool, /) -> Plan"},
     {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, "fetch(work_dir: str, key: str, /) -> Plan"},
-    {"work", plan_work, METH_VARARGS, "work(message: bytes, limits_memory: bool, /) -> bytes"},
+    {"work", plan_work, METH_VARARGS,
+     "work(message: bytes, limits_memory: bool, time_ms: int, /) -> bytes"},
     {"check", (PyCFunction)(void (*)(void))plan_check, METH_VARARGS | METH_CLASS,
      "check(counts: tuple[int, ...], targets: tuple[tuple[Array, Target | None], ...], limits: "
      "dict[str, Any], /) -> None"},

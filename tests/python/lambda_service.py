@@ -11,6 +11,7 @@ import queue
 import re
 import subprocess
 import threading
+import time
 import urllib.parse
 import uuid
 from dataclasses import dataclass, field
@@ -35,9 +36,17 @@ class Service:
     the service documents for an account's limit on concurrent executions.
     """
 
-    def __init__(self, function="worker", workers=2, fault=lambda number: None, quota=1000):
+    def __init__(
+        self,
+        function="worker",
+        workers=2,
+        fault=lambda number: None,
+        quota=1000,
+        command=(BIN, "worker", "--lambda"),
+        timeout=900.0,
+    ):
         self.function, self.workers, self.fault = function, workers, fault
-        self.quota = quota
+        self.quota, self.command, self.timeout = quota, command, timeout
         self.at_once = self.refused = 0
         self.waiting = queue.Queue()
         self.running = {}
@@ -61,7 +70,7 @@ class Service:
     def start_worker(self):
         host = f"127.0.0.1:{self.http.server_address[1]}"
         env = {**os.environ, "AWS_LAMBDA_RUNTIME_API": host}
-        return subprocess.Popen([BIN, "worker", "--lambda"], env=env, stderr=subprocess.PIPE)
+        return subprocess.Popen(self.command, env=env, stderr=subprocess.PIPE)
 
     def __exit__(self, *_):
         for process in self.processes:
@@ -159,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
         with state.lock:
             state.running[invocation.id] = invocation
         state.waiting.put(invocation)
-        answer, error = invocation.reply.get()
+        answer, error = self.wait_for(invocation)
         if fault == "twice":  # somebody else did the same at the same time
             again = Invocation(body)
             with state.lock:
@@ -175,6 +184,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, answer, x_amz_function_error="Unhandled")
         return self.reply(200, answer)
 
+    def wait_for(self, invocation):
+        """The answer; when the function's time is over, the error that the service documents."""
+        with contextlib.suppress(queue.Empty):
+            return invocation.reply.get(timeout=self.state.timeout)
+        why = f"Task timed out after {self.state.timeout:.2f} seconds"
+        return json.dumps({"errorMessage": why}).encode(), True
+
     # --- The interface of runtimes
 
     def do_GET(self):
@@ -187,7 +203,12 @@ class Handler(BaseHTTPRequestHandler):
                 break
             if self.connection.recv(1, 0x40 | 0x2) == b"" if self.is_readable() else False:
                 return None
-        return self.reply(200, invocation.payload, lambda_runtime_aws_request_id=invocation.id)
+        return self.reply(
+            200,
+            invocation.payload,
+            lambda_runtime_aws_request_id=invocation.id,
+            lambda_runtime_deadline_ms=str(round(1000 * (time.time() + self.state.timeout))),
+        )
 
     def is_readable(self):
         import select

@@ -68,7 +68,7 @@ static cubed_work_input input(const void *plan, size_t plan_size,
                               const uint8_t message[CUBED_RANGE_BYTES])
 {
     return (cubed_work_input){sizeof(cubed_work_input), plan, plan_size, message,
-                              CUBED_RANGE_BYTES,        NULL};
+                              CUBED_RANGE_BYTES,        NULL, 0};
 }
 
 /* A worker: it has nothing but bytes. */

@@ -133,10 +133,13 @@ typedef struct cubed_work_input {
         message; /* the bytes of cubed_range_write, with what follows them for a worker that fetches the plan */
     size_t message_size;
     const cubed_cancel *cancel; /* as in cubed_run_options */
+    /* Milliseconds that the call may take; 0: any. The first task is ended when they are over. No later task begins that
+     * cannot end in time, judged by the longest one of the range: the last report says that the worker was preempted. */
+    uint32_t time_ms;
 } cubed_work_input;
 #define CUBED_WORK_INPUT_INIT                                                                      \
     {                                                                                              \
-        sizeof(cubed_work_input), NULL, 0, NULL, 0, NULL                                           \
+        sizeof(cubed_work_input), NULL, 0, NULL, 0, NULL, 0                                        \
     }
 
 /* Runs the tasks of a message's range in this thread.

@@ -77,13 +77,13 @@ class _Limits:
             self._limits[id(plan)] = most
         return plan
 
-    def run(self, plan: _core.Plan, range_: bytes) -> bytes:
+    def run(self, plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
         """Runs a range of a plan, within its limit."""
         if self.kind == "rlimit":
-            return plan.work(range_, True)
+            return plan.work(range_, True, time_ms)
         self._set(self._limits[id(plan)])
         try:
-            return plan.work(range_, False)
+            return plan.work(range_, False, time_ms)
         finally:
             self._set(0)
 

@@ -32,6 +32,10 @@ T = TypeVar("T")
 
 #: Size of a range in include/cubed/sys/message.h; strings follow it.
 _RANGE_BYTES = 120
+#: Its first bytes, and its field with the run's name.
+_MAGIC, _NAME = b"CBDR", slice(40, 80)
+#: What a message says of functions of Python in its plan, if it says something.
+_CODE, _MAY_HAVE_CODE = "code", "?"
 #: Its field with the maximum milliseconds of a task.
 _TIMEOUT = struct.Struct("<36xI")
 #: What precedes reports: the difference between the date and the clock of reports, and the length
@@ -74,11 +78,40 @@ def message(
     """
     global _driver
     _driver = os.getpid()
-    texts = (
-        work_dir, plan_key, attempt, "code" if code else "", _core.version,
+    return _message(
+        range_, work_dir, plan_key, attempt, _CODE if code else "", "", _core.version,
         _core.storage_options(),
     )  # fmt: skip
+
+
+def _message(range_: bytes, *texts: str) -> bytes:
     return range_ + "\0".join(texts).encode()
+
+
+def native_message(message: bytes, time_ms: int) -> bytes:
+    """Converts a message of the library's own driver (include/cubed/sys/message.h), which is not
+    told whether the plan has functions, to one for :func:`work`.
+
+    Parameters
+    ----------
+    message
+        The message.
+    time_ms
+        Milliseconds that the call may take: no task begins that cannot end in this time. 0: any.
+
+    Raises
+    ------
+    ValueError
+        If it is no message.
+    """
+    texts = _texts(message)
+    if message[:4] != _MAGIC or len(message) < _RANGE_BYTES or len(texts) != 4:
+        raise ValueError("the body is not a message of a driver")
+    work_dir, key, version, options = texts
+    run = message[_NAME].rstrip(b"\0").decode()  # each attempt at a run has a name of its own
+    return _message(
+        message[:_RANGE_BYTES], work_dir, key, run, _MAY_HAVE_CODE, str(time_ms), version, options
+    )
 
 
 def _texts(message: bytes) -> list[str]:
@@ -119,30 +152,35 @@ def work(message: bytes) -> bytes:
         If a function ended its process.
     """
     if _ends:
-        raise WorkerEndsError("this worker ends, as a task of it did not")
+        raise WorkerEndsError("this worker ends, and begins no task")
     work_dir, key, *more, version, _ = _texts(message)
-    if version != _core.version or len(more) != 2:  # earlier versions say less
+    if version != _core.version or len(more) != 3:  # earlier versions say less
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
         )
-    attempt, code = more
-    reports = _by_child(message, key, attempt) if code and not _is_child else None
+    attempt, code, limit = more
+    time_ms = int(limit or 0)
+    if code == _MAY_HAVE_CODE and not _is_child:
+        take_options(message)
+        with _plan(work_dir, key, attempt) as plan:
+            code = _CODE if plan.info()["code"] else ""
+    reports = _by_child(message, key, attempt, time_ms) if code and not _is_child else None
     if reports is None:
         take_options(message)
         with _plan(work_dir, key, attempt) as plan:
-            reports = _run(plan, message[:_RANGE_BYTES])
+            reports = _run(plan, message[:_RANGE_BYTES], time_ms)
     name = f"{os.uname().nodename}:{os.getpid()}".encode()
     return _REPLY.pack(_clock_shift(), len(name)) + name + reports
 
 
-def _by_child(message: bytes, key: str, attempt: str) -> bytes | None:
+def _by_child(message: bytes, key: str, attempt: str, time_ms: int) -> bytes | None:
     """Returns the reports of a range with Python functions, which a child process runs. None if
     this process cannot have a child.
     """
     from cubed.runtime import _children  # lazy: only plans with functions need it
 
-    (limit_ms,) = _TIMEOUT.unpack_from(message)
+    limit_ms = _limit(message, time_ms)
     while not _watches:
         try:
             child = _children.take()
@@ -185,21 +223,27 @@ def _watch(why: OSError) -> None:
     )
 
 
+def _limit(range_: bytes, time_ms: int) -> int:
+    """Returns the milliseconds that a task may take; 0: any."""
+    (limit_ms,) = _TIMEOUT.unpack_from(range_)
+    return min(limit_ms or time_ms, time_ms or limit_ms)
+
+
 def _too_long(limit_ms: int) -> str:
     return f"a task took longer than the {limit_ms / 1000:g} s that it may, and did not end"
 
 
-def _run(plan: _core.Plan, range_: bytes) -> bytes:
+def _run(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
     """Returns the reports of a range. With a time limit the range runs in a thread that can be
     abandoned.
     """
-    (limit_ms,) = _TIMEOUT.unpack_from(range_)
+    limit_ms = _limit(range_, time_ms)
     run = _run_watched if _watches and plan.info()["code"] else run_range
     if not limit_ms:
-        return run(plan, range_)
+        return run(plan, range_, 0)
     from concurrent.futures import wait  # lazy: slow import
 
-    reply = in_thread(run, plan, range_)
+    reply = in_thread(run, plan, range_, time_ms)
     while not wait((reply,), _LOOK).done and not plan.is_stuck():
         pass
     if reply.done():
@@ -211,9 +255,9 @@ def _run(plan: _core.Plan, range_: bytes) -> bytes:
     raise TaskTimeoutError(_too_long(limit_ms))
 
 
-def _run_watched(plan: _core.Plan, range_: bytes) -> bytes:
+def _run_watched(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
     with watching(plan):
-        return run_range(plan, range_)
+        return run_range(plan, range_, time_ms)
 
 
 def in_thread(function: Callable[..., T], *args: Any) -> Future[T]:
@@ -280,6 +324,19 @@ def stop(plan_key: str, attempt: str) -> None:
         entry.idle.clear()
 
 
+def stop_all() -> None:
+    """Ends the tasks that run in this process, without waiting for them: they count as preempted.
+
+    The process is about to end, and begins no other tasks (:func:`work` raises `WorkerEndsError`).
+    """
+    global _ends
+    _ends = True
+    with _changed:
+        for entry in _runs.values():
+            for call in entry.busy:
+                call.stop()
+
+
 def _clock_shift() -> int:
     return time.time_ns() - time.monotonic_ns()
 
@@ -338,7 +395,7 @@ _changed = threading.Condition()
 
 
 def serve_as_child(
-    fetch: Callable[[str, str], _core.Plan], run: Callable[[_core.Plan, bytes], bytes]
+    fetch: Callable[[str, str], _core.Plan], run: Callable[[_core.Plan, bytes, int], bytes]
 ) -> None:
     """Makes this process a child of a worker: it fetches plans and runs ranges by these functions,
     which limit its memory.
@@ -347,13 +404,13 @@ def serve_as_child(
     _is_child, fetch_plan, run_range = True, fetch, run
 
 
-def _run_range(plan: _core.Plan, range_: bytes) -> bytes:
-    return plan.work(range_, False)
+def _run_range(plan: _core.Plan, range_: bytes, time_ms: int) -> bytes:
+    return plan.work(range_, False, time_ms)
 
 
 #: Fetches a plan, and runs a range of a plan; a child limits its memory meanwhile.
 fetch_plan: Callable[[str, str], _core.Plan] = _core.Plan.fetch
-run_range: Callable[[_core.Plan, bytes], bytes] = _run_range
+run_range: Callable[[_core.Plan, bytes, int], bytes] = _run_range
 
 
 def _stopped(key: str) -> FileNotFoundError:

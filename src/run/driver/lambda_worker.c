@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/lock.h"
@@ -11,6 +13,7 @@
 #include "cubed/sys/message.h"
 #include "run/executors/told.h"
 #include "store/http/http_client.h"
+#include "store/http/http_reply.h"
 
 /* The next invocation may come at any time; the process is stopped meanwhile. */
 #define STALL_MS (24u * 3600 * 1000)
@@ -110,8 +113,21 @@ static cubed_status put_error(server *s, const cubed_error *why, cubed_error *er
     return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a reply");
 }
 
+/* Milliseconds until the service ends the invocation: it tells the date. 0 if it does not. */
+static uint32_t time_left(const cb_http_call *c)
+{
+    const char *header = cb_http_header(c, "lambda-runtime-deadline-ms"), *end;
+    struct timespec now;
+    uint64_t deadline;
+    if (!header || !cb_http_number(header, &end, &deadline) || *end || deadline > INT64_MAX)
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t left = (int64_t)deadline - (int64_t)now.tv_sec * 1000 - now.tv_nsec / 1000000;
+    return left < 1 ? 1 : (uint32_t)cb_min_i64(left, UINT32_MAX);
+}
+
 /* Runs a range and sets the answer. Fails only if the event holds no valid message. */
-static cubed_status perform(server *s, const cb_buf *event, cubed_error *err)
+static cubed_status perform(server *s, const cb_buf *event, uint32_t time_ms, cubed_error *err)
 {
     const void *answer;
     size_t size;
@@ -120,7 +136,8 @@ static cubed_status perform(server *s, const cb_buf *event, cubed_error *err)
     const cubed_work_input in = {.struct_size = sizeof in,
                                  .message = s->message.data,
                                  .message_size = s->message.size,
-                                 .cancel = s->cancel};
+                                 .cancel = s->cancel,
+                                 .time_ms = time_ms};
     CB_TRY(cubed_work(s->worker, &in, &answer, &size, err));
     s->body.size = 0;
     cb_told_put_json(&s->body, answer, size);
@@ -140,7 +157,7 @@ static cubed_status serve_one(server *s, cubed_error *err)
     if (st == CUBED_OK && !*id)
         st = cb_fail(err, CUBED_E_FORMAT, "%s: the reply names no invocation", s->url.data);
     if (st == CUBED_OK) {
-        const cubed_status worked = perform(s, &e.http.text, &why);
+        const cubed_status worked = perform(s, &e.http.text, time_left(&e.http), &why);
         if (worked != CUBED_OK) st = put_error(s, &why, err);
         if (st == CUBED_OK)
             st = post(s, worked == CUBED_OK ? "/response" : "/error", id,

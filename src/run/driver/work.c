@@ -31,6 +31,8 @@ typedef struct answer {
     bool skip_done, ends_process, limits_memory;
     bool notes; /* write notes, because something reads them (cubed_range_message) */
     cubed_cancel *stuck;
+    int64_t begin_ns,
+        end_ns; /* when this message came, and when it must have been answered; end_ns 0: any time */
 } answer;
 
 static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
@@ -65,6 +67,40 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
     return CUBED_OK;
 }
 
+/* --- Time that ends ------------------------------------------------------------------------------------- */
+
+/* Part of the time of a message that is kept to send its answer, at most ANSWER_NS. */
+#define ANSWER_PART 10
+#define ANSWER_NS   ((int64_t)1000000000)
+
+/* Time at which the last task must have ended; 0: any. */
+static int64_t last_moment(const answer *to)
+{
+    if (to->end_ns == 0) return 0;
+    const int64_t kept = cb_min_i64((to->end_ns - to->begin_ns) / ANSWER_PART, ANSWER_NS);
+    return to->end_ns - kept;
+}
+
+/* Whether a task might not end in time that takes a quarter longer than the longest one before it, `longest` nanoseconds.
+ * 0: there was none, and the task has all the time that there is. */
+static bool is_too_late(const answer *to, int64_t longest)
+{
+    if (to->end_ns == 0 || longest == 0) return false;
+    return cb_clock_ns() + longest + longest / 4 > last_moment(to);
+}
+
+/* Reports a task that did not begin. Another worker gets it, and the attempt does not count. */
+static cubed_status put_too_late(answer *to, const cubed_task_range *range, int64_t task,
+                                 cubed_error *err)
+{
+    cubed_task_report r = {.token = range->token, .task = task, .coop = 1};
+    r.start_ns = r.end_ns = cb_clock_ns();
+    (void)cb_fail(&r.error, CUBED_E_CANCELLED,
+                  "task %" PRId64 " did not begin, because the worker's time ends", task);
+    r.error.failure = CUBED_FAILURE_PREEMPTED;
+    return put_report(to, &r, err);
+}
+
 /* *next: the first task without a report. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
@@ -72,10 +108,15 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
     cb_arena *arena;
     cb_ahead ahead = {.chunks = NULL};
     cubed_status st = CUBED_OK;
+    int64_t longest = 0;
     CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
     cb_runner_expect(env, &ahead, range);
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
+        if (is_too_late(to, longest)) {
+            st = put_too_late(to, range, *next, err);
+            break;
+        }
         cb_watchdog_begin(watchdog);
         cb_runner_run_task(env, arena, &ahead, NULL, range->stage, *next, &r);
         cb_watchdog_end(watchdog, &r);
@@ -89,6 +130,7 @@ static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *w
             if (!failed) r.error.status = noted;
         }
         st = r.error.status;
+        longest = cb_max_i64(longest, r.end_ns - r.start_ns);
         /* The machine was preempted: a cancelled run would not have requested the task. */
         if (st == CUBED_E_CANCELLED && cubed_cancel_is_set(env->cancel))
             r.error.failure = CUBED_FAILURE_PREEMPTED;
@@ -175,6 +217,7 @@ static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const c
     const cb_watchdog_args limit = {.alloc = &plan->ctx->alloc,
                                     .cancel = cancel,
                                     .limit_ms = m->timeout_ms,
+                                    .end_ns = last_moment(to),
                                     .ends_process = to->ends_process,
                                     .stuck = to->stuck};
     cb_watchdog *watchdog = NULL;
@@ -314,6 +357,8 @@ cubed_status cubed_work(cubed_worker *w, const cubed_work_input *input, const vo
                        "work: the worker was made for a plan, expected a message without a plan");
     w->to.bytes.size = 0;
     w->to.failed = false;
+    w->to.begin_ns = cb_clock_ns();
+    w->to.end_ns = in.time_ms ? w->to.begin_ns + (int64_t)in.time_ms * 1000000 : 0;
     CB_TRY((in.plan || w->has_plan ? work_planned : work_told)(w, &in, err));
     *reports = w->to.bytes.data;
     *reports_size = w->to.bytes.size;

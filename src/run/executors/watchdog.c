@@ -20,12 +20,19 @@ struct cb_watchdog {
     cb_mutex lock;
     cb_cond changed;
     cubed_cancel cancel;
-    int64_t due_ns CB_GUARDED_BY(&lock); /* deadline of the current task; 0 if there is none */
+    int64_t limit_ns CB_GUARDED_BY(&lock); /* time limit of the current task */
+    int64_t due_ns CB_GUARDED_BY(&lock);   /* deadline of the current task; 0 if there is none */
     bool told CB_GUARDED_BY(&lock), closing
         CB_GUARDED_BY(&lock); /* told: the task was asked to end */
 };
 
-static int64_t limit_ns(const cb_watchdog *w) { return (int64_t)w->a.limit_ms * 1000000; }
+/* Time limit of a task that begins now. */
+static int64_t limit_ns(const cb_watchdog *w, int64_t now)
+{
+    const int64_t own = w->a.limit_ms ? (int64_t)w->a.limit_ms * 1000000 : INT64_MAX;
+    const int64_t left = w->a.end_ns ? cb_max_i64(w->a.end_ns - now, 1) : INT64_MAX;
+    return cb_min_i64(own, left);
+}
 
 static void wait_at_most(cb_watchdog *w, int64_t ns) CB_REQUIRES(&w->lock)
 {
@@ -37,7 +44,7 @@ static void act(cb_watchdog *w, int64_t now) CB_REQUIRES(&w->lock)
 {
     if (!w->told) {
         w->told = true;
-        w->due_ns = now + cb_min_i64(limit_ns(w), CB_STUCK_NS);
+        w->due_ns = now + cb_min_i64(w->limit_ns, CB_STUCK_NS);
         cubed_cancel_set(&w->cancel);
         return;
     }
@@ -70,7 +77,7 @@ static void *watch(void *ctx)
 cubed_status cb_watchdog_new(const cb_watchdog_args *args, cb_watchdog **out, cubed_error *err)
 {
     *out = NULL;
-    if (args->limit_ms == 0) return CUBED_OK;
+    if (args->limit_ms == 0 && args->end_ns == 0) return CUBED_OK;
     cb_watchdog *w = cb_alloc_zero(args->alloc, sizeof *w);
     if (!w) return cb_fail(err, CUBED_E_NOMEM, "no memory to watch tasks");
     w->a = *args;
@@ -112,7 +119,9 @@ void cb_watchdog_begin(cb_watchdog *w)
     w->told = false;
     cubed_cancel_clear(&w->cancel);
     if (cubed_cancel_is_set(w->a.cancel)) cubed_cancel_set(&w->cancel);
-    w->due_ns = cb_clock_ns() + limit_ns(w);
+    const int64_t now = cb_clock_ns();
+    w->limit_ns = limit_ns(w, now);
+    w->due_ns = now + w->limit_ns;
     cb_cond_signal(&w->changed);
     cb_mutex_unlock(&w->lock);
 }
@@ -124,10 +133,11 @@ void cb_watchdog_end(cb_watchdog *w, cubed_task_report *report)
     cb_mutex_lock(&w->lock);
     w->due_ns = 0;
     const bool told = w->told;
+    const double seconds = (double)w->limit_ns * 1e-9;
     cb_mutex_unlock(&w->lock);
     if (!told || e->status == CUBED_OK || cubed_cancel_is_set(w->a.cancel)) return;
-    (void)cb_fail(e, CUBED_E_IO, "task %" PRId64 " took longer than the %g s that it may",
-                  report->task, w->a.limit_ms / 1000.0);
+    (void)cb_fail(e, CUBED_E_IO, "task %" PRId64 " took longer than the %.4g s that it may",
+                  report->task, seconds);
     e->os_errno = ETIMEDOUT;
     e->failure = CUBED_FAILURE_TIMED_OUT;
 }

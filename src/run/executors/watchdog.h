@@ -19,12 +19,13 @@ typedef struct cb_watchdog cb_watchdog;
 typedef struct cb_watchdog_args {
     const cubed_allocator *alloc;
     const cubed_cancel *cancel; /* of all tasks; may be NULL */
-    uint32_t limit_ms;
+    uint32_t limit_ms;          /* time limit of a task; 0: none */
+    int64_t end_ns;      /* time by cb_clock_ns() at which every task must have ended; 0: none */
     bool ends_process;   /* end the process if a task is stuck */
     cubed_cancel *stuck; /* otherwise set if a task is stuck; may be NULL */
 } cb_watchdog_args;
 
-/* If limit_ms is 0, *out is NULL, which the other functions accept. */
+/* Without limit_ms and end_ns *out is NULL, which the other functions accept. */
 CUBED_MUST_CHECK cubed_status cb_watchdog_new(const cb_watchdog_args *args, cb_watchdog **out,
                                               cubed_error *err);
 void cb_watchdog_free(cb_watchdog *w);
