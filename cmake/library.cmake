@@ -9,7 +9,7 @@ foreach(folder IN LISTS library_folders)
   list(APPEND library_sources ${found})
 endforeach()
 if(NOT CUBED_HAVE_HTTP)
-  list(FILTER library_sources EXCLUDE REGEX "/src/store/(auth/(credentials[a-z_]*|sigv4)|http/(curl|digest|http_(client|redirect|reply|sockets))|services/(azure|gcs|remote|remote_dialect|remote_sweep|s3|s3_listing|s3_upload|web))\\.c$|/src/run/(driver/lambda_worker|executors/lambda)\\.c$")
+  list(FILTER library_sources EXCLUDE REGEX "/src/store/(auth/(credentials[a-z_]*|sigv4)|http/(curl|digest|http_(client|redirect|reply|sockets))|services/(azure|gcs|remote|remote_dialect|remote_sweep|s3|s3_listing|s3_upload|web))\\.c$|/src/run/(driver/lambda_worker|executors/(lambda|invoke|http_endpoints))\\.c$")
 endif()
 if(CUBED_CURL_FILE)
   set_source_files_properties(src/store/http/curl.c src/store/http/http_client.c src/store/http/http_redirect.c

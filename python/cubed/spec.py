@@ -19,6 +19,7 @@ EXECUTORS = {
     "single-threaded": "local:SingleThreadedExecutor",
     "processes": "local:ProcessesExecutor",
     "lambda": "aws_lambda:LambdaExecutor",
+    "http": "http_endpoints:HttpExecutor",
     "futures": "futures:FuturesExecutor",
     "dask": "dask:DaskExecutor",
     "lithops": "lithops:LithopsExecutor",

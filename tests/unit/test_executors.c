@@ -63,7 +63,8 @@ static void expect_refused(const cubed_executor_vtable *vt, cubed_status status,
     assert_int_equal(cubed_context_add_executor(ctx, vt, NULL, &err), status);
     if (!strstr(err.message, text)) fail_msg("\"%s\" has no \"%s\"", err.message, text);
     assert_string_equal(cubed_executor_name(ctx, 3), "lambda");
-    assert_null(cubed_executor_name(ctx, 4));
+    assert_string_equal(cubed_executor_name(ctx, 4), "http");
+    assert_null(cubed_executor_name(ctx, 5));
     cubed_context_unref(ctx);
 }
 
@@ -147,8 +148,8 @@ static void test_added_executors_are_known(void **state)
     assert_int_equal(cubed_executor_get_caps(ctx, "mine", &caps, &err), CUBED_OK);
     assert_true(caps.remote);
     assert_int_equal(caps.max_in_flight, 7);
-    assert_string_equal(cubed_executor_name(ctx, 4), "mine");
-    assert_null(cubed_executor_name(other, 4));
+    assert_string_equal(cubed_executor_name(ctx, 5), "mine");
+    assert_null(cubed_executor_name(other, 5));
     assert_null(cubed_executor_name(ctx, -1));
     assert_int_equal(cubed_executor_get_caps(NULL, NULL, &caps, &err), CUBED_OK);
     assert_true(caps.shares_memory && caps.shares_tasks);

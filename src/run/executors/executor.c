@@ -18,11 +18,9 @@ int64_t cb_executor_most_tasks(uint64_t max_message_bytes)
 }
 
 static const cubed_executor_vtable *const own[] = {
-    &cb_executor_threads,
-    &cb_executor_single,
-    &cb_executor_processes,
+    &cb_executor_threads, &cb_executor_single, &cb_executor_processes,
 #ifdef CB_HAVE_HTTP
-    &cb_executor_lambda,
+    &cb_executor_lambda,  &cb_executor_http,
 #endif
 };
 enum { NOWN = (int)(sizeof own / sizeof *own) };

@@ -15,7 +15,9 @@ typedef struct cb_executor_args {
 extern const cubed_executor_vtable cb_executor_threads;
 extern const cubed_executor_vtable cb_executor_single;
 extern const cubed_executor_vtable cb_executor_processes;
-extern const cubed_executor_vtable cb_executor_lambda; /* if built with HTTP */
+/* If built with HTTP: */
+extern const cubed_executor_vtable cb_executor_lambda;
+extern const cubed_executor_vtable cb_executor_http;
 
 /* Maximum number of tasks in a range so that their reports, including one error, fit into a message of `max_message_bytes`
  * (0: unlimited). */

@@ -350,10 +350,10 @@ static bool same_keys(const cb_credentials *a, const cb_credentials *b)
 {
 #define TEXT(name) offsetof(cb_credentials, name)
     static const size_t texts[] = {
-        TEXT(command),  TEXT(role),        TEXT(token_file), TEXT(address),
-        TEXT(bearer),   TEXT(sts),         TEXT(profile),    TEXT(region),
-        TEXT(endpoint), TEXT(account),     TEXT(client),     TEXT(tenant),
-        TEXT(secret),   TEXT(way.ca_file), TEXT(way.proxy),  TEXT(way.no_proxy)};
+        TEXT(command),   TEXT(role),        TEXT(token_file), TEXT(address),  TEXT(bearer),
+        TEXT(sts),       TEXT(profile),     TEXT(region),     TEXT(endpoint), TEXT(account),
+        TEXT(client),    TEXT(tenant),      TEXT(secret),     TEXT(resource), TEXT(way.ca_file),
+        TEXT(way.proxy), TEXT(way.no_proxy)};
 #undef TEXT
     if (!a->fetch || a->fetch != b->fetch) return false;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -16,6 +16,8 @@ CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *er
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
 /* Like cb_look_for_google, tokens of Azure. */
 CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
+/* Like cb_look_for_google, identity tokens for an endpoint: the URL is CB_OIDC_PREFIX and that of the endpoint. */
+CUBED_MUST_CHECK cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *err);
 
 /* Finds the credentials of a URL. URLs with the same source of credentials share them. The net owns and frees them. */
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
@@ -60,5 +62,12 @@ void cb_credentials_free(cb_net *net);
 #define CB_AZURE_OPTIONS                                                                           \
     CB_AZURE_CLIENT " " CB_AZURE_SECRET " " CB_AZURE_TENANT " " CB_AZURE_FILE " " CB_AZURE_HOST    \
                     " " CB_AZURE_MACHINE
+
+#define CB_OIDC_PREFIX   "worker+"
+#define CB_OIDC_COMMAND  "CUBED_HTTP_TOKEN_COMMAND token_command"
+#define CB_OIDC_FILE     "CUBED_HTTP_TOKEN_FILE token_file"
+#define CB_OIDC_FROM     "CUBED_HTTP_TOKEN_FROM token_from"
+#define CB_OIDC_AUDIENCE "CUBED_HTTP_AUDIENCE audience"
+#define CB_OIDC_OPTIONS  CB_OIDC_COMMAND " " CB_OIDC_FILE " " CB_OIDC_FROM " " CB_OIDC_AUDIENCE
 
 #endif

@@ -1,4 +1,4 @@
-/* Tokens of Microsoft Entra for Azure Blob Storage: for an application with a secret, a workload identity (a token file of
+/* Tokens of Microsoft Entra for Azure Blob Storage or another resource: for an application with a secret, a workload identity (a token file of
  * its cluster), or the managed identity of the machine. */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,9 @@ static cubed_status fetch_for_client(const cb_credentials *c, cb_keys *keys, int
     cb_buf_puts(&url, "/oauth2/v2.0/token");
     cb_put_field(&form, "grant_type", "client_credentials");
     cb_put_field(&form, "client_id", c->client);
-    cb_put_field(&form, "scope", RESOURCE "/.default");
+    cb_buf_puts(&form, "&scope=");
+    cb_uri_put(&form, c->resource ? c->resource : RESOURCE, "");
+    cb_uri_put(&form, "/.default", "");
     if (c->secret) {
         cb_put_field(&form, "client_secret", c->secret);
     } else {
@@ -64,7 +66,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
     cb_buf_printf(&url, "%s?api-version=%s", c->address ? c->address : MACHINE,
                   c->bearer ? "2019-08-01" : "2018-02-01");
     cb_buf_puts(&url, "&resource=");
-    cb_uri_put(&url, RESOURCE "/", "");
+    cb_uri_put(&url, c->resource ? c->resource : RESOURCE "/", "");
     if (c->client) cb_put_field(&url, "client_id", c->client);
     cb_buf_printf(&header, "%s: %s", c->bearer ? "X-IDENTITY-HEADER" : "Metadata",
                   c->bearer ? c->bearer : "true");
@@ -73,7 +75,7 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
         st = cb_fail(&why, CUBED_E_NOMEM, "no memory for credentials");
     else
         st = cb_ask_for_token(c, &q, keys, ends, &why);
-    if (st == CUBED_E_IO) /* most likely this machine has no managed identity */
+    if (st == CUBED_E_IO && !c->resource) /* most likely this machine has no managed identity */
         st = cb_fail(err, st,
                      "no credentials were found: set AZURE_STORAGE_ACCOUNT_KEY, "
                      "AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, run where there "
@@ -122,7 +124,7 @@ cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err)
                            "Arc are not supported; give a token in AZURE_STORAGE_TOKEN");
     }
     /* Emulators need no credentials, and a token must not be sent without TLS unless the user configured it. */
-    if (!c->address && c->endpoint && strncmp(c->endpoint, "https://", 8) != 0)
+    if (!c->resource && !c->address && c->endpoint && strncmp(c->endpoint, "https://", 8) != 0)
         c->ends = INT64_MAX;
     else
         c->fetch = fetch_from_machine;

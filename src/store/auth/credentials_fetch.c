@@ -405,32 +405,33 @@ static bool read_output(int fd, cb_buf *out)
     return true;
 }
 
-cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
-                                   cubed_error *err)
+cubed_status cb_run_program(const char *command, const char *name, cb_buf *out, cubed_error *err)
 {
     int ends_of_pipe[2], status = 0;
     pid_t pid = 0;
-    cb_buf out;
     if (pipe2(ends_of_pipe, O_CLOEXEC) != 0)
-        return cb_fail_errno(err, errno, "cannot start credential_process");
-    const int rc = start(c->command, ends_of_pipe[1], &pid);
+        return cb_fail_errno(err, errno, "cannot start %s", name);
+    const int rc = start(command, ends_of_pipe[1], &pid);
     close(ends_of_pipe[1]);
-    cb_buf_init(&out, cb_zone_allocator(c->zone));
-    const bool ok = rc == 0 && read_output(ends_of_pipe[0], &out);
+    const bool ok = rc == 0 && read_output(ends_of_pipe[0], out);
     close(ends_of_pipe[0]);
     if (rc == 0 && !ok) kill(pid, SIGKILL);
     while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    cubed_status st;
-    if (rc != 0)
-        st = cb_fail_errno(err, rc, "cannot start credential_process");
-    else if (!ok || status != 0)
-        st = cb_fail(err, CUBED_E_IO,
-                     "credential_process of profile \"%s\" failed or took more than a minute",
-                     c->profile);
-    else
-        st = take_json("credential_process", &out, "SessionToken", keys, ends, err);
-    if (out.data) explicit_bzero(out.data, out.size);
-    cb_buf_free(&out);
+    if (rc != 0) return cb_fail_errno(err, rc, "cannot start %s", name);
+    if (ok && status == 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "%s failed or took more than a minute", name);
+}
+
+cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                   cubed_error *err)
+{
+    char name[300];
+    cb_buf out;
+    cb_buf_init(&out, cb_zone_allocator(c->zone));
+    snprintf(name, sizeof name, "credential_process of profile \"%s\"", c->profile);
+    cubed_status st = cb_run_program(c->command, name, &out, err);
+    if (st == CUBED_OK) st = take_json("credential_process", &out, "SessionToken", keys, ends, err);
+    cb_free_secret(&out);
     return st;
 }

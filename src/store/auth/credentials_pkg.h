@@ -26,6 +26,7 @@ struct cb_credentials {
     const char *command, *role, *session, *token_file, *address, *bearer, *sts;
     const char *account;                  /* JSON of a Google service account */
     const char *client, *tenant, *secret; /* for Azure */
+    const char *resource;                 /* audience of tokens; NULL: the stores of the service */
     /* Guarded by the fetcher's lock. */
     cb_keys keys;
     int64_t ends; /* 0: no keys yet, INT64_MAX: no expiry */
@@ -62,6 +63,8 @@ bool cb_is_near(const char *url);
 /* Overwrites the memory with zeros and frees it. */
 void cb_free_secret(cb_buf *b);
 
+/* Runs a program by /bin/sh and gets its output. `name` is for messages. */
+cubed_status cb_run_program(const char *command, const char *name, cb_buf *out, cubed_error *err);
 cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
                                    cubed_error *err);
 cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t *ends,

@@ -34,6 +34,9 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 #define MS          ((int64_t)1000000)
 #define LOOK_NS     (250 * MS) /* interval between checks for slow transfers */
 #define LONGEST_GAP (5000 * MS)
+/* Seconds between probes of a silent connection: gateways forget a connection that is silent for 350 s (AWS) or 240 s
+ * (Azure), and a call may take 15 minutes. */
+#define KEEPALIVE_S 60L
 #define FIRST_DELAY (100 * MS)
 #define LONGEST     (20000 * MS)
 #define DAY         ((int64_t)86400)
@@ -409,6 +412,9 @@ static bool set_up(transfer *t, cb_http_call *c)
            curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
            curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_S) == 0 &&
            curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, t->why) == 0 &&
            curl_easy_setopt(curl, CURLOPT_PRIVATE, t) == 0 &&
            curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&

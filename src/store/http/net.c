@@ -113,7 +113,8 @@ static cubed_status new_setting(const cb_net *n, const char *scope, const char *
 
 static bool is_wanted(const char *name, size_t n)
 {
-    static const char *const beginnings[] = {"AWS_", "GOOGLE_", "GS_", "AZURE_", "REDIS_"};
+    static const char *const beginnings[] = {"AWS_",   "GOOGLE_", "GS_",
+                                             "AZURE_", "REDIS_",  "CUBED_HTTP_"};
     static const char *const names[] = {"HOME",
                                         "CLOUDSDK_CONFIG",
                                         "STORAGE_EMULATOR_HOST",
@@ -159,8 +160,11 @@ static void drop(cb_net *n, const char *scope, const char *name)
 
 /* --- Passing options to other processes --------------------------------------------------------------- */
 
-/* Workers invoke no functions, so they do not get the keys for it. */
-static bool is_of_driver(const char *scope) { return strncmp(scope, "lambda://", 9) == 0; }
+/* Workers call no functions and endpoints, so they do not get the keys for it. */
+static bool is_of_driver(const char *scope)
+{
+    return strncmp(scope, "lambda://", 9) == 0 || strncmp(scope, "worker+", 7) == 0;
+}
 
 cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err)
 {

@@ -1,0 +1,83 @@
+/* Executors whose ranges are calls of a service over HTTP: a message goes in, and the reports of its tasks come back. A file
+ * for each service (lambda.c, http.c) says how a call is made and what a reply means. */
+#ifndef CB_RUN_INVOKE_H
+#define CB_RUN_INVOKE_H
+
+#include "base/lock.h"
+#include "run/executors/told.h"
+#include "store/auth/credentials.h"
+
+enum { CB_INVOKE_MOST = 1000 }; /* maximum number of calls in flight */
+/* Maximum bytes of a message, and of the reports that come back. */
+#define CB_INVOKE_MESSAGE ((uint64_t)4 << 20)
+/* Milliseconds of a call without tasks. */
+#define CB_INVOKE_OVERHEAD_MS 50u
+
+typedef struct cb_invoker cb_invoker;
+
+typedef struct cb_invocation {
+    cb_http_call http; /* must be first */
+    /* both links for invocations in flight; only `next` for completed ones */
+    struct cb_invocation *next, *before;
+    cb_invoker *of;
+    cubed_task_range range;
+    cb_buf body;
+    bool renewed; /* the credentials were renewed for this call */
+} cb_invocation;
+
+typedef struct cb_invoke_kind {
+    const cubed_executor_vtable *vt;
+    const char *what;     /* the called thing in error messages: "function" */
+    const char *expected; /* the syntax of a target in error messages: "FUNCTION" */
+    const char *prefix;   /* options of a target have the URL of this and the target: "lambda://" */
+    bool json;            /* messages and answers are JSON (cb_told_put_json) instead of bytes */
+    size_t size;          /* size of the executor's struct, which starts with cb_invoker */
+    uint32_t stall_ms;    /* milliseconds without a byte after which a call fails */
+    cb_http_functions http; /* `done` is cb_invoke_done */
+    /* Finds the service by the URL of its options. Throttle and way are set afterwards. */
+    cubed_status (*find)(cb_invoker *x, cb_net *net, const char *url, cubed_error *err);
+    /* Appends the name of the throttle. */
+    void (*put_throttle)(const cb_invoker *x, cb_buf *name);
+} cb_invoke_kind;
+
+struct cb_invoker {
+    cubed_executor head; /* must be first */
+    const cb_invoke_kind *kind;
+    cubed_executor_args args;
+    const cubed_allocator *alloc;
+    cb_zone *zone;
+    const char *target; /* the part of the executor's name after its colon */
+    cb_http_way way;
+    cb_credentials *who;
+    cb_http *http;
+    cb_throttle *throttle;
+    uint32_t refused_ms;
+    cb_mutex lock;
+    cb_cond came;
+    cb_invocation *flying CB_GUARDED_BY(&lock), *done_first CB_GUARDED_BY(&lock),
+        *done_last CB_GUARDED_BY(&lock);
+    /* Used only by the driver's thread: */
+    cb_buf workers;    /* NUL-terminated names; a worker's number is its position */
+    cb_invocation *at; /* invocation whose reports are being returned, or NULL */
+    cb_buf reply;
+    cb_answer answer;
+    unsigned worker;
+    size_t worker_at;  /* position in `workers` of its name */
+    cubed_error error; /* of the first task without a report; CUBED_OK: no error was received */
+};
+
+/* Opens the executor args->name, which is NAME:TARGET. */
+CUBED_MUST_CHECK cubed_status cb_invoke_open(const cb_invoke_kind *kind,
+                                             const cubed_executor_args *args, cubed_executor **out,
+                                             cubed_error *err);
+/* Functions of the vtables. */
+cubed_status cb_invoke_submit(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
+cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
+                            bool *got, cubed_error *err);
+void cb_invoke_close(cubed_executor *ex);
+
+void cb_invoke_done(cb_http_call *c);
+/* Gets the first string that a JSON reply has at one of `keys` (NULL-terminated), as ": TEXT", or "". */
+void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, size_t cap);
+
+#endif
