@@ -197,6 +197,8 @@ int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
 /* Parses a time in seconds, such as "90" or "0.5". */
 bool cli_parse_milliseconds(const char *text, uint32_t *out);
 #define CLI_MILLISECONDS "a number of seconds from 0.001 to 4294967"
+/* Returns true for an executor whose name has or needs a part after a colon: "lambda:FUNCTION", "http". */
+bool cli_executor_has_target(const char *executor);
 /* Applies --executor-option when the executor is known. A wrong option ends the command. */
 void cli_take_executor_options(const char *verb, cli_common *c);
 /* Adds a prefix of --allow-references. */

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "cubed/sys/message.h"
 #include "lang/lang_memory.h"
+#include "python.h"
 
 enum {
     KEY_BEGIN = CLI_OWN_KEY,
@@ -16,6 +17,17 @@ enum {
     KEY_TIMEOUT,
     KEY_SERVE,
     KEY_LAMBDA,
+    KEY_HTTP,
+    /* Options of --http, from here to KEY_MAX_BODY. */
+    KEY_HOST,
+    KEY_ISSUER,
+    KEY_AUDIENCE,
+    KEY_JWKS,
+    KEY_SUBJECT,
+    KEY_NO_AUTH,
+    KEY_CONCURRENCY,
+    KEY_REQUEST_TIMEOUT,
+    KEY_MAX_BODY,
     KEY_ISA,
     KEY_ALLOW_CODE,
     KEY_DRIVER,
@@ -41,6 +53,32 @@ static const cli_option own[] = {
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"lambda", NULL, "be the runtime of a function of AWS Lambda", KEY_LAMBDA},
+    {"http", "PORT|env",
+     "serve ranges of tasks over HTTP, for the executor http; env: the port that the variable PORT "
+     "or "
+     "FUNCTIONS_CUSTOMHANDLER_PORT names. A Python with the package does this, and runs functions "
+     "of "
+     "Python",
+     KEY_HTTP},
+    {"host", "ADDRESS", "address to serve at (default 0.0.0.0)", KEY_HOST},
+    {"issuer", "URL", "issuer of the tokens of callers", KEY_ISSUER},
+    {"audience", "NAME", "audience of the tokens: usually the URL of this service", KEY_AUDIENCE},
+    {"jwks", "FILE|URL",
+     "keys that sign the tokens (default: those that ISSUER/.well-known/openid-configuration "
+     "names)",
+     KEY_JWKS},
+    {"subject", "NAME",
+     "who may call, as often as there are: a token's sub, email, azp or appid (default: all whose "
+     "tokens are valid)",
+     KEY_SUBJECT},
+    {"insecure-no-auth", NULL, "take requests without a token; needs --host 127.0.0.1",
+     KEY_NO_AUTH},
+    {"concurrency", "N", "requests that are performed at a time (default 1); others get 429",
+     KEY_CONCURRENCY},
+    {"request-timeout", "SECONDS",
+     "time limit of a request in the service (default 300): no task begins that cannot end in it",
+     KEY_REQUEST_TIMEOUT},
+    {"max-body", "BYTES", "largest message (default 4 MiB)", KEY_MAX_BODY},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"allow-code", NULL,
      "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
@@ -74,7 +112,8 @@ const cli_usage cmd_worker_usage = {
                 "  cubed worker p.cubed 0 0:10 --run monday\n"
                 "  cubed worker p.cubed 0 10:20 --run monday\n"
                 "  cubed worker p.cubed --finish --run monday\n",
-    .own = own};
+    .own = own,
+    .repeats = "subject"};
 
 static bool parse_range(const char *text, int64_t *first, int64_t *last)
 {
@@ -98,6 +137,43 @@ static bool parse_count(const char *text, int64_t *out)
 {
     return lang_parse_int(&text, out) && !*text && *out >= 1;
 }
+
+/* --- A worker over HTTP, which is a program in Python ---------------------------------------------------- */
+
+/* Arguments of the program; NULL-terminated. */
+typedef struct http_arguments {
+    const char **words;
+    int n;
+} http_arguments;
+
+static void add_word(http_arguments *a, const char *word)
+{
+    a->words = cli_resize(a->words, (size_t)(a->n + 2) * sizeof *a->words);
+    a->words[a->n++] = word;
+    a->words[a->n] = NULL;
+}
+
+/* Adds an option of the table `own`, with its value if it has one. */
+static void add_http_option(http_arguments *a, int key, const char *value)
+{
+    const cli_option *o = own;
+    while (o->key != key) o++;
+    if (a->n == 0) {
+        add_word(a, "-m");
+        add_word(a, "cubed.runtime.http_worker");
+    }
+    add_word(a, cli_printf("--%s%s%s", o->name, o->arg ? "=" : "", o->arg ? value : ""));
+}
+
+/* Replaces this process, so that signals reach the worker. Returns only after a failure. */
+static int serve_http(const http_arguments *a, const char *verb)
+{
+    static const python_module needed[] = {{"cubed", "the package cubed"}};
+    const int code = python_check(verb, needed, 1, "serves the requests", NULL);
+    return code == EXIT_SUCCESS ? python_replace(verb, a->words) : code;
+}
+
+/* --- Serving a driver or a service ----------------------------------------------------------------------- */
 
 /* NULL: the worker was started by AWS Lambda, not by a command. */
 static int serve(const char *fd_text, cli_common *c)
@@ -176,7 +252,7 @@ static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_e
     const void *reports;
     cubed_status st = read_message(t, message, &size, err);
     if (st != CUBED_OK) return st;
-    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel};
+    const cubed_work_input in = {sizeof in, t->plan, t->size, message, size, &cli_cancel, 0};
     st = cubed_work(worker, &in, &reports, &reports_size, err);
     if (st == CUBED_OK &&
         (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0))
@@ -213,7 +289,8 @@ static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_err
     }
     memcpy(m.run, r->run, strlen(r->run) + 1);
     cubed_range_write(&m, message);
-    const cubed_work_input in = {sizeof in, t->plan, t->size, message, sizeof message, &cli_cancel};
+    const cubed_work_input in = {sizeof in,      t->plan,     t->size, message,
+                                 sizeof message, &cli_cancel, 0};
     cubed_status st = cubed_work(worker, &in, &reports, &left, err);
     for (const char *at = reports; st == CUBED_OK && left > 0; at += used, left -= used) {
         st = cubed_report_read(t->ctx, at, left, &report, &used, err);
@@ -361,8 +438,9 @@ static int exit_of(const cubed_error *err)
 int cmd_worker(int argc, char **argv)
 {
     request r = {.takeover = CUBED_TAKEOVER_OPTIONS_INIT};
-    bool allow_code = false, lambda = false;
+    bool allow_code = false, lambda = false, http = false;
     const char *serve_fd = NULL, *driver = NULL;
+    http_arguments server = {NULL, 0};
     cli_common c = CLI_COMMON_INIT;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_worker_usage, NULL)) != -1) {
@@ -377,6 +455,9 @@ int cmd_worker(int argc, char **argv)
             return cli_usage_error("worker", "--of \"%s\": expected a number from 1 on", optarg);
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_LAMBDA) lambda = true;
+        if (key == KEY_HTTP) http = true;
+        if (key == KEY_HTTP || (key >= KEY_HOST && key <= KEY_MAX_BODY))
+            add_http_option(&server, key, optarg);
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
         if (key == KEY_DRIVER) driver = optarg;
@@ -384,9 +465,15 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_SILENCE && !cli_parse_silence(optarg, &r.takeover.silence_seconds))
             return cli_usage_error("worker", "--silence \"%s\": expected " CLI_SILENCE, optarg);
     }
-    if ((serve_fd || lambda) && (optind < argc || r.begin || r.finish || r.run || r.message))
+    if (server.n > 0 && !http)
+        return cli_usage_error("worker", "%s: expected with --http", server.words[2]);
+    if ((serve_fd || lambda || http) &&
+        (optind < argc || r.begin || r.finish || r.run || r.message))
         return cli_usage_error("worker", "%s is told what to do: no other arguments",
-                               serve_fd ? "--serve" : "--lambda");
+                               serve_fd ? "--serve"
+                               : lambda ? "--lambda"
+                                        : "--http");
+    if (http) return serve_http(&server, "worker");
     if (serve_fd || lambda) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);
     if (code != EXIT_SUCCESS) return code;

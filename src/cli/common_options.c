@@ -10,11 +10,13 @@ const cli_option cli_common_options[] = {
      KEY_RESERVED},
     {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
      KEY_WORK_DIR},
-    {"executor", "threads|single-threaded|processes|lambda:FUNCTION",
+    {"executor", "threads|single-threaded|processes|lambda:FUNCTION|http:URL",
      "what runs the tasks (default threads)", KEY_EXECUTOR},
     {EXECUTOR_OPTION, "NAME=VALUE",
      "an option of it, as often as there are: max_workers, retries, silence (seconds; 600), "
-     "task_timeout (seconds; processes, lambda), use_backups and function (lambda)",
+     "task_timeout (seconds; processes, lambda, http), use_backups (lambda, http), function "
+     "(lambda), "
+     "url, token_command, token_file, token_from and audience (http)",
      KEY_EXECUTOR_OPTION},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {CLI_REFERENCES_OPTION, "PREFIX", CLI_REFERENCES_HELP, KEY_REFERENCES},

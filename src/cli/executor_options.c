@@ -52,6 +52,42 @@ static bool set_function(cli_common *c, const char *value)
     return *value != 0;
 }
 
+static bool set_url(cli_common *c, const char *value)
+{
+    c->executor = cli_printf("http:%s", value); /* kept until the program ends */
+    return *value != 0;
+}
+
+/* Options of the source of tokens are also variables, which the context is made with. */
+static bool set_variable(const char *name, const char *value)
+{
+    return *value != 0 && setenv(name, value, 1) == 0;
+}
+
+static bool set_token_command(cli_common *c, const char *value)
+{
+    (void)c;
+    return set_variable("CUBED_HTTP_TOKEN_COMMAND", value);
+}
+
+static bool set_token_file(cli_common *c, const char *value)
+{
+    (void)c;
+    return set_variable("CUBED_HTTP_TOKEN_FILE", value);
+}
+
+static bool set_token_from(cli_common *c, const char *value)
+{
+    (void)c;
+    return set_variable("CUBED_HTTP_TOKEN_FROM", value);
+}
+
+static bool set_audience(cli_common *c, const char *value)
+{
+    (void)c;
+    return set_variable("CUBED_HTTP_AUDIENCE", value);
+}
+
 static const struct row {
     const char *name, *expected;
     const char *executors; /* executors with the option, as "a|b"; NULL: all */
@@ -59,12 +95,47 @@ static const struct row {
 } rows[] = {
     {"max_workers", "a whole number from 1 to 100000", NULL, set_workers},
     {"retries", "a whole number from 0 to 255", NULL, set_retries},
-    {"use_backups", "true or false", "lambda", set_backups},
-    {"task_timeout", CLI_MILLISECONDS, "processes|lambda", set_timeout},
+    {"use_backups", "true or false", "lambda|http", set_backups},
+    {"task_timeout", CLI_MILLISECONDS, "processes|lambda|http", set_timeout},
     {CLI_SILENCE_OPTION, CLI_SILENCE, NULL, set_silence},
     {"function", "the name of a function of AWS Lambda", "lambda", set_function},
+    {"url", "the URL of an endpoint", "http", set_url},
+    {"token_command", "a command that prints a token", "http", set_token_command},
+    {"token_file", "the path of a file", "http", set_token_file},
+    {"token_from", "google, azure or none", "http", set_token_from},
+    {"audience", "the audience of tokens", "http", set_audience},
 };
 enum { NROWS = (int)(sizeof rows / sizeof *rows) };
+
+/* Executors whose name continues after a colon. */
+static const struct target {
+    const char *executor, *option, *expected;
+} targets[] = {{"lambda", "function", "NAME"}, {"http", "url", "URL"}};
+enum { NTARGETS = (int)(sizeof targets / sizeof *targets) };
+
+bool cli_executor_has_target(const char *executor)
+{
+    for (int i = 0; i < NTARGETS; i++) {
+        const size_t n = strlen(targets[i].executor);
+        if (strncmp(executor, targets[i].executor, n) == 0 &&
+            (!executor[n] || (executor[n] == ':' && executor[n + 1])))
+            return true;
+    }
+    return false;
+}
+
+/* Refuses an executor that needs a target and has none. */
+static void check_target(const char *verb, const char *executor)
+{
+    for (int i = 0; i < NTARGETS; i++) {
+        const struct target *t = &targets[i];
+        if (strcmp(executor, t->executor) == 0)
+            exit(cli_usage_error(verb,
+                                 "--executor %s: expected --executor-option %s=%s, or --executor "
+                                 "%s:%s",
+                                 t->executor, t->option, t->expected, t->executor, t->expected));
+    }
+}
 
 static bool has(const struct row *r, const char *executor, size_t length)
 {
@@ -123,8 +194,5 @@ void cli_take_executor_options(const char *verb, cli_common *c)
     cli_free(c->executor_options);
     c->executor_options = NULL;
     c->nexecutor_options = 0;
-    if (c->executor && strcmp(c->executor, "lambda") == 0)
-        exit(cli_usage_error(verb,
-                             "--executor lambda: expected --executor-option function=NAME, or "
-                             "--executor lambda:NAME"));
+    if (c->executor) check_target(verb, c->executor);
 }

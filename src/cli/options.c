@@ -65,8 +65,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
     case KEY_WORK_DIR: c->work_dir = optarg; break;
     case KEY_EXECUTOR:
-        if (strcmp(optarg, "lambda") != 0 && (strncmp(optarg, "lambda:", 7) != 0 || !optarg[7]))
-            choice(verb, "executor", optarg);
+        if (!cli_executor_has_target(optarg)) choice(verb, "executor", optarg);
         c->executor = optarg;
         break;
     case KEY_EXECUTOR_OPTION:

@@ -16,14 +16,32 @@ const char *python_name(void)
     return named && *named ? named : "python3";
 }
 
-int python_run(const char *const *arguments)
+/* Returns `arguments` after the program's name; to be freed by the caller. */
+static char **with_name(const char *const *arguments)
 {
-    int n = 0, status = 0;
-    pid_t pid;
+    int n = 0;
     while (arguments[n]) n++;
     char **argv = cli_resize(NULL, (size_t)(n + 2) * sizeof *argv);
     argv[0] = (char *)(uintptr_t)python_name();
     for (int i = 0; i <= n; i++) argv[i + 1] = (char *)(uintptr_t)arguments[i];
+    return argv;
+}
+
+int python_replace(const char *verb, const char *const *arguments)
+{
+    char **argv = with_name(arguments);
+    (void)fflush(NULL);
+    execvp(argv[0], argv);
+    fprintf(stderr, "cubed %s: cannot start %s: %s\n", verb, argv[0], strerror(errno));
+    cli_free(argv);
+    return EXIT_FAILURE;
+}
+
+int python_run(const char *const *arguments)
+{
+    int status = 0;
+    pid_t pid;
+    char **argv = with_name(arguments);
     (void)fflush(stdout);
     const int failed = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
     cli_free(argv);

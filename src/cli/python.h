@@ -22,5 +22,7 @@ int python_check(const char *verb, const python_module *modules, int n, const ch
                  const char *extra);
 /* Runs python_name() with `arguments`, which end with NULL; returns its exit code. */
 int python_run(const char *const *arguments);
+/* Replaces this process by python_name() with `arguments`. Returns an exit code if it cannot be started. */
+int python_replace(const char *verb, const char *const *arguments);
 
 #endif
