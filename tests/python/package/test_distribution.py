@@ -212,13 +212,20 @@ def test_modals_image_has_the_files_of_this_package(monkeypatch, tmp_path):
 def test_lambdas_package_has_the_libraries_of_the_wheel(monkeypatch, tmp_path):
     """auditwheel puts them into a folder of the wheel's name."""
     wheel = re.search(r"(cubed_c)-\S+?\.whl", (ROOT / "docs/how-to/install.md").read_text())
-    for name in ("cubed/bin/cubed", f"{wheel[1]}.libs/libzstd-1.so"):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_bytes(b"ELF")
+    program, library = tmp_path / "cubed/bin/cubed", tmp_path / f"{wheel[1]}.libs/libzstd-1.so"
+    of_library = ("-shared", "-fPIC", "-Wl,-soname,libzstd-1.so")
+    of_program = (library, f"-Wl,-rpath,$ORIGIN/../../{library.parent.name}")
+    for path, code, flags in (
+        (library, "int f(void) { return 0; }", of_library),
+        (program, "int f(void); int main(void) { return f(); }", of_program),
+    ):
+        path.parent.mkdir(parents=True)
+        command = ["cc", "-x", "c", "-", "-x", "none", *flags, "-o", path]
+        subprocess.run(command, input=code.encode(), check=True)
     monkeypatch.setattr(lambda_package, "_SITE", tmp_path)
     lambda_package.write(tmp_path / "worker.zip")
     with zipfile.ZipFile(tmp_path / "worker.zip") as z:
-        assert z.namelist() == ["bootstrap", "cubed/bin/cubed", "cubed_c.libs/libzstd-1.so"]
+        assert z.namelist() == ["bootstrap", "bin/cubed", "lib/libzstd-1.so"]
 
 
 # --- Cubed for Python in the same folder ----------------------------------------------------------

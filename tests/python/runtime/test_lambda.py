@@ -1,8 +1,11 @@
 """AWS Lambda: driver and workers against stubs of the service and of the interface of runtimes."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
+import time
 import zipfile
 
 import cubed
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import BIN, check, run
 from cubed import array_api as xp
-from cubed.runtime import lambda_package
+from cubed.runtime import _elf, lambda_package
 from lambda_service import Service
 
 pytest.importorskip("botocore", reason="botocore checks the signatures, and is not installed")
@@ -234,30 +237,151 @@ def test_options():
     assert executor.capabilities["remote"]
 
 
-def test_the_package(tmp_path, monkeypatch):
+def test_functions_of_python_in_an_image(stored):
+    """The entry point of the container image."""
+    values, x = stored
+    command = (sys.executable, "-m", "cubed.runtime.lambda_worker")
+    with Service(command=command) as service:
+        y = cubed.map_blocks(lambda a: a * 2 + 1, x, dtype=x.dtype)
+        np.testing.assert_array_equal(compute(y, service), values * 2 + 1)
+        assert not service.errors
+
+
+def test_time_that_ends(tmp_path):
+    """A function with a time limit below that of its range gives back the tasks that are left."""
+
+    def slow(a):
+        time.sleep(0.15)
+        return a + 1
+
+    spec = cubed.Spec(tmp_path, allowed_mem="100MB", reserved_mem=0)
+    values = np.arange(40.0)
+    cubed.to_zarr(cubed.from_array(values, chunks=(1,), spec=spec), tmp_path / "x.zarr")
+    x = cubed.from_zarr(tmp_path / "x.zarr", spec=spec)
+    command = (sys.executable, "-m", "cubed.runtime.lambda_worker")
+    with Service(command=command, timeout=3.0) as service:
+        y = cubed.map_blocks(slow, x, dtype=x.dtype)
+        np.testing.assert_array_equal(compute(y, service), values + 1)
+        assert service.invocations > 2
+        assert not service.errors
+
+
+def test_a_task_longer_than_the_time(stored):
+    def endless(a):
+        time.sleep(5)
+        return a
+
+    _, x = stored
+    command = (sys.executable, "-m", "cubed.runtime.lambda_worker")
+    with Service(command=command, timeout=0.8) as service:
+        y = cubed.map_blocks(endless, x, dtype=x.dtype)
+        with pytest.raises(OSError, match="Task timed out after 0.80 seconds"):
+            compute(y, service, retries=0)
+
+
+def test_replies_of_many_tasks(tmp_path):
+    """A range of 1,000 tasks has reports of 180 kB."""
+    spec = cubed.Spec(tmp_path, allowed_mem="100MB", reserved_mem=0)
+    values = np.arange(1000.0)
+    cubed.to_zarr(cubed.from_array(values, chunks=(1,), spec=spec), tmp_path / "x.zarr")
+    x = cubed.from_zarr(tmp_path / "x.zarr", spec=spec)
+    with Service(workers=1) as service:
+        result = compute(x + 1, service, max_workers=1)
+        np.testing.assert_array_equal(result, values + 1)
+
+
+# --- The code of a function -----------------------------------------------------------------------
+
+
+def test_a_libc_that_is_too_new(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"needs GLIBC_2\.\d+ of the C library \(for \w+.*2\.4: use"
+    ):
+        lambda_package.write(tmp_path / "worker.zip", BIN, glibc=(2, 4))
+
+
+def test_another_processor(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUBED_PYTHON", sys.executable)
+    other = "arm64" if _elf.read(BIN).machine == "x86_64" else "x86_64"
+    failed = run("lambda-package", tmp_path / "w.zip", "--architecture", other)
+    assert f"expected {other}: name a command that was built for it" in failed.err
+    assert not (tmp_path / "w.zip").exists()
+
+
+def test_a_library_that_is_missing(tmp_path):
+    code = "int f(void); int main(void) { return f(); }"
+    library = tmp_path / "libgone.so.1"
+    compiler = ["cc", "-x", "c", "-", "-x", "none"]
+    subprocess.run(
+        [*compiler, "-shared", "-fPIC", "-Wl,-soname,libgone.so.1", "-o", library],
+        input=b"int f(void) { return 0; }",
+        check=True,
+    )
+    subprocess.run([*compiler, library, "-o", tmp_path / "p"], input=code.encode(), check=True)
+    library.unlink()
+    with pytest.raises(FileNotFoundError, match=r"needs libgone\.so\.1, which is not found for"):
+        lambda_package.write(tmp_path / "worker.zip", tmp_path / "p")
+
+
+@pytest.mark.parametrize("size", [0, 3, 64, 200])
+def test_files_that_are_no_programs(tmp_path, size):
+    (tmp_path / "p").write_bytes(pathlib.Path(BIN).read_bytes()[:size])
+    with pytest.raises(ValueError, match="p: "):
+        lambda_package.write(tmp_path / "worker.zip", tmp_path / "p")
+
+
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    """The folder of an unpacked ZIP with all libraries."""
     path = tmp_path / "worker.zip"
     monkeypatch.setenv("CUBED_PYTHON", sys.executable)
-    said = check(run("lambda-package", path)).out
+    said = check(run("lambda-package", path, "--bundle-libc")).out
     assert said == f"{path}: {path.stat().st_size:,} bytes\n"
     with zipfile.ZipFile(path) as z:
-        modes = {i.filename: i.external_attr >> 16 & 0o777 for i in z.infolist()}
-        assert modes["bootstrap"] == modes["cubed/bin/cubed"] == 0o755
         z.extractall(tmp_path / "code")
+        for i in z.infolist():
+            assert i.external_attr >> 16 & 0o777 == 0o755
+            (tmp_path / "code" / i.filename).chmod(0o755)
     first = path.read_bytes()
-    lambda_package.write(path)
+    lambda_package.write(path, BIN, bundle_libc=True)
     assert path.read_bytes() == first
-    (tmp_path / "code/bootstrap").chmod(0o755)
-    (tmp_path / "code/cubed/bin/cubed").chmod(0o755)
-    env = {k: v for k, v in os.environ.items() if k != "AWS_LAMBDA_RUNTIME_API"}
-    done = subprocess.run(
-        [tmp_path / "code/bootstrap"], env=env, capture_output=True, text=True, check=False
-    )
+    return tmp_path / "code"
+
+
+def test_the_package_needs_no_library_of_the_system(stored, code):
+    _, x = stored
+    with Service(command=("env", "-u", "LD_LIBRARY_PATH", code / "bootstrap")) as service:
+        np.testing.assert_array_equal(compute(lazy(x), service), lazy(x).compute())
+        for process in service.processes:
+            maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+            mapped = {line.split()[-1] for line in maps.splitlines() if "/" in line}
+            assert any(name.endswith("libcurl.so.4") for name in mapped) or "libcurl" not in maps
+            assert all(name.startswith(str(code)) for name in mapped if ".so" in name), mapped
+
+
+CHROOT = shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or CHROOT is None, reason="needs chroot")
+def test_the_package_where_nothing_else_is(code):
+    """Nothing but a shell and its libraries."""
+    shell = _elf.read("/bin/sh")
+    for file in (
+        shell.path,
+        shell.interpreter,
+        *(e.path for e in lambda_package._libraries(shell).values()),
+    ):
+        place = code / str(file).lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(pathlib.Path(file).resolve().read_bytes())
+        place.chmod(0o755)
+    done = subprocess.run([CHROOT, code, "/bootstrap"], env={}, capture_output=True, text=True)
     assert "this is no function of AWS Lambda" in done.stderr
 
 
 def test_a_package_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setenv("CUBED_PYTHON", sys.executable)
-    failed = run("lambda-package", tmp_path / "nowhere/worker.zip")
+    failed = run("lambda-package", tmp_path / "nowhere/worker.zip", "--bundle-libc")
     assert failed.code == 1
     assert failed.err.startswith("cubed lambda-package: [Errno 2] No such file")
     assert "expected FILE.zip, got 0" in run("lambda-package").err
