@@ -10,8 +10,9 @@ from typing import Any
 
 from cubed import _core
 from cubed.base._bytes import format_bytes, parse_bytes
-from cubed.base._remote import hidden, shown
+from cubed.base._remote import hidden, secret_names, shown
 from cubed.base._stores import in_memory, place_of
+from cubed.base._warnings import warn
 
 #: Executors by name: the module in `cubed.runtime.executors` and the class.
 EXECUTORS = {
@@ -299,6 +300,14 @@ class Spec:
 
     def __getstate__(self) -> dict[str, Any]:
         place = self._values.get("intermediates")
+        options = ("storage_options", "intermediate_options", "executor_options")
+        if secrets := secret_names({name: self._values.get(name) for name in options}):
+            warn(
+                f"options {', '.join(secrets)} of a Spec are in its pickle, and in pickles of its"
+                " arrays: let programs find credentials by a profile, a role or environment"
+                " variables, and give no keys",
+                RuntimeWarning,
+            )
         return {**self._values, "intermediate_store": place}  # store objects may not be picklable
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -44,6 +44,17 @@ def hidden(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def secret_names(options: Mapping[str, Any] | None) -> list[str]:
+    """Returns the names of given options whose values are secrets, also in options of options."""
+    found = []
+    for name, value in (options or {}).items():
+        if isinstance(value, Mapping):
+            found += secret_names(value)
+        elif value and _is_secret(name):
+            found.append(repr(name))
+    return sorted(set(found))
+
+
 def secret_options() -> list[str]:
     """Returns the names of options of stores whose values are secrets, as ``'NAME' of URL``."""
     from urllib.parse import unquote  # lazy: slow import
