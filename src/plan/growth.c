@@ -105,7 +105,7 @@ cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err)
     put_chunks(&bytes, &p->ir, is_free);
     if (bytes.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
     XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data, bytes.size));
-    if (axes.size > 0) p->growth.axes = cb_zone_memdup(p->ir.zone, axes.data, axes.size);
+    if (axes.size > 0) p->growth.axes = cb_zone_memdup(p->zone, axes.data, axes.size);
     if (axes.failed || (axes.size > 0 && !p->growth.axes))
         CB_GO(cb_fail(err, CUBED_E_NOMEM, "out of memory: the axes of a plan"));
     memcpy(p->growth.hash, hash.digest, sizeof hash.digest);

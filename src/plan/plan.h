@@ -55,8 +55,8 @@ typedef struct cb_plan_worker {
  * sources and targets in stores. */
 typedef struct cb_growth {
     uint8_t hash[16];
-    const void *
-        axes; /* extents of all nodes, and which of them may grow (growth.c); in the zone of `ir` */
+    const void
+        *axes; /* extents of all nodes, and which of them may grow (growth.c); in the plan's zone */
     size_t size; /* of `axes` in bytes; 0 if nothing is known */
 } cb_growth;
 

@@ -164,6 +164,26 @@ def test_shards(tmp_path):
     check_like_whole_run(doubled(tmp_path), tmp_path / "out", tmp_path / "whole")
 
 
+def test_a_netcdf_file(tmp_path):
+    values = np.arange(24.0).reshape(6, 4)
+
+    def write():
+        x = cubed.from_array(values, chunks=(2, 4), spec=SPEC)
+        cubed.to_zarr(x, f"{tmp_path / 'n.nc'}::a")
+
+    def x():
+        return cubed.from_zarr(f"{tmp_path / 'n.nc'}::a", spec=SPEC) * 2
+
+    write()
+    assert update(x(), tmp_path / "out")[1] == 3
+    assert update(x(), tmp_path / "out")[1:] == (0, 3)
+    values[3] = -1
+    write()
+    found, ran, skipped = update(x(), tmp_path / "out")
+    assert found["in_place"] and (found["num_changed"], ran, skipped) == (1, 1, 2)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "out")[...], values * 2)
+
+
 def test_a_chunk_becomes_empty(tmp_path, source):
     def run():
         stored = cubed.to_zarr(
