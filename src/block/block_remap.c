@@ -7,9 +7,14 @@
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/params.h"
+#include "kernel/kernel.h"
 
-/* PLANES: eight sums fit in registers. ROWS: rows between checks of the cancellation, whose weights stay in the cache. */
-enum { PLANES = 8, ROWS = 2048 };
+enum {
+    ROWS = 2048, /* rows between checks of the cancellation */
+    MOST_WINDOW =
+        32768, /* cells of each plane that are interleaved at once, so that they stay in the cache */
+    CELLS_PER_WEIGHT = 3 /* interleaving this many cells costs less than what it saves per weight */
+};
 
 typedef struct matrix {
     int64_t rows, cells; /* cells: columns, elements of a plane of x */
@@ -18,13 +23,38 @@ typedef struct matrix {
     const double *value;
     bool skipna;
     double na_threshold;
+    bool sorted;         /* the columns of each row ascend */
+    void *window;        /* room for interleaved planes */
+    int64_t most_window; /* cells that fit in the window */
 } matrix;
 
-/* Whether the part of the weights that is missing is small enough. Sums of weights have rounding errors. */
-static bool is_enough(double all, double present, double na_threshold)
+/* Rows up to `end`, whose columns begin at `base`. */
+typedef struct strip {
+    int64_t end, base, cells;
+    bool is_near; /* the rows have enough weights for the cells between their columns */
+} strip;
+
+/* Chooses the rows from number r on that are computed at once, for n planes. */
+static strip strip_from(const matrix *m, int64_t r, int n)
 {
-    const double rounding = 1e-12 * fabs(all);
-    return fabs(present) > rounding && fabs(all - present) <= na_threshold * fabs(all) + rounding;
+    const int64_t most = cb_min_i64(m->rows, r + ROWS);
+    int64_t lo = INT64_MAX, hi = -1;
+    strip s = {.end = r};
+    if (n == 1 || !m->sorted) return (strip){.end = most};
+    for (; s.end < most; s.end++) {
+        const int64_t first = m->starts[s.end], end = m->starts[s.end + 1];
+        if (first == end) continue;
+        const int64_t new_lo = cb_min_i64(lo, m->column[first]);
+        const int64_t new_hi = cb_max_i64(hi, m->column[end - 1]);
+        if (s.end > r && new_hi - new_lo >= m->most_window) break;
+        lo = new_lo;
+        hi = new_hi;
+    }
+    s.base = hi < 0 ? 0 : lo;
+    s.cells = hi < 0 ? 0 : hi - lo + 1;
+    s.is_near = s.cells <= m->most_window &&
+                s.cells <= (m->starts[s.end] - m->starts[r]) * CELLS_PER_WEIGHT;
+    return s;
 }
 
 #define T   float
@@ -81,7 +111,7 @@ static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane,
         most = sum;
         best = k;
     }
-    if (missing && !(m->skipna && is_enough(all, present, m->na_threshold))) return -1;
+    if (missing && !(m->skipna && cb_sparse_is_enough(all, present, m->na_threshold))) return -1;
     return best;
 }
 
@@ -154,13 +184,27 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "shapes of operands do not agree");
 }
 
+/* Number of planes of x, and of its cells that are interleaved at once; no cells if there is one plane, or if values are copied. */
+static int64_t window_of(const cubed_block_call *call, int64_t *planes)
+{
+    const cb_remap_params *p = call->params;
+    if (cb_count(call->in[0].ndim - p->from, call->in[0].shape, planes)) *planes = INT64_MAX;
+    return *planes < 2 || p->copies ? 0 : cb_min_i64(p->cells, MOST_WINDOW);
+}
+
+static size_t window_bytes(const cubed_block_call *call)
+{
+    int64_t planes;
+    return (size_t)window_of(call, &planes) * CB_SPARSE_LANES * cubed_dtype_size(call->in[0].dtype);
+}
+
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     const cubed_block *starts = &call->in[1], *column = &call->in[2];
     const size_t bytes = cb_sat_add(cb_sat_mul((size_t)starts->shape[0], sizeof(int64_t)),
                                     cb_sat_mul((size_t)column->shape[0], sizeof(int32_t)));
     (void)ctx;
-    return (cubed_block_need){cb_sat_add(bytes, 128), 0};
+    return (cubed_block_need){cb_sat_add(cb_sat_add(bytes, 128), window_bytes(call)), 0};
 }
 
 /* Checks the matrix, which may come from anywhere, and copies its starts and columns to the scratch memory, both counted
@@ -175,7 +219,11 @@ static cubed_status read_matrix(const cubed_block_call *call, matrix *m, cubed_e
     m->value = call->in[3].data;
     m->skipna = p->skipna != 0;
     m->na_threshold = p->na_threshold;
-    int64_t *own_starts = call->scratch;
+    int64_t planes;
+    m->most_window = window_of(call, &planes);
+    m->window = call->scratch;
+    m->sorted = true;
+    int64_t *own_starts = (int64_t *)(void *)((char *)call->scratch + window_bytes(call));
     int32_t *own_column = (int32_t *)(void *)(own_starts + m->rows + 1);
     int64_t before = 0;
     for (int64_t r = 0; r <= m->rows; r++) {
@@ -195,6 +243,10 @@ static cubed_status read_matrix(const cubed_block_call *call, matrix *m, cubed_e
                            "weights: column %d is not in %" PRId64 " to %" PRId64, (int)column[k],
                            p->base, p->base + p->cells - 1);
         own_column[k] = (int32_t)at;
+    }
+    for (int64_t r = 0; r < m->rows; r++) {
+        for (int64_t k = own_starts[r] + 1; k < own_starts[r + 1]; k++)
+            m->sorted = m->sorted && own_column[k - 1] < own_column[k];
     }
     m->starts = own_starts;
     m->column = own_column;
@@ -224,18 +276,18 @@ static cubed_status copy_elements(const cubed_block_call *call, const matrix *m,
 static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_remap_params *p = call->params;
+    const cb_kernels *kernels = ctx;
     matrix m = {.rows = 0};
-    int64_t planes = 1;
-    (void)ctx;
+    int64_t planes;
     if (!call->out[0].data) return CUBED_OK;
-    for (int d = 0; d < call->in[0].ndim - p->from; d++) planes *= call->in[0].shape[d];
+    (void)window_of(call, &planes);
     CB_TRY(read_matrix(call, &m, err));
     if (p->copies == 2) return copy_largest(call, &m, planes, err);
     if (p->copies) return copy_elements(call, &m, planes, err);
     if (call->in[0].dtype == CUBED_FLOAT32)
-        apply_f4(call, &m, planes);
+        apply_f4(call, &m, planes, &kernels->sparse[0]);
     else
-        apply_f8(call, &m, planes);
+        apply_f8(call, &m, planes, &kernels->sparse[1]);
     return CUBED_OK;
 }
 

@@ -3,83 +3,69 @@
 #define NAME1(name, tag) NAME2(name, tag)
 #define NAME(name)       NAME1(name, TAG)
 
-/* Rows of PLANES planes at once, so that a weight is read once for all of them. Planes of x are `cells` elements apart, those
- * of the result `rows`. */
-static void NAME(sums)(const matrix *m, const T *x, T *y, int64_t from, int64_t to)
+/* The sum of row r without NaN. Without any in the row, the result has the same bits as the sum of all. */
+static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
 {
-    for (int64_t r = from; r < to; r++) {
-        double sum[PLANES] = {0};
-        for (int64_t k = m->starts[r]; k < m->starts[r + 1]; k++) {
-            const double w = m->value[k];
-            const T *at = x + m->column[k];
-            for (int p = 0; p < PLANES; p++) sum[p] += w * (double)at[p * m->cells];
-        }
-        const bool empty = m->starts[r] == m->starts[r + 1];
-        for (int p = 0; p < PLANES; p++) y[p * m->rows + r] = empty ? (T)NAN : (T)sum[p];
+    double sum = 0, present = 0, all = 0;
+    bool missing = false, negative = false;
+    for (int64_t k = m->starts[r]; k < m->starts[r + 1]; k++) {
+        const double w = m->value[k], v = (double)x[m->column[k]];
+        const bool is_nan = isnan(v);
+        all += w;
+        negative = negative || w < 0;
+        missing = missing || is_nan;
+        present += is_nan ? 0 : w;
+        sum += is_nan ? 0 : w * v;
     }
+    if (!missing) return sum;
+    /* The remainder of a gradient has no meaning. */
+    return !negative && cb_sparse_is_enough(all, present, m->na_threshold) ? sum * (all / present)
+                                                                           : NAN;
 }
 
+/* Rows of one plane. */
 static void NAME(sums_of_one)(const matrix *m, const T *x, T *y, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
         double sum = 0;
         for (int64_t k = m->starts[r]; k < m->starts[r + 1]; k++)
             sum += m->value[k] * (double)x[m->column[k]];
+        if (m->skipna && isnan(sum)) sum = NAME(sum_of_present)(m, x, r);
         y[r] = m->starts[r] == m->starts[r + 1] ? (T)NAN : (T)sum;
     }
 }
 
-/* The same for elements of which some are NaN. Without any in a row the result has the same bits as above. */
-static void NAME(sums_of_present)(const matrix *m, const T *x, T *y, int64_t from, int64_t to)
+/* Planes of x are `cells` elements apart, those of the result `rows`. */
+static void NAME(apply)(const cubed_block_call *call, const matrix *m, int64_t planes,
+                        const cb_sparse_fns *fns)
 {
-    for (int64_t r = from; r < to; r++) {
-        double sum = 0, present = 0, all = 0;
-        bool missing = false, negative = false;
-        for (int64_t k = m->starts[r]; k < m->starts[r + 1]; k++) {
-            const double w = m->value[k], v = (double)x[m->column[k]];
-            const bool is_nan = isnan(v);
-            all += w;
-            negative = negative || w < 0;
-            missing = missing || is_nan;
-            present += is_nan ? 0 : w;
-            sum += is_nan ? 0 : w * v;
-        }
-        /* The rest of a gradient is none. */
-        if (missing)
-            sum =
-                !negative && is_enough(all, present, m->na_threshold) ? sum * (all / present) : NAN;
-        y[r] = m->starts[r] == m->starts[r + 1] ? (T)NAN : (T)sum;
-    }
-}
-
-static bool NAME(any_nan)(const T *x, int64_t n)
-{
-    bool found = false;
-    for (int64_t i = 0; i < n; i++) found |= x[i] != x[i];
-    return found;
-}
-
-static void NAME(apply)(const cubed_block_call *call, const matrix *m, int64_t planes)
-{
-    const T *x = call->in[0].data;
-    T *y = call->out[0].data;
-    for (int64_t p = 0; p < planes;) {
-        const int64_t n = planes - p >= PLANES ? PLANES : 1;
-        const T *from = x + p * m->cells;
-        T *to = y + p * m->rows;
-        const bool masked = m->skipna && NAME(any_nan)(from, n * m->cells);
-        for (int64_t r = 0; r < m->rows && !cubed_block_cancelled(call); r += ROWS) {
-            const int64_t end = m->rows - r < ROWS ? m->rows : r + ROWS;
-            if (masked) {
-                for (int64_t i = 0; i < n; i++)
-                    NAME(sums_of_present)(m, from + i * m->cells, to + i * m->rows, r, end);
-            } else if (n == PLANES) {
-                NAME(sums)(m, from, to, r, end);
+    for (int64_t p = 0; p < planes; p += CB_SPARSE_LANES) {
+        const int n = (int)cb_min_i64(CB_SPARSE_LANES, planes - p);
+        const T *x = (const T *)call->in[0].data + p * m->cells;
+        T *y = (T *)call->out[0].data + p * m->rows;
+        for (int64_t r = 0; r < m->rows && !cubed_block_cancelled(call);) {
+            const strip s = strip_from(m, r, n);
+            if (s.is_near) {
+                const cb_sparse_rows of = {.from = r,
+                                           .to = s.end,
+                                           .starts = m->starts,
+                                           .column = m->column,
+                                           .value = m->value,
+                                           .x = m->window,
+                                           .base = s.base,
+                                           .y = y,
+                                           .y_step = m->rows,
+                                           .n = n,
+                                           .skipna = m->skipna,
+                                           .na_threshold = m->na_threshold};
+                fns->interleave(m->window, x + s.base, m->cells, s.cells, n);
+                fns->sums(&of);
             } else {
-                NAME(sums_of_one)(m, from, to, r, end);
+                for (int64_t i = 0; i < n; i++)
+                    NAME(sums_of_one)(m, x + i * m->cells, y + i * m->rows, r, s.end);
             }
+            r = s.end;
         }
-        p += n;
     }
 }
 

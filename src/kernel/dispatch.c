@@ -11,7 +11,7 @@ typedef void (*fill_fn)(cb_kernels *k);
 
 struct level {
     const char *name;
-    fill_fn fill[18];
+    fill_fn fill[19];
 };
 
 #define FILLS(isa)                                                                                 \
@@ -23,14 +23,16 @@ struct level {
         cb_fill_random_##isa(cb_kernels *k), cb_fill_reduce_position_##isa(cb_kernels *k),         \
         cb_fill_gemm_##isa(cb_kernels *k), cb_fill_group_##isa(cb_kernels *k),                     \
         cb_fill_sort_##isa(cb_kernels *k), cb_fill_matvec_##isa(cb_kernels *k),                    \
-        cb_fill_stream_##isa(cb_kernels *k), cb_fill_rolling_##isa(cb_kernels *k)
+        cb_fill_stream_##isa(cb_kernels *k), cb_fill_rolling_##isa(cb_kernels *k),                 \
+        cb_fill_sparse_##isa(cb_kernels *k)
 #define LIST(isa)                                                                                  \
     {                                                                                              \
         cb_fill_elem_##isa, cb_fill_math_##isa, cb_fill_complex_##isa, cb_fill_cast_##isa,         \
             cb_fill_half_##isa, cb_fill_scan_##isa, cb_fill_reduce_##isa, cb_fill_super_##isa,     \
             cb_fill_move_##isa, cb_fill_functions_##isa, cb_fill_random_##isa,                     \
             cb_fill_reduce_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa,                \
-            cb_fill_sort_##isa, cb_fill_matvec_##isa, cb_fill_stream_##isa, cb_fill_rolling_##isa  \
+            cb_fill_sort_##isa, cb_fill_matvec_##isa, cb_fill_stream_##isa, cb_fill_rolling_##isa, \
+            cb_fill_sparse_##isa                                                                   \
     }
 
 #if defined(__x86_64__)

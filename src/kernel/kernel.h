@@ -7,6 +7,7 @@
 #include "cubed/dtype.h"
 #include "kernel/group.h"
 #include "kernel/rolling_kernel.h"
+#include "kernel/sparse_kernel.h"
 
 /* Elements per vector register: 1 KiB of float64. Longer vectors separate memory access and arithmetic into phases and lose
  * bandwidth, unless the evaluator mixes them (execute_paced). Variances are reduced one vector at a time and shorter runs
@@ -159,6 +160,7 @@ typedef struct cb_kernels {
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
     cb_rolling_fns rolling[CB_ROLLING_KINDS];
+    cb_sparse_fns sparse[2]; /* of float32 and float64 */
     /* Sorts unsigned keys; `spare` has the same size. Returns false, leaving the keys in any order, if it would take too
      * long. NULL if the instruction set has no such function. */
     bool (*sort32)(void *keys, int64_t n, void *spare);

@@ -59,5 +59,6 @@ void CB_ISA_NAME(cb_fill_random)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_sort)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_stream)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_rolling)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_sparse)(cb_kernels *k);
 
 #endif
