@@ -3,6 +3,7 @@
  * The target is divided into bands along its first dimension, each of which needs a range of the source's first dimension. A
  * band is a call of the function "remap" on a slice of x. So a task holds a band of a plane, not a plane. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "array_api/api_pkg.h"
@@ -14,8 +15,11 @@
 #include "grid/grid.h"
 #include "ops/steps.h"
 
-/* More bands are not worth their nodes. */
-enum { MOST_BANDS = 256 };
+enum {
+    MOST_BANDS = 256, /* more bands are not worth their nodes */
+    FEW_PLANES =
+        16 /* planes of a task, so that a weight is loaded for several planes, if chunks of x have fewer */
+};
 
 /* Rows of cells of the target (its first dimension), and those of the source that they need. */
 typedef struct band {
@@ -29,6 +33,8 @@ typedef struct remapping {
     int outer;              /* axes of x before its grid */
     int64_t across, beyond; /* cells in a row of the source, and of the target */
     int copies;             /* as cb_remap_params.copies */
+    int64_t task_bytes;     /* of the planes, the results and the weights of a task */
+    int64_t planes;         /* planes of x in a task, unless its band leaves no room for them */
 } remapping;
 
 static cubed_status check_grid(const cubed_array *x, const cubed_weights *w, cubed_error *err)
@@ -93,21 +99,43 @@ static void widen(const remapping *r, int64_t row, band *b)
     b->to = cb_max_i64(b->to, most / r->across + 1);
 }
 
-/* Bytes of a band in a task: of one plane, its result, and the weights with their copies. */
-static int64_t band_bytes(const remapping *r, const band *b)
+/* Bytes of one plane of a band, and of its result. */
+static int64_t plane_bytes(const remapping *r, const band *b)
 {
     const int64_t item = (int64_t)cubed_dtype_size(r->x->node.dtype);
     const int64_t cells = (b->to > b->from ? b->to - b->from : 0) * r->across;
-    const int64_t rows = (b->end - b->first) * r->beyond;
-    const int64_t n = r->w->starts[b->end * r->beyond] - r->w->starts[b->first * r->beyond];
-    return (cells + rows) * item + rows * 16 + n * 20;
+    return (cells + (b->end - b->first) * r->beyond) * item;
 }
 
-/* Divides the target into bands of at most a quarter of the task's memory, or of a row. Returns the number of bands. */
+/* Bytes of a band in a task: of the planes, their results, and the weights with their copies. */
+static double band_bytes(const remapping *r, const band *b)
+{
+    const int64_t rows = (b->end - b->first) * r->beyond;
+    const int64_t n = r->w->starts[b->end * r->beyond] - r->w->starts[b->first * r->beyond];
+    return (double)r->planes * (double)plane_bytes(r, b) + (double)(rows * 16 + n * 20);
+}
+
+/* Returns the number of planes that a task should hold: those of a chunk of x, so that no chunk is read twice. If a chunk is too
+ * large, it returns the number of planes for which a task still reads all rows of the chunk. */
+static int64_t wanted_planes(const remapping *r)
+{
+    const cubed_array *x = r->x;
+    const int64_t rows = cb_max_i64(1, cb_min_i64(x->shape[r->outer], x->chunks[r->outer]));
+    const band whole = {0, r->w->shape.target[0], 0, r->w->shape.source[0]};
+    const double of_rows =
+        (double)plane_bytes(r, &whole) * (double)rows / (double)cb_max_i64(1, x->shape[r->outer]);
+    double n = 1;
+    for (int d = 0; d < r->outer; d++)
+        n *= (double)cb_max_i64(1, cb_min_i64(x->shape[d], x->chunks[d]));
+    const double most = (double)r->task_bytes / fmax(1, of_rows);
+    return (int64_t)fmax(1, fmin(fmin(n, most), 1e9));
+}
+
+/* Divides the target into bands that fit in a task, or of a row. Returns the number of bands. */
 static int choose_bands(const remapping *r, band bands[MOST_BANDS])
 {
     const int64_t rows = r->w->shape.target[0];
-    int64_t most = (int64_t)cb_api_line_bytes(r->o.task_mem);
+    double most = (double)r->task_bytes;
     int n;
     do {
         band now = {0, 0, INT64_MAX, 0};
@@ -150,15 +178,23 @@ static cubed_array *numbers(cb_steps *s, cubed_weights *w, cubed_dtype dtype, co
     return a;
 }
 
-/* Blocks of the axes before the grid, so that a task holds a few planes. */
+/* Blocks of the axes before the grid: as many planes as fit, of a chunk of x, or of several chunks if they have few planes. */
 static void choose_planes(const remapping *r, const band *b, int64_t chunks[CUBED_MAX_NDIM])
 {
-    const int64_t item = (int64_t)cubed_dtype_size(r->x->node.dtype);
-    const int64_t plane = ((b->to - b->from) * r->across + (b->end - b->first) * r->beyond) * item;
-    int64_t left = cb_max_i64(1, CB_API_BLOCK_BYTES / cb_max_i64(1, plane));
+    const int64_t plane = cb_max_i64(1, plane_bytes(r, b));
+    const int64_t most = cb_max_i64(1, r->task_bytes / plane);
+    int64_t left = most, planes = 1;
     for (int d = r->outer - 1; d >= 0; d--) {
         chunks[d] = cb_min_i64(left, cb_min_i64(cb_max_i64(1, r->x->shape[d]), r->x->chunks[d]));
         left = cb_max_i64(1, left / chunks[d]);
+        planes *= chunks[d];
+    }
+    left = cb_min_i64(FEW_PLANES, cb_min_i64(most, CB_API_BLOCK_BYTES / plane)) / planes;
+    for (int d = r->outer - 1; d >= 0 && left > 1; d--) {
+        const int64_t whole = cb_max_i64(1, r->x->shape[d]);
+        const int64_t times = cb_min_i64(left, cb_ceil_div(whole, chunks[d]));
+        chunks[d] = cb_min_i64(whole, chunks[d] * times);
+        left /= times;
     }
 }
 
@@ -241,6 +277,8 @@ cubed_status cubed_remap(cubed_array *x, cubed_weights *weights, const cubed_rem
     cb_steps s = {.ctx = x->ctx, .err = err};
     r.x = cb_step_cast(&s, x, dtype);
     if (s.st != CUBED_OK) return cb_steps_end(&s, NULL, out);
+    r.task_bytes = (int64_t)cb_api_line_bytes(r.o.task_mem);
+    r.planes = wanted_planes(&r);
     const int n = choose_bands(&r, bands);
     for (int i = 0; i < n; i++) parts[i] = make_band(&s, &r, &bands[i]);
     cubed_array *y = cb_step_concat(&s, parts, n, r.outer);
