@@ -167,7 +167,7 @@ extern PyType_Spec core_task_mem_spec, core_recorder_spec; /* recipes.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_cf_methods[], core_call_methods[], core_reader_methods[], core_zarr_methods[],
     core_apply_methods[], core_origin_methods[], core_engine_methods[], core_recipe_methods[],
-    core_interrupt_methods[], core_eval_methods[];
+    core_interrupt_methods[], core_eval_methods[], core_grid_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

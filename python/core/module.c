@@ -228,13 +228,11 @@ static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
     cubed_error err = CUBED_ERROR_INIT;
-    PyMethodDef *const tables[] = {core_source_methods,    core_function_methods,
-                                   core_view_methods,      core_cf_methods,
-                                   core_call_methods,      core_reader_methods,
-                                   core_zarr_methods,      core_apply_methods,
-                                   core_origin_methods,    core_recipe_methods,
-                                   core_engine_methods,    core_eval_methods,
-                                   core_interrupt_methods, own_methods};
+    PyMethodDef *const tables[] = {core_source_methods, core_function_methods,  core_view_methods,
+                                   core_cf_methods,     core_call_methods,      core_reader_methods,
+                                   core_zarr_methods,   core_apply_methods,     core_origin_methods,
+                                   core_recipe_methods, core_engine_methods,    core_eval_methods,
+                                   core_grid_methods,   core_interrupt_methods, own_methods};
     /* Functions that make arrays of arrays: all but those that tasks and engines call. */
     PyMethodDef *const recorded[] = {core_function_methods, core_view_methods,  core_cf_methods,
                                      core_call_methods,     core_apply_methods, core_eval_methods};

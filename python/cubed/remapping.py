@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import to_numpy
 from cubed.base._held import import_counted
@@ -21,9 +23,6 @@ from cubed.spec import Spec
 
 __all__ = ["Grid", "Weights", "apply_weights", "grid", "grid_coordinates", "make_weights",
            "open_weights", "remap", "remap_weights"]  # fmt: skip
-
-_LAT_NAMES = ("lat", "latitude")
-_LON_NAMES = ("lon", "longitude")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +112,8 @@ def grid(target: Any) -> Grid:
 def _grid_of_text(text: str) -> Grid:
     path = Path(text)
     is_file = "\n" not in text and len(text) < 1000 and path.exists()
-    if is_file and not _is_description(path):
-        xr = import_counted("xarray")
-        with xr.open_dataset(path, engine="cubed") as opened:
-            return _grid_of_xarray(opened)
+    if "://" in text or (is_file and not _is_description(path)):
+        return _grid_of_file(text)
     lat, lon, lat_bounds, lon_bounds = (
         to_numpy(v) for v in grid_coordinates(path.read_text() if is_file else text)
     )
@@ -129,6 +126,21 @@ def _grid_of_text(text: str) -> Grid:
         lat_bounds if has_bounds else None,
         lon_bounds if has_bounds else None,
         unstructured=lat.ndim == 1 and is_cells,
+    )
+
+
+def _grid_of_file(place: str) -> Grid:
+    arrays, is_list, (lat_name, lon_name, *dims) = _core.open_grid(place)
+    lat, lon, lat_bounds, lon_bounds = (to_numpy(Array._new(x, None)) for x in arrays)
+    has_bounds = lat_bounds.shape[-1] > 0
+    return Grid(
+        lat,
+        lon,
+        lat_bounds if has_bounds else None,
+        lon_bounds if has_bounds else None,
+        unstructured=is_list,
+        dims=tuple(d for d in dims if d),
+        names=(lat_name or "lat", lon_name or "lon"),
     )
 
 
@@ -147,26 +159,16 @@ def _is_labelled(value: Any) -> bool:
     return is_of_xarray and hasattr(value, "coords") and hasattr(value, "dims")
 
 
-def _is_coordinate(v: Any, name: Hashable, standard: str, units: str, names: Sequence[str]) -> bool:
-    attrs = v.attrs
-    if attrs.get("standard_name") in ("latitude", "longitude"):
-        return bool(attrs["standard_name"] == standard)
-    if str(attrs.get("units", "")).lower().replace("_", "") in (
-        f"degrees{units}", f"degree{units}", f"degrees{units[0]}", f"degree{units[0]}",
-    ):  # fmt: skip
-        return True
-    return str(name).lower() in names and v.dtype.kind == "f"
+def _kind(name: Hashable, v: Any) -> str:
+    """Returns "y" for latitudes and "x" for longitudes, by CF and by usual names."""
+    texts = {k: t for k, t in v.attrs.items() if isinstance(k, str) and isinstance(t, str)}
+    return _core.coordinate_kind(str(name), json.dumps(texts))
 
 
-def _find(x: Any, standard: str, units: str, names: Sequence[str]) -> Hashable:
+def _find(x: Any, kind: str, standard: str) -> Hashable:
     """Name of the coordinate of x by CF, or by habit."""
-    found = [
-        name
-        for name, v in x.coords.items()
-        if 1 <= v.ndim <= 2 and _is_coordinate(v, name, standard, units, names)
-    ]
+    found = [n for n, v in x.coords.items() if 1 <= v.ndim <= 2 and _kind(n, v) == kind]
     if len(found) > 1:
-        # Rotated grids have axes in rotated degrees, too, whose standard names differ.
         found = [n for n in found if x.coords[n].attrs.get("standard_name") == standard] or found
     if len(found) != 1:
         raise ValueError(
@@ -187,8 +189,7 @@ def _bounds_of(x: Any, name: Hashable, like: NDArray) -> NDArray | None:
 
 
 def _grid_of_xarray(x: Any) -> Grid:
-    lat_name = _find(x, "latitude", "north", _LAT_NAMES)
-    lon_name = _find(x, "longitude", "east", _LON_NAMES)
+    lat_name, lon_name = _find(x, "y", "latitude"), _find(x, "x", "longitude")
     lat, lon = (np.asarray(x.coords[n].values, np.float64) for n in (lat_name, lon_name))
     lat_bounds, lon_bounds = _bounds_of(x, lat_name, lat), _bounds_of(x, lon_name, lon)
     if lat_bounds is None or lon_bounds is None:
@@ -288,45 +289,27 @@ class Weights:
         and SCRIP, ``row``, ``col`` and ``S`` for ESMF and xESMF.
         """
         xr = import_counted("xarray")
-        rows, columns = (v.astype(np.int32) + np.int32(1) for v in (self.rows, self.columns))
-        made: dict[str, Any] = {
-            "src_grid_dims": ("src_grid_rank", np.array(self.source_shape[::-1], np.int32)),
-            "dst_grid_dims": ("dst_grid_rank", np.array(self.target_shape[::-1], np.int32)),
-            "src_address": ("num_links", columns),
-            "dst_address": ("num_links", rows),
-            "remap_matrix": (("num_links", "num_wgts"), self.weights[:, None]),
-            "col": ("n_s", columns),
-            "row": ("n_s", rows),
-            "S": ("n_s", self.weights),
-        }
-        for prefix, of in (("src", self.source), ("dst", self.target)):
-            if of is None:
-                continue
-            lat, lon = of.lat, of.lon
-            if lat.ndim == 1 and not of.unstructured:
-                lat, lon = np.meshgrid(lat, lon, indexing="ij")
-            size = f"{prefix}_grid_size"
-            radians = {"units": "radians"}
-            made[f"{prefix}_grid_center_lat"] = (size, np.radians(lat.ravel()), radians)
-            made[f"{prefix}_grid_center_lon"] = (size, np.radians(lon.ravel()), radians)
-            made[f"{prefix}_grid_imask"] = (size, np.ones(lat.size, np.int32))
-        frac = np.bincount(self.rows, self.weights, minlength=int(np.prod(self.target_shape)))
-        made["dst_grid_frac"] = ("dst_grid_size", frac)
-        made["src_grid_frac"] = (
-            "src_grid_size",
-            np.bincount(
-                self.columns, minlength=int(np.prod(self.source_shape))
-            ).astype(bool).astype(float),
-        )  # fmt: skip
-        attrs = {
-            "title": "Cubed remapping",
-            "conventions": "SCRIP",
-            "normalization": "fracarea" if self.method in _BY_AREA else "none",
-            "map_method": _MAP_METHODS.get(self.method, self.method),
-            "source_grid": _grid_type(self.source),
-            "dest_grid": _grid_type(self.target),
-        }
-        return xr.Dataset(made, attrs=attrs)
+        source, target = (
+            () if g is None else tuple(x._x for x in g._arrays(None))
+            for g in (self.source, self.target)
+        )
+        parts, attrs = _core.weights_parts(
+            tuple(asarray(v)._x for v in (self.rows, self.columns, self.weights)),
+            self.source_shape,
+            self.target_shape,
+            source,
+            target,
+            self.source is not None and self.source.unstructured,
+            self.target is not None and self.target.unstructured,
+            self.method,
+        )
+        return xr.Dataset(
+            {
+                name: (x.dim_names, to_numpy(Array._new(x, None)), json.loads(x.attrs or "{}"))
+                for name, x in parts
+            },
+            attrs=json.loads(attrs),
+        )
 
     def to_netcdf(self, path: str | os.PathLike[str]) -> None:
         """Writes a NetCDF file, which :func:`open_weights`, CDO, ESMF and xESMF read.
@@ -339,24 +322,10 @@ class Weights:
         self.to_dataset().to_netcdf(path)
 
 
-def _grid_type(g: Grid | None) -> str:
-    if g is None or g.unstructured:
-        return "unstructured"
-    return "lonlat" if g.lat.ndim == 1 else "curvilinear"
-
-
-_BY_AREA = ("conservative", "conservative2", "largest")
-
-#: Names of methods in files of CDO, by which it chooses how to read them.
-_MAP_METHODS = {
-    "bilinear": "Bilinear remapping",
-    "nearest": "Nearest neighbor",
-    "distance": "Distance weighted avg of nearest neighbors",
-    "conservative": "Conservative remapping using clipping on sphere",
-    "bicubic": "Bilinear remapping",  # CDO's own bicubic weights multiply gradients
-    "conservative2": "Conservative remapping using clipping on sphere",
-    "largest": "Largest area fraction",
-}
+#: Names of methods.
+_METHODS = (
+    "bilinear", "nearest", "distance", "conservative", "bicubic", "conservative2", "largest",
+)  # fmt: skip
 
 
 def make_weights(
@@ -408,8 +377,8 @@ def make_weights(
            [1., 1., 1., 1.]])
     """
     a, b = grid(source), grid(target)
-    if method not in _MAP_METHODS:
-        raise ValueError(f"remap: method is {method!r}, expected one of {', '.join(_MAP_METHODS)}")
+    if method not in _METHODS:
+        raise ValueError(f"remap: method is {method!r}, expected one of {', '.join(_METHODS)}")
     rows, columns, weights = (
         to_numpy(v)
         for v in remap_weights(
@@ -459,46 +428,20 @@ def open_weights(
     array([4.])
     """
 
-    def read(name: str) -> NDArray | None:
+    def find(name: str) -> _core.Array | None:
         if isinstance(path, Mapping):
-            return np.asarray(path[name].values) if name in path else None
+            return asarray(np.asarray(path[name].values))._x if name in path else None
         try:
-            return to_numpy(from_zarr(f"{os.fspath(path)}::{name}", decode=True))
+            return from_zarr(f"{os.fspath(path)}::{name}", decode=True)._x
         except FileNotFoundError:
             return None
 
     shown = "weights" if isinstance(path, Mapping) else os.fspath(path)
-    rows, columns, weights = read("dst_address"), read("src_address"), read("remap_matrix")
-    if rows is None or columns is None or weights is None:
-        rows, columns, weights = read("row"), read("col"), read("S")
-    if rows is None or columns is None or weights is None:
-        raise ValueError(
-            f"{shown}: there are no links, expected src_address, dst_address and remap_matrix (CDO,"
-            " SCRIP) or row, col and S (ESMF, xESMF)"
-        )
-    if weights.ndim == 2 and weights.shape[1] != 1:
-        raise NotImplementedError(
-            f"{shown}: links have {weights.shape[1]} weights, which multiply gradients, expected 1:"
-            " use a first-order conservative, bilinear, distance or nearest method"
-        )
-
-    def shape_of(given: tuple[int, ...] | None, name: str, which: str) -> tuple[int, ...]:
-        if given is not None:
-            return given
-        dims = read(name)
-        if dims is None:
-            raise ValueError(
-                f"{shown}: there is no {name}, expected the shape of the grid: pass {which}"
-            )
-        return tuple(int(n) for n in np.atleast_1d(dims)[::-1])
-
-    return Weights(
-        rows.astype(np.int64).ravel() - 1,
-        columns.astype(np.int64).ravel() - 1,
-        np.ascontiguousarray(weights, np.float64).ravel(),
-        shape_of(source_shape, "src_grid_dims", "source_shape"),
-        shape_of(target_shape, "dst_grid_dims", "target_shape"),
+    links, source, target = _core.read_weights(
+        find, shown, source_shape or (), target_shape or (), 0
     )
+    rows, columns, weights = (to_numpy(Array._new(x, None)) for x in links)
+    return Weights(rows, columns, weights, source, target)
 
 
 # --- remap ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include "archive.h"
 #include "cli.h"
+#include "cubed/grid_files.h"
 #include "cubed/lang.h"
 #include "grid_file.h"
 #include "inputs.h"
@@ -34,8 +35,9 @@ const cli_usage cmd_remap_usage = {
     .synopsis = "remap GRID IN OUT [options]",
     .text =
         "Brings all variables with a horizontal grid to another grid; the others are copied. GRID "
-        "is a name (r360x180, global_0.25, n80), a grid description file, or a file whose axes of "
-        "latitude and longitude are the new grid. "
+        "is a name (r360x180, global_0.25, n80), a grid description file, or a file with the new "
+        "grid: "
+        "axes of latitude and longitude, or cells, curvilinear or unstructured. "
         "Missing values are left out, and the other weights of a cell are scaled. "
         "In chains, `cubed FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapbic, "
         "remapnn, remapdis, remapcon, remapcon2, remaplaf. Other options are those of `cubed "
@@ -56,47 +58,13 @@ typedef struct remap_words {
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Arrays of a file of weights, and the attributes by which CDO chooses how to read it. */
-static const char *const parts[] = {"src_grid_dims",
-                                    "dst_grid_dims",
-                                    "src_grid_center_lat",
-                                    "src_grid_center_lon",
-                                    "dst_grid_center_lat",
-                                    "dst_grid_center_lon",
-                                    "src_grid_imask",
-                                    "dst_grid_imask",
-                                    "src_grid_frac",
-                                    "dst_grid_frac",
-                                    "src_address",
-                                    "dst_address",
-                                    "remap_matrix",
-                                    "col",
-                                    "row",
-                                    "S"};
-enum { PARTS = sizeof parts / sizeof *parts };
+enum { PARTS = CUBED_WEIGHTS_ARRAYS };
 
 static const struct {
-    const char *name, *of_cdo, *title;
-} methods[] = {{"bilinear", "genbil", "Bilinear remapping"},
-               {"nearest", "gennn", "Nearest neighbor"},
-               {"distance", "gendis", "Distance weighted avg of nearest neighbors"},
-               {"conservative", "gencon", "Conservative remapping using clipping on sphere"},
-               {"bicubic", "genbic", "Bilinear remapping"}, /* CDO's own have gradients */
-               {"conservative2", "gencon2", "Conservative remapping using clipping on sphere"},
-               {"largest", "genlaf", "Largest area fraction"}};
-
-static char *attributes_of(const char *method)
-{
-    const char *title = "";
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (strcmp(methods[i].name, method) == 0) title = methods[i].title;
-    }
-    const bool areas = strncmp(method, "con", 3) == 0 || strcmp(method, "largest") == 0;
-    return cli_printf("{\"title\": \"Weights of cubed\", \"conventions\": \"SCRIP\", "
-                      "\"normalization\": \"%s\", \"map_method\": \"%s\", "
-                      "\"source_grid\": \"curvilinear\", \"dest_grid\": \"lonlat\"}",
-                      areas ? "fracarea" : "none", title);
-}
+    const char *name, *of_cdo;
+} methods[] = {{"bilinear", "genbil"},     {"nearest", "gennn"},  {"distance", "gendis"},
+               {"conservative", "gencon"}, {"bicubic", "genbic"}, {"conservative2", "gencon2"},
+               {"largest", "genlaf"}};
 
 typedef struct names {
     char **name;
@@ -131,10 +99,10 @@ static cubed_status build_parts(cubed_context *ctx, inputs *in, const remap_word
     cubed_expr *expr = NULL;
     char *text = cli_strdup("");
     for (int i = 0; i < PARTS; i++) {
-        char *more =
-            cli_printf("%s%s = weights_file(%s, \"%s\", \"%s\", part=\"%s\", neighbours=%s); ",
-                       text, parts[i], variable, grid, w->method ? w->method : "bilinear", parts[i],
-                       w->neighbours ? w->neighbours : "4");
+        char *more = cli_printf(
+            "%s%s = weights_file(%s, \"%s\", \"%s\", part=\"%s\", neighbours=%s); ", text,
+            cubed_weights_array_name(i), variable, grid, w->method ? w->method : "bilinear",
+            cubed_weights_array_name(i), w->neighbours ? w->neighbours : "4");
         cli_free(text);
         text = more;
     }
@@ -175,12 +143,16 @@ static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_e
                          const cli_common *common)
 {
     cubed_target targets[PARTS];
-    char *attrs = attributes_of(w->method ? w->method : "bilinear");
+    char attrs[512];
     const cubed_plan_group group = {
         .url = w->weights, .zarr_format = 3, .attrs = attrs, .consolidate = true};
     cubed_run_stats stats;
     cubed_plan_info info;
     bool ran = false;
+    cubed_remap_method method = CUBED_REMAP_BILINEAR;
+    if (w->method)
+        (void)cubed_remap_method_find(w->method, &method); /* checked by the expression */
+    cubed_weights_attrs(method, NULL, NULL, attrs);
     for (int i = 0; i < PARTS; i++) {
         const cubed_expr_result *r = cubed_expr_results_at(built, i);
         targets[i] = (cubed_target){.array = r->array,
@@ -197,7 +169,6 @@ static int store_weights(cubed_context *ctx, const remap_words *w, const cubed_e
                                             .ngroups = 1},
                                  &ran, &stats, &info);
     for (int i = 0; i < PARTS; i++) cli_free((char *)targets[i].url);
-    cli_free(attrs);
     return code;
 }
 

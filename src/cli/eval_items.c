@@ -66,6 +66,18 @@ typedef enum carried {
     AUXILIARY   /* an array that an attribute of a result names */
 } carried;
 
+/* Finds array `name`: the one that the expression of item number i made, or the input's. *c is NULL if there is none. */
+static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
+{
+    const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);
+    cubed_error ignored = CUBED_ERROR_INIT; /* the array may be missing, or of any type */
+    *c = NULL;
+    if (what != COORDINATE && made && made->made)
+        *c = cubed_array_ref(made->made);
+    else if (inputs_coordinate(&e->in, name, c, &ignored) != CUBED_OK)
+        *c = NULL;
+}
+
 /* Adds the input's array `name` to the items, because it describes item number i. If the expression selected a part of a dimension,
  * the same part of the array is added. Adds nothing if the item lacks a dimension of the array, except the last dimension of
  * bounds. */
@@ -76,8 +88,9 @@ static void carry(eval *e, int i, const char *name, carried what)
     cubed_slice slices[CUBED_MAX_NDIM];
     bool whole = true;
     cubed_error ignored = CUBED_ERROR_INIT; /* the array may be missing, or of any type */
-    if (has_item(e, name) || inputs_coordinate(&e->in, name, &c, &ignored) != CUBED_OK || !c)
-        return;
+    if (has_item(e, name)) return;
+    find_carried(e, i, name, what, &c);
+    if (!c) return;
     bool fits = what != COORDINATE || cubed_array_ndim(c) == 1;
     for (int d = 0; d < cubed_array_ndim(c) && fits; d++) {
         const char *dim = cubed_array_dim_name(c, d);

@@ -2,9 +2,8 @@
 #ifndef CUBED_CLI_GRID_FILE_H
 #define CUBED_CLI_GRID_FILE_H
 
-/* Returns the grid description that `word` stands for: the text of a grid description file, or the axes of latitude and longitude
- * of a file or store with coordinates. Any other word, such as the name of a grid, is returned itself. Ends the command with an
- * error for a file without a grid. The caller frees the text. */
+/* Returns the target of an expression's remap that `word` stands for: the text of a grid description file, or the path of another
+ * file or store. Any other word, such as the name of a grid, is returned itself. The caller frees the text. */
 char *grid_file_text(const char *word);
 
 #endif

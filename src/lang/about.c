@@ -435,13 +435,24 @@ static json_t *area_attributes(expr_builder *b)
     return attrs;
 }
 
-/* Attributes that name coordinates of the grid, which a result on another grid does not have. */
-static void drop_grid(const expr *e, json_t *attrs)
+/* Replaces attributes that name coordinates of the grid of an operand by the one of a result on another grid. */
+static json_t *replace_grid(expr_builder *b, const expr *e, json_t *attrs)
 {
     static const char *const of_grid[] = {"coordinates", "grid_mapping", "cell_measures"};
-    if (e->kind != EXPR_CALL || strncmp(e->text, "remap", strlen("remap")) != 0) return;
-    for (size_t i = 0; i < sizeof of_grid / sizeof *of_grid; i++)
+    if (e->kind != EXPR_CALL || strncmp(e->text, "remap", strlen("remap")) != 0) return attrs;
+    for (size_t i = 0; attrs && i < sizeof of_grid / sizeof *of_grid; i++)
         expr_json_drop_attribute(attrs, of_grid[i]);
+    const cubed_array *y = built(b, e);
+    for (int i = 0; i < b->nnoted; i++) {
+        const cubed_expr_coord *c = &b->noted[i].coord;
+        /* Coordinates of axes have the names of dimensions. */
+        if (b->noted[i].number != e->number || strcmp(c->dim, "lat") != 0 || !y ||
+            lang_axis_named(y, c->dim) >= 0)
+            continue;
+        if (!attrs) attrs = expr_json_object(b);
+        expr_json_put_text(b, attrs, "coordinates", "lat lon");
+    }
+    return attrs;
 }
 
 /* Centres of cells in a file of weights are in radians. */
@@ -469,8 +480,7 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
         return e->kind == EXPR_CALL ? weights_attributes(b, e) : NULL;
     }
     if (attrs && r->rule >= CUBED_ATTRS_REDUCE) add_reduction(b, e, r, attrs);
-    if (attrs) drop_grid(e, attrs);
-    return attrs;
+    return replace_grid(b, e, attrs);
 }
 
 /* The string that names the reduction of a call of f; NULL if there is none. */

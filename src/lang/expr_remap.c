@@ -2,13 +2,11 @@
  * read while the expression is built, because weights depend on them. */
 #include "lang/expr_remap.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "cubed/grid_files.h"
 #include "cubed/remap.h"
 #include "lang/about.h"
-#include "lang/axis_values.h"
 #include "lang/expr_fields.h"
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
@@ -29,6 +27,7 @@ typedef struct remap_call {
     double *number[NUMBERS]; /* NULL: no bounds */
     int64_t n[NUMBERS];
     cubed_grid *from, *to;
+    cubed_grid_names names; /* of the target, if a file has it */
     cubed_weights *weights;
 } remap_call;
 
@@ -97,17 +96,7 @@ static cubed_status find_method(remap_call *c, const expr *given)
 static cubed_status read_numbers(expr_builder *b, const expr *e, cubed_array *y, double **out,
                                  int64_t *n)
 {
-    cubed_array *wide = NULL;
-    *n = 1;
-    for (int d = 0; d < cubed_array_ndim(y); d++) {
-        if (__builtin_mul_overflow(*n, cubed_array_shape(y)[d], n) || *n > AXIS_VALUES_MAX)
-            return expr_reject(b, e, "a coordinate or weights with more than 16777216 elements");
-    }
-    EXPR_TRY(expr_alloc(b, e, *n + 1, sizeof **out, out));
-    cubed_status st = cubed_astype(y, CUBED_FLOAT64, &wide, b->err);
-    if (st == CUBED_OK) st = expr_compute(b, wide, *out);
-    cubed_array_unref(wide);
-    return expr_located(b, e, st);
+    return expr_located(b, e, lang_read_numbers(b->ctx, y, b->host->task_mem, out, n, b->err));
 }
 
 /* Returns whether bounds have the extents of their coordinate, and one more. */
@@ -223,184 +212,138 @@ static cubed_status make_weights(remap_call *c)
 }
 
 /* Opens array `name` of the file of weights. *out is NULL if there is none. */
-static cubed_status open_of_file(const remap_call *c, const char *name, cubed_array **out)
+static cubed_status open_of_file(void *ctx, const char *name, cubed_array **out, cubed_error *err)
 {
+    const remap_call *c = ctx;
     *out = NULL;
     if (!c->b->host->coordinate) return CUBED_OK;
     char *place = expr_text(c->b, "%s::%s", c->file, name);
-    const cubed_status st = c->b->host->coordinate(c->b->host->ctx, place, out, c->b->err);
+    const cubed_status st = c->b->host->coordinate(c->b->host->ctx, place, out, err);
     expr_text_free(place);
-    return expr_located(c->b, c->at, st);
-}
-
-/* Reads one list of links by either name. *out is NULL if there is none. */
-static cubed_status read_links(const remap_call *c, const char *name, const char *other,
-                               double **out, int64_t *n)
-{
-    cubed_array *y;
-    EXPR_TRY(open_of_file(c, name, &y));
-    if (!y) EXPR_TRY(open_of_file(c, other, &y));
-    if (!y) return CUBED_OK;
-    const int ndim = cubed_array_ndim(y);
-    cubed_status st = CUBED_OK;
-    if (ndim > 2 || (ndim == 2 && cubed_array_shape(y)[1] != 1))
-        st = expr_fail(c->b->err, CUBED_E_UNSUPPORTED, c->b->text, c->at->at,
-                       "%s: links have several weights, which multiply gradients, expected one: "
-                       "make weights of another method",
-                       c->file);
-    if (st == CUBED_OK) st = read_numbers(c->b, c->at, y, out, n);
-    cubed_array_unref(y);
     return st;
-}
-
-/* Fails if the file says another shape of a grid. */
-static cubed_status check_dims(const remap_call *c, const char *name, const int64_t shape[2],
-                               int ndim)
-{
-    cubed_array *y;
-    double *said = NULL;
-    int64_t n = 0, cells = 1;
-    EXPR_TRY(open_of_file(c, name, &y));
-    if (!y) return CUBED_OK;
-    cubed_status st = read_numbers(c->b, c->at, y, &said, &n);
-    cubed_array_unref(y);
-    for (int64_t i = 0; i < n && st == CUBED_OK; i++) {
-        if (!(said[i] >= 0 && said[i] <= INT32_MAX) ||
-            __builtin_mul_overflow(cells, (int64_t)said[i], &cells))
-            st = expr_fail(c->b->err, CUBED_E_FORMAT, c->b->text, c->at->at,
-                           "%s: %s has %g, expected numbers of cells along axes", c->file, name,
-                           said[i]);
-    }
-    bool same = cells == shape[0] * shape[1];
-    for (int64_t i = 0; i < n && n == ndim && st == CUBED_OK; i++)
-        same = same && (int64_t)said[i] == shape[ndim - 1 - i];
-    if (st == CUBED_OK && !same)
-        st =
-            expr_fail(c->b->err, CUBED_E_ARG, c->b->text, c->at->at,
-                      "%s: %s is %" PRId64 " cells (%" PRId64 " along x), but the grid has %" PRId64
-                      " cells (%" PRId64 " along x): these weights are for other grids",
-                      c->file, name, cells, n > 0 ? (int64_t)said[0] : 0, shape[0] * shape[1],
-                      shape[ndim - 1]);
-    lang_free(said);
-    return st;
-}
-
-static cubed_status check_memory(const remap_call *c, int64_t n)
-{
-    enum { BYTES_OF_LINK = 3 * 8 + 2 * 8 + 8 + 12 }; /* as read; as integers; order; kept */
-    const uint64_t need = (uint64_t)n * BYTES_OF_LINK, allowed = c->b->host->task_mem;
-    if (!allowed || need <= allowed) return CUBED_OK;
-    return expr_fail(c->b->err, CUBED_E_BUDGET, c->b->text, c->at->at,
-                     "%s: %" PRId64 " weights need %" PRIu64 " bytes, but a task may use %" PRIu64
-                     ": use more --allowed-mem",
-                     c->file, n, need, allowed);
 }
 
 /* Reads weights of a file of CDO (SCRIP) or of ESMF and xESMF. */
 static cubed_status read_weights(remap_call *c)
 {
-    double *list[3] = {NULL, NULL, NULL};
-    static const char *const names[3][2] = {
-        {"dst_address", "row"}, {"src_address", "col"}, {"remap_matrix", "S"}};
-    int64_t n[3] = {0, 0, 0}, *place[2] = {NULL, NULL};
     cubed_grid_cells from = CUBED_GRID_CELLS_INIT, to = CUBED_GRID_CELLS_INIT;
+    cubed_weights_input in = CUBED_WEIGHTS_INPUT_INIT;
     EXPR_TRY(expr_located(c->b, c->e, cubed_grid_get(c->from, &from, c->b->err)));
     EXPR_TRY(expr_located(c->b, c->e, cubed_grid_get(c->to, &to, c->b->err)));
-    const cubed_weights_shape shape = {.source_ndim = from.ndim,
-                                       .target_ndim = to.ndim,
-                                       .source = {from.shape[0], from.ndim > 1 ? from.shape[1] : 1},
-                                       .target = {to.shape[0], to.ndim > 1 ? to.shape[1] : 1}};
-    cubed_status st = check_dims(c, "src_grid_dims", shape.source, shape.source_ndim);
-    if (st == CUBED_OK) st = check_dims(c, "dst_grid_dims", shape.target, shape.target_ndim);
-    for (int i = 0; i < 3 && st == CUBED_OK; i++) {
-        st = read_links(c, names[i][0], names[i][1], &list[i], &n[i]);
-        if (st == CUBED_OK && (!list[i] || n[i] != n[0]))
-            st = expr_fail(c->b->err, CUBED_E_ARG, c->b->text, c->at->at,
-                           "%s: there are no links, expected as many elements of src_address, "
-                           "dst_address and remap_matrix (CDO, SCRIP), or of row, col and S (ESMF, "
-                           "xESMF)",
-                           c->file);
-        if (st == CUBED_OK && i == 0) st = check_memory(c, n[0]);
-    }
-    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
-        st = expr_alloc(c->b, c->at, n[0] + 1, sizeof **place, &place[k]);
-        for (int64_t i = 0; i < n[0] && st == CUBED_OK; i++)
-            place[k][i] = list[k][i] > 0 && list[k][i] < 1e15 ? (int64_t)list[k][i] - 1 : -1;
-    }
-    if (st == CUBED_OK)
-        st = expr_located(c->b, c->at,
-                          cubed_weights_from_links(c->b->ctx, &shape, n[0], place[0], place[1],
-                                                   list[2], &c->weights, c->b->err));
+    in.name = c->file;
+    in.find = open_of_file;
+    in.ctx = c;
+    in.memory = c->b->host->task_mem;
+    in.shape = (cubed_weights_shape){.source_ndim = from.ndim,
+                                     .target_ndim = to.ndim,
+                                     .source = {from.shape[0], from.ndim > 1 ? from.shape[1] : 1},
+                                     .target = {to.shape[0], to.ndim > 1 ? to.shape[1] : 1}};
+    EXPR_TRY(expr_located(c->b, c->at, cubed_weights_read(c->b->ctx, &in, &c->weights, c->b->err)));
     c->options.largest = c->method == CUBED_REMAP_LARGEST;
-    if (st == CUBED_OK && c->method == CUBED_REMAP_NEAREST)
-        st = expr_located(c->b, c->at, cubed_weights_set_nearest(c->weights, c->b->err));
-    for (int i = 0; i < 3; i++) lang_free(list[i]);
-    for (int k = 0; k < 2; k++) lang_free(place[k]);
-    return st;
+    if (c->method != CUBED_REMAP_NEAREST) return CUBED_OK;
+    return expr_located(c->b, c->at, cubed_weights_set_nearest(c->weights, c->b->err));
 }
 
 /* --- The result --------------------------------------------------------------------------------------- */
 
-/* Records a coordinate of the result: degrees of an axis of the target, with bounds. */
-static cubed_status note_axis(remap_call *c, int k, const char *dim, const double *degrees,
-                              const double *bounds, int64_t n)
+/* Names of the dimensions of the result's grid, and of its latitudes and longitudes. */
+typedef struct described {
+    const char *dims[2], *names[2];
+} described;
+
+/* Makes an array of coordinates k, or of their bounds, in degrees. */
+static cubed_status make_degrees(remap_call *c, const described *d, int k, bool of_bounds,
+                                 const cubed_grid_cells *to, cubed_array **out)
 {
     static const char *const standard[] = {"latitude", "longitude"};
     static const char *const units[] = {"degrees_north", "degrees_east"};
-    const int64_t shape[2] = {n, 2};
-    const char *const names[2] = {dim, "bnds"};
-    cubed_expr_coord made = {.whole = n, .part = {0, n, 1, false}};
-    double *own = NULL, *own_bounds = NULL;
-    EXPR_TRY(expr_alloc(c->b, c->e, n, sizeof *own, &own));
-    memcpy(own, degrees, (size_t)n * sizeof *own);
-    json_t *attrs = expr_json_object(c->b);
-    expr_json_put_text(c->b, attrs, "standard_name", "%s", standard[k]);
-    expr_json_put_text(c->b, attrs, "units", "%s", units[k]);
-    expr_json_put_text(c->b, attrs, "axis", "%s", k == LAT ? "Y" : "X");
-    if (bounds) expr_json_put_text(c->b, attrs, "bounds", "%s_bnds", dim);
-    cubed_status st =
-        expr_own_described(c->b, c->e, CUBED_FLOAT64, 1, shape, names, attrs, own, &made.made);
-    json_decref(attrs);
-    if (st == CUBED_OK && bounds) {
-        st = expr_alloc(c->b, c->e, 2 * n, sizeof *own, &own_bounds);
-        if (st == CUBED_OK) {
-            memcpy(own_bounds, bounds, 2 * (size_t)n * sizeof *own);
-            st = expr_own_described(c->b, c->e, CUBED_FLOAT64, 2, shape, names, NULL, own_bounds,
-                                    &made.bounds);
-        }
+    const double *from = of_bounds ? (k ? to->lon_bounds : to->lat_bounds) : k ? to->lon : to->lat;
+    int64_t shape[3], n = 1;
+    const char *dims[3];
+    double *own = NULL;
+    int ndim = 0;
+    for (int i = to->regular ? k : 0; i < (to->regular ? k + 1 : to->ndim); i++) {
+        dims[ndim] = d->dims[i];
+        shape[ndim++] = to->shape[i];
     }
+    if (of_bounds) {
+        dims[ndim] = to->regular ? "bnds" : "nv";
+        shape[ndim++] = to->corners;
+    }
+    for (int i = 0; i < ndim; i++) n *= shape[i];
+    EXPR_TRY(expr_alloc(c->b, c->e, n, sizeof *own, &own));
+    memcpy(own, from, (size_t)n * sizeof *own);
+    json_t *attrs = of_bounds ? NULL : expr_json_object(c->b);
+    if (attrs) {
+        expr_json_put_text(c->b, attrs, "standard_name", "%s", standard[k]);
+        expr_json_put_text(c->b, attrs, "units", "%s", units[k]);
+        if (to->regular) expr_json_put_text(c->b, attrs, "axis", "%s", k == LAT ? "Y" : "X");
+        if (to->corners) expr_json_put_text(c->b, attrs, "bounds", "%s_bnds", d->names[k]);
+    }
+    const cubed_status st =
+        expr_own_described(c->b, c->e, CUBED_FLOAT64, ndim, shape, dims, attrs, own, out);
+    json_decref(attrs);
+    return st;
+}
+
+/* Records coordinates k of the result, with their bounds: of an axis, or of cells. */
+static cubed_status note_coordinate(remap_call *c, const described *d, int k,
+                                    const cubed_grid_cells *to)
+{
+    const int64_t n = to->regular ? to->shape[k] : to->shape[0];
+    cubed_expr_coord made = {.whole = n, .part = {0, n, 1, false}};
+    cubed_expr_coord bounds = made;
+    cubed_status st = make_degrees(c, d, k, false, to, &made.made);
+    if (st == CUBED_OK && to->corners)
+        st = make_degrees(c, d, k, true, to, to->regular ? &made.bounds : &bounds.made);
     if (st != CUBED_OK) {
         expr_coord_free(&made);
         return st;
     }
-    made.dim = expr_text(c->b, "%s", dim);
+    made.dim = expr_text(c->b, "%s", d->names[k]);
     made.key = expr_text(c->b, "remap:%d:%s", k, c->target);
     expr_about_note(c->b, c->e, made);
+    if (!bounds.made) return CUBED_OK;
+    bounds.dim = expr_text(c->b, "%s_bnds", d->names[k]);
+    bounds.key = expr_text(c->b, "remap:%d:%s:bounds", k, c->target);
+    expr_about_note(c->b, c->e, bounds);
     return CUBED_OK;
 }
 
-static cubed_status name_result(remap_call *c, int outer, cubed_array **out)
+/* Names the dimensions of the result's grid: as the file of the target does, or as usual. */
+static described describe(const remap_call *c, const cubed_grid_cells *to)
 {
-    static const char *const grid_names[] = {"lat", "lon"};
+    const cubed_grid_names *n = &c->names;
+    if (to->regular) return (described){{"lat", "lon"}, {"lat", "lon"}};
+    const bool is_named = *n->dim[0] && (to->ndim == 1 || *n->dim[1]) &&
+                          strcmp(n->dim[0], "lat") != 0 && strcmp(n->dim[0], "lon") != 0;
+    return (described){.dims = {is_named       ? n->dim[0]
+                                : to->ndim > 1 ? "y"
+                                               : "cell",
+                                is_named ? n->dim[1] : "x"},
+                       .names = {"lat", "lon"}};
+}
+
+static cubed_status name_result(remap_call *c, cubed_array **out)
+{
     const char *names[CUBED_MAX_NDIM];
     cubed_grid_cells to = CUBED_GRID_CELLS_INIT;
     cubed_array *named;
     EXPR_TRY(expr_located(c->b, c->e, cubed_grid_get(c->to, &to, c->b->err)));
-    for (int d = 0; d < outer; d++) {
-        names[d] = cubed_array_dim_name(c->found.x, d);
-        for (int k = 0; k < 2; k++) {
-            if (names[d] && strcmp(names[d], grid_names[k]) == 0)
+    const described d = describe(c, &to);
+    const int outer = cubed_array_ndim(*out) - to.ndim;
+    for (int i = 0; i < outer; i++) {
+        names[i] = cubed_array_dim_name(c->found.x, i);
+        for (int k = 0; k < to.ndim; k++) {
+            if (names[i] && strcmp(names[i], d.dims[k]) == 0)
                 return expr_fail(c->b->err, CUBED_E_ARG, c->b->text, c->e->at,
                                  "%s: the variable has another dimension \"%s\", which the "
                                  "result's grid needs",
-                                 c->e->text, names[d]);
+                                 c->e->text, names[i]);
         }
     }
-    for (int k = 0; k < 2; k++) {
-        names[outer + k] = grid_names[k];
-        EXPR_TRY(note_axis(c, k, grid_names[k], k ? to.lon : to.lat,
-                           to.corners ? (k ? to.lon_bounds : to.lat_bounds) : NULL, to.shape[k]));
-    }
+    for (int k = 0; k < to.ndim; k++) names[outer + k] = d.dims[k];
+    for (int k = 0; k < 2; k++) EXPR_TRY(note_coordinate(c, &d, k, &to));
     const cubed_status st = cubed_array_with_dim_names(*out, names, &named, c->b->err);
     cubed_array_unref(*out);
     *out = st == CUBED_OK ? named : NULL;
@@ -409,137 +352,15 @@ static cubed_status name_result(remap_call *c, int outer, cubed_array **out)
 
 /* --- Files of weights --------------------------------------------------------------------------------- */
 
-/* Arrays of a file of weights, as CDO (SCRIP) has them, and after them ESMF's and xESMF's names of links. */
-typedef enum weights_part {
-    SRC_DIMS,
-    DST_DIMS,
-    SRC_LAT,
-    SRC_LON,
-    DST_LAT,
-    DST_LON,
-    SRC_MASK,
-    DST_MASK,
-    SRC_FRAC,
-    DST_FRAC,
-    SRC_ADDRESS,
-    DST_ADDRESS,
-    MATRIX,
-    COL,
-    ROW,
-    S,
-    WEIGHTS_PARTS
-} weights_part;
-
-static const struct {
-    const char *name, *dims[2];
-    bool is_int;
-} parts[WEIGHTS_PARTS] = {
-    {"src_grid_dims", {"src_grid_rank", NULL}, true},
-    {"dst_grid_dims", {"dst_grid_rank", NULL}, true},
-    {"src_grid_center_lat", {"src_grid_size", NULL}, false},
-    {"src_grid_center_lon", {"src_grid_size", NULL}, false},
-    {"dst_grid_center_lat", {"dst_grid_size", NULL}, false},
-    {"dst_grid_center_lon", {"dst_grid_size", NULL}, false},
-    {"src_grid_imask", {"src_grid_size", NULL}, true},
-    {"dst_grid_imask", {"dst_grid_size", NULL}, true},
-    {"src_grid_frac", {"src_grid_size", NULL}, false},
-    {"dst_grid_frac", {"dst_grid_size", NULL}, false},
-    {"src_address", {"num_links", NULL}, true},
-    {"dst_address", {"num_links", NULL}, true},
-    {"remap_matrix", {"num_links", "num_wgts"}, false},
-    {"col", {"n_s", NULL}, true},
-    {"row", {"n_s", NULL}, true},
-    {"S", {"n_s", NULL}, false},
-};
-
-static int64_t cells_of(const cubed_grid_cells *g)
-{
-    return g->ndim > 1 ? g->shape[0] * g->shape[1] : g->shape[0];
-}
-
-static double centre_of(const cubed_grid_cells *g, bool lat, int64_t i)
-{
-    const double degrees = g->regular ? (lat ? g->lat[i / g->shape[1]] : g->lon[i % g->shape[1]])
-                                      : (lat ? g->lat[i] : g->lon[i]);
-    return degrees * (3.14159265358979323846 / 180);
-}
-
-/* Sets element i of a part that has one for each cell, or for each dimension. */
-static double number_of(weights_part what, const cubed_grid_cells *g, int64_t i)
-{
-    switch (what) {
-    case SRC_DIMS:
-    case DST_DIMS: return (double)g->shape[g->ndim - 1 - i];
-    case SRC_LAT:
-    case DST_LAT: return centre_of(g, true, i);
-    case SRC_LON:
-    case DST_LON: return centre_of(g, false, i);
-    default: return 1; /* masks */
-    }
-}
-
-static void fill_links(weights_part what, const cubed_weights *w, double *to)
-{
-    const int64_t *starts;
-    const int32_t *columns;
-    const double *values;
-    cubed_weights_shape shape;
-    (void)cubed_weights_get(w, &shape, &starts, &columns, &values);
-    const int64_t rows = shape.target[0] * shape.target[1];
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t k = starts[r]; k < starts[r + 1]; k++) {
-            switch (what) {
-            case SRC_FRAC: to[columns[k]] = 1; break;
-            case DST_FRAC: to[r] += values[k]; break;
-            case SRC_ADDRESS:
-            case COL: to[k] = (double)columns[k] + 1; break;
-            case DST_ADDRESS:
-            case ROW: to[k] = (double)r + 1; break;
-            default: to[k] = values[k]; break;
-            }
-        }
-    }
-}
-
 /* Makes an array of a file of weights. */
-static cubed_status make_part(remap_call *c, weights_part what, cubed_array **out)
-{
-    const bool of_source = what == SRC_DIMS || what == SRC_LAT || what == SRC_LON ||
-                           what == SRC_MASK || what == SRC_FRAC;
-    const bool of_links = what >= SRC_ADDRESS;
-    cubed_grid_cells g = CUBED_GRID_CELLS_INIT;
-    cubed_array *wide = NULL;
-    double *data = NULL;
-    EXPR_TRY(expr_located(c->b, c->e, cubed_grid_get(of_source ? c->from : c->to, &g, c->b->err)));
-    const int64_t n = of_links           ? cubed_weights_get(c->weights, NULL, NULL, NULL, NULL)
-                      : what <= DST_DIMS ? g.ndim
-                                         : cells_of(&g);
-    const int64_t shape[2] = {n, 1};
-    if (of_links && n == 0)
-        return expr_reject(c->b, c->e, "no cell of the new grid has a value: there are no weights");
-    EXPR_TRY(expr_alloc(c->b, c->e, n + 1, sizeof *data, &data));
-    if (of_links || what == SRC_FRAC || what == DST_FRAC)
-        fill_links(what, c->weights, data);
-    else
-        for (int64_t i = 0; i < n; i++) data[i] = number_of(what, &g, i);
-    cubed_status st = expr_own_described(c->b, c->e, CUBED_FLOAT64, parts[what].dims[1] ? 2 : 1,
-                                         shape, parts[what].dims, NULL, data, &wide);
-    if (st != CUBED_OK) return st;
-    if (!parts[what].is_int) {
-        *out = wide;
-        return CUBED_OK;
-    }
-    st = expr_located(c->b, c->e, cubed_astype(wide, CUBED_INT32, out, c->b->err));
-    cubed_array_unref(wide);
-    return st;
-}
-
-static cubed_status find_part(const remap_call *c, weights_part *what)
+static cubed_status make_part(const remap_call *c, cubed_array **out)
 {
     const expr *given = expr_keyword(c->e, "part");
-    for (int i = 0; i < WEIGHTS_PARTS && given && given->kind == EXPR_STRING; i++) {
-        *what = (weights_part)i;
-        if (strcmp(parts[i].name, given->text) == 0) return CUBED_OK;
+    for (int i = 0; i < CUBED_WEIGHTS_ARRAYS && given && given->kind == EXPR_STRING; i++) {
+        if (strcmp(cubed_weights_array_name(i), given->text) == 0)
+            return expr_located(
+                c->b, c->e,
+                cubed_weights_array(c->b->ctx, c->weights, c->from, c->to, i, out, c->b->err));
     }
     return expr_reject(c->b, given ? given : c->e,
                        "expected part= and the name of an array of a file of weights, such as "
@@ -548,16 +369,18 @@ static cubed_status find_part(const remap_call *c, weights_part *what)
 
 /* --- The call ----------------------------------------------------------------------------------------- */
 
+/* Makes the grid of the target: of a name, of a grid description, or of a file or store. */
 static cubed_status parse_target(remap_call *c)
 {
-    cubed_grid_cells to = CUBED_GRID_CELLS_INIT;
-    EXPR_TRY(expr_located(c->b, c->at, cubed_grid_parse(c->b->ctx, c->target, &c->to, c->b->err)));
-    EXPR_TRY(expr_located(c->b, c->at, cubed_grid_get(c->to, &to, c->b->err)));
-    if (to.regular) return CUBED_OK;
-    return expr_fail(c->b->err, CUBED_E_UNSUPPORTED, c->b->text, c->at->at,
-                     "%s: the target is not regular, expected axes of latitude and longitude: "
-                     "cubed.remap in Python takes other grids",
-                     c->e->text);
+    cubed_error why = CUBED_ERROR_INIT;
+    const cubed_status st = cubed_grid_parse(c->b->ctx, c->target, &c->to, c->b->err);
+    /* Only a host with coordinates gives access to files. */
+    if (st != CUBED_E_ARG || strstr(c->target, "gridtype") || !c->b->host->coordinate)
+        return expr_located(c->b, c->at, st);
+    const cubed_status found = cubed_grid_open(c->b->ctx, c->target, &c->to, &c->names, &why);
+    if (found == CUBED_E_NOT_FOUND) return expr_located(c->b, c->at, st); /* a misspelled name */
+    if (found != CUBED_OK) *c->b->err = why;
+    return expr_located(c->b, c->at, found);
 }
 
 static bool is_part(const expr *e) { return strcmp(e->text, "weights_file") == 0; }
@@ -613,7 +436,6 @@ static cubed_status call_with_axes(expr_builder *b, const expr *e, cubed_array *
 static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out)
 {
     remap_call c = {.b = b, .e = e, .options = CUBED_REMAP_OPTIONS_INIT};
-    weights_part part;
     if (strcmp(e->text, "remap") == 0 && (expr_keyword(e, "lat") || expr_keyword(e, "lon")))
         return call_with_axes(b, e, out);
     c.options.task_mem = b->host->task_mem;
@@ -623,14 +445,13 @@ static cubed_status call_remap(expr_builder *b, const expr *e, cubed_array **out
     if (st == CUBED_OK) st = read_source(&c);
     if (st == CUBED_OK) st = c.file ? read_weights(&c) : make_weights(&c);
     if (st == CUBED_OK && is_part(e)) {
-        st = find_part(&c, &part);
-        if (st == CUBED_OK) st = make_part(&c, part, out);
+        st = make_part(&c, out);
         call_free(&c);
         return st;
     }
     if (st == CUBED_OK)
         st = expr_located(b, e, cubed_remap(c.found.x, c.weights, &c.options, out, b->err));
-    if (st == CUBED_OK) st = name_result(&c, cubed_array_ndim(*out) - 2, out);
+    if (st == CUBED_OK) st = name_result(&c, out);
     call_free(&c);
     return st;
 }

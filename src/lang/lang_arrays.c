@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,5 +137,75 @@ cubed_status lang_compute_small(cubed_context *ctx, cubed_array *x, void *to, cu
     if (st != CUBED_OK) return st;
     st = cubed_run(plan, &run, NULL, err);
     cubed_plan_unref(plan);
+    return st;
+}
+
+cubed_status lang_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
+{
+    if (!err) return status;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof err->message, fmt, ap);
+    va_end(ap);
+    err->status = status;
+    err->os_errno = 0;
+    return status;
+}
+
+/* Maximum number of elements of coordinates and of lists of weights. */
+static const int64_t MOST_NUMBERS = (int64_t)1 << 28;
+
+cubed_status lang_read_numbers(cubed_context *ctx, cubed_array *x, uint64_t memory, double **out,
+                               int64_t *n, cubed_error *err)
+{
+    cubed_array *wide = NULL;
+    *n = 1;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (__builtin_mul_overflow(*n, cubed_array_shape(x)[d], n) || *n > MOST_NUMBERS)
+            return lang_fail(err, CUBED_E_UNSUPPORTED,
+                             "a coordinate or weights with more than %" PRId64 " elements",
+                             MOST_NUMBERS);
+    }
+    const uint64_t need = (uint64_t)*n * sizeof **out;
+    if (memory && need > memory)
+        return lang_fail(err, CUBED_E_BUDGET,
+                         "%" PRId64 " coordinates or weights need %" PRIu64
+                         " bytes, but a task may use %" PRIu64
+                         ": allow more memory (--allowed-mem, Spec.allowed_mem)",
+                         *n, need, memory);
+    *out = lang_alloc((size_t)need + sizeof **out);
+    if (!*out) return lang_fail(err, CUBED_E_NOMEM, "out of memory: %" PRId64 " numbers", *n);
+    cubed_status st = cubed_astype(x, CUBED_FLOAT64, &wide, err);
+    if (st == CUBED_OK) st = lang_compute_small(ctx, wide, *out, err);
+    cubed_array_unref(wide);
+    return st;
+}
+
+static void release(void *owner) { lang_free(owner); }
+
+cubed_status lang_own_array(cubed_context *ctx, int ndim, const int64_t *shape,
+                            const char *const *names, const char *attrs, double *data,
+                            cubed_array **out, cubed_error *err)
+{
+    cubed_array *x, *named;
+    cubed_status st =
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, ndim, shape, NULL, NULL, data, &x, err);
+    if (st != CUBED_OK) {
+        lang_free(data);
+        return st;
+    }
+    cubed_array_set_owner(x, release, data);
+    cubed_array_set_made(x);
+    if (names && st == CUBED_OK) {
+        st = cubed_array_with_dim_names(x, names, &named, err);
+        cubed_array_unref(x);
+        x = named;
+    }
+    if (attrs && st == CUBED_OK) {
+        st = cubed_array_with_attrs(x, attrs, &named, err);
+        cubed_array_unref(x);
+        x = named;
+    }
+    if (st == CUBED_OK) *out = x;
     return st;
 }

@@ -20,5 +20,17 @@ int lang_axis_named(const cubed_array *x, const char *name);
 /* Computes all elements of a small array now, in this thread. */
 CUBED_MUST_CHECK cubed_status lang_compute_small(cubed_context *ctx, cubed_array *x, void *to,
                                                  cubed_error *err);
+/* Sets *err, which may be NULL, to an error with this message. Returns `status`. */
+cubed_status lang_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
+    CUBED_PRINTF(3, 4);
+/* Reads all elements of x as float64 into new memory, which the caller frees with lang_free, also after an error. `memory`: bytes
+ * that reading may use; 0: any number. */
+CUBED_MUST_CHECK cubed_status lang_read_numbers(cubed_context *ctx, cubed_array *x, uint64_t memory,
+                                                double **out, int64_t *n, cubed_error *err);
+/* Makes an array of float64 numbers from lang_alloc, which it owns, also after an error. `names` and `attrs`, a JSON text, may be
+ * NULL. */
+CUBED_MUST_CHECK cubed_status lang_own_array(cubed_context *ctx, int ndim, const int64_t *shape,
+                                             const char *const *names, const char *attrs,
+                                             double *data, cubed_array **out, cubed_error *err);
 
 #endif

@@ -162,6 +162,22 @@ def test_missing_values(tmp_path, source):
     same(tmp_path / "o.nc", tmp_path / "c.nc", names=("t",))
 
 
+@pytest.mark.parametrize("method", ["nearest", "distance", "conservative"])
+def test_missing_values_that_vary_with_time(tmp_path, source, method):
+    rng = np.random.default_rng(8)
+    with xr.open_dataset(source) as ds:
+        t = ds["t"].load()
+    t.values[rng.random(t.shape) < 0.2] = np.nan
+    t.to_netcdf(tmp_path / "m.nc")
+    for grid in ("r17x10", "r90x45"):
+        cdo(f"remap{METHODS[method]},{grid}", tmp_path / "m.nc", tmp_path / "c.nc")
+        cubed("remap", grid, tmp_path / "m.nc", tmp_path / "o.nc", "--method", method,
+              "--overwrite")  # fmt: skip
+        with xr.open_dataset(tmp_path / "o.nc") as got:
+            assert np.isnan(got["t"].values).any() or grid == "r17x10"
+        same(tmp_path / "o.nc", tmp_path / "c.nc", method, names=("t",))
+
+
 def test_rotated_grids_have_the_coordinates_of_the_earth(tmp_path):
     """Axes in rotated degrees are no latitudes: the two-dimensional coordinates count."""
     rlat, rlon = np.linspace(-5, 5, 11), np.linspace(-8, 8, 17)
@@ -208,7 +224,7 @@ def test_rotated_grids_have_the_coordinates_of_the_earth(tmp_path):
         (["r8x5", "IN", "OUT", "--na-threshold", "2"], "na_threshold is 2, expected 0 to 1"),
         (["r9x5", "IN", "OUT", "--weights", "W"], "these weights are for other grids"),
         (["r8x5", "IN", "OUT", "--weights", "IN"], "there are no links"),
-        (["IN2", "IN", "OUT"], "there are no axes of latitude and longitude"),
+        (["IN2", "IN", "OUT"], "there are no coordinates of latitude and longitude"),
     ],
 )
 def test_wrong_calls(tmp_path, source, words, message):
@@ -235,3 +251,112 @@ def test_sizes_that_no_grid_has(tmp_path, source, size):
     done = run("remap", "r8x5", source, tmp_path / "o.nc", "--weights", tmp_path / "wrong.nc")
     assert done.code != 0 and "src_grid_dims has" in done.err
     assert "expected numbers of cells along axes" in done.err
+
+
+# --- Targets of cells ----------------------------------------------------------------------------
+
+
+def cells(shape, seed=0):
+    """Quadrilaterals of a rotated patch around the date line: centres, and corners around them."""
+    y, x = np.meshgrid(*(np.linspace(-1, 1, 2 * n + 1) for n in shape), indexing="ij")
+    lat, lon = 40 + 22 * y + 5 * x, 175 + 28 * x - 6 * y * (1 + 0.3 * y)
+    lon = (lon + 180) % 360 - 180
+    corner = [(0, 0), (0, 2), (2, 2), (2, 0)]
+    n, m = shape
+    bounds = [
+        np.stack([v[a : a + 2 * n - 1 : 2, b : b + 2 * m - 1 : 2] for a, b in corner], -1)
+        for v in (lat, lon)
+    ]
+    return lat[1::2, 1::2], lon[1::2, 1::2], *bounds
+
+
+def write_cells(path, lat, lon, lat_b, lon_b, dims):
+    coords = {}
+    for name, v, b, units in (
+        ("lat", lat, lat_b, "degrees_north"),
+        ("lon", lon, lon_b, "degrees_east"),
+    ):
+        coords[name] = (dims, v, {"units": units, "bounds": f"{name}_bnds"})
+        coords[f"{name}_bnds"] = ((*dims, "nv"), b)
+    xr.Dataset({"mask": (dims, np.ones(lat.shape))}, coords).to_netcdf(path)
+
+
+def describe(lat, lon, lat_b, lon_b):
+    lines = [f"gridtype = {'curvilinear' if lat.ndim == 2 else 'unstructured'}"]
+    lines += [f"gridsize = {lat.size}"]
+    lines += [f"xsize = {lat.shape[1]}", f"ysize = {lat.shape[0]}"] if lat.ndim == 2 else []
+    lines += ["nvertex = 4"] if lat.ndim == 1 else []
+    for key, v in (("xvals", lon), ("yvals", lat), ("xbounds", lon_b), ("ybounds", lat_b)):
+        lines.append(f"{key} = {' '.join(repr(float(e)) for e in v.ravel())}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("kind", ["curvilinear", "unstructured"])
+@pytest.mark.parametrize("method", ["bilinear", "nearest", "distance", "conservative"])
+def test_targets_of_cells_are_those_of_cdo(tmp_path, source, kind, method):
+    parts = cells((6, 9))
+    dims = ("j", "i")
+    if kind == "unstructured":
+        parts = [v.reshape(54, *v.shape[2:]) for v in parts]
+        dims = ("ncells",)
+    write_cells(tmp_path / "grid.nc", *parts, dims)
+    (tmp_path / "grid.txt").write_text(describe(*parts))
+    short = METHODS[method]
+    cdo(f"remap{short},{tmp_path / 'grid.txt'}", "-selname,t,z", source, tmp_path / "c.nc")
+    for name in ("grid.nc", "grid.txt"):
+        cubed("remap", tmp_path / name, source, tmp_path / "o.nc", "--method", method,
+              "--overwrite")  # fmt: skip
+        with xr.open_dataset(tmp_path / "o.nc") as a, xr.open_dataset(tmp_path / "c.nc") as b:
+            if name == "grid.nc":
+                assert a["t"].dims == ("time", *dims)
+            for v in ("t", "z"):
+                np.testing.assert_allclose(
+                    a[v].values.ravel(), b[v].values.ravel(), rtol=TOLERANCE.get(method, 1e-6)
+                )
+            np.testing.assert_allclose(a["lat"].values, parts[0], atol=1e-12)
+            np.testing.assert_allclose(a["lon"].values, parts[1], atol=1e-12)
+            np.testing.assert_allclose(a["lat_bnds"].values, parts[2], atol=1e-12)
+            assert {"lat", "lon"} <= set(a["t"].coords) and a["lat"].attrs["bounds"] == "lat_bnds"
+    words = ["--method", method, "--weights", tmp_path / "w.nc"]
+    for out in ("p.nc", "q.nc"):
+        cubed("remap", tmp_path / "grid.nc", source, tmp_path / out, *words)
+    same(tmp_path / "q.nc", tmp_path / "p.nc")
+
+
+def test_results_on_cells_are_sources_and_have_parts(tmp_path, source):
+    """Coordinates of cells stay with the result through further functions and selections."""
+    write_cells(tmp_path / "grid.nc", *cells((6, 9)), ("j", "i"))
+    cubed("remap", tmp_path / "grid.nc", source, tmp_path / "o.nc")
+    cubed("remap", "lon=172_lat=38", tmp_path / "o.nc", tmp_path / "p.nc")
+    with xr.open_dataset(tmp_path / "p.nc") as p:
+        assert np.isfinite(p["t"].values).all()
+    done = run("eval", f"r = remap(t, '{tmp_path / 'grid.nc'}')[:, 1:4, ::2] * 2", "--in",
+               f"{source}", "--out", str(tmp_path / "e.nc"), "--progress", "none")  # fmt: skip
+    assert done.code == 0, done.err
+    with xr.open_dataset(tmp_path / "e.nc") as e, xr.open_dataset(tmp_path / "o.nc") as o:
+        np.testing.assert_array_equal(e["r"].values, 2 * o["t"].values[:, 1:4, ::2])
+        np.testing.assert_array_equal(e["lat"].values, o["lat"].values[1:4, ::2])
+        np.testing.assert_array_equal(e["lon_bnds"].values, o["lon_bnds"].values[1:4, ::2])
+
+
+def test_grid_files_of_scrip(tmp_path, source):
+    parts = cells((6, 9))
+    lat, lon, lat_b, lon_b = (np.radians(v).reshape(54, *v.shape[2:]) for v in parts)
+    radians = {"units": "radians"}
+    xr.Dataset(
+        {
+            "grid_dims": ("grid_rank", np.array([9, 6], np.int32)),
+            "grid_center_lat": ("grid_size", lat, radians),
+            "grid_center_lon": ("grid_size", lon, radians),
+            "grid_corner_lat": (("grid_size", "grid_corners"), lat_b, radians),
+            "grid_corner_lon": (("grid_size", "grid_corners"), lon_b, radians),
+            "grid_imask": ("grid_size", np.ones(54, np.int32)),
+        }
+    ).to_netcdf(tmp_path / "scrip.nc")
+    write_cells(tmp_path / "grid.nc", *parts, ("y", "x"))
+    words = ["--method", "conservative"]
+    cubed("remap", tmp_path / "scrip.nc", source, tmp_path / "o.nc", *words)
+    cubed("remap", tmp_path / "grid.nc", source, tmp_path / "p.nc", *words)
+    with xr.open_dataset(tmp_path / "o.nc") as a, xr.open_dataset(tmp_path / "p.nc") as b:
+        assert a["t"].dims == ("time", "y", "x")
+        np.testing.assert_allclose(a["t"].values, b["t"].values, rtol=1e-12)

@@ -1,0 +1,95 @@
+/* Grids of files and stores, and files of weights.
+ *
+ * Part of libcubed_lang.a, like cubed/lang.h. The functions read coordinates and weights at once. */
+#ifndef CUBED_GRID_FILES_H
+#define CUBED_GRID_FILES_H
+
+#include "cubed/remap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Grids --------------------------------------------------------------------------------------------- */
+
+/* Returns 'y' for latitudes, 'x' for longitudes, 'z' for levels, and 0 for other coordinates, by the CF conventions. Axes in
+ * degrees of a rotated grid are other coordinates.
+ *
+ * attrs  text of a JSON object; NULL: no attributes */
+char cubed_coordinate_kind(const char *name, const char *attrs);
+
+/* Names of a grid in a file. "" if there is none. */
+typedef struct cubed_grid_names {
+    char lat[256], lon[256];
+    char dim[2][256]; /* of the grid's dimensions, in the order of its shape */
+} cubed_grid_names;
+/* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude, or of its first
+ * coordinates if no variable has any. A SCRIP grid file (grid_center_lat, grid_corner_lat, ...) is read, too. Coordinates are
+ * in degrees or, by their attribute "units", in radians.
+ *
+ * place  URL or path, as for cubed_zarr_walk
+ * names  may be NULL
+ * out    freed with cubed_grid_free
+ *
+ * Errors: CUBED_E_NOT_FOUND if there is nothing at `place`; CUBED_E_ARG if it has no latitudes and longitudes. */
+CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *place,
+                                              cubed_grid **out, cubed_grid_names *names,
+                                              cubed_error *err);
+
+/* --- Methods ------------------------------------------------------------------------------------------- */
+
+/* Finds a method by its name ("conservative"). Returns false if there is none. */
+bool cubed_remap_method_find(const char *name, cubed_remap_method *out);
+
+/* --- Files of weights ---------------------------------------------------------------------------------- */
+
+/* Supplies the arrays of a file of weights: of CDO and SCRIP (src_address, dst_address, remap_matrix), or of ESMF and xESMF
+ * (col, row, S). */
+typedef struct cubed_weights_input {
+    size_t struct_size;
+    const char *name; /* for messages */
+    /* Sets *out to a new reference to an array with decoded elements, or to NULL if the file has no such array. */
+    cubed_status (*find)(void *ctx, const char *array, cubed_array **out, cubed_error *err);
+    void *ctx; /* first argument of `find` */
+    /* Shapes of the grids. Dimensions 0: those of the file. If given, the file must not name others. */
+    cubed_weights_shape shape;
+    uint64_t memory; /* bytes that reading may use; 0: any number */
+} cubed_weights_input;
+#define CUBED_WEIGHTS_INPUT_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cubed_weights_input), "weights", NULL, NULL, {0, 0, {0, 0}, {0, 0}}, 0              \
+    }
+/* Reads weights.
+ *
+ * out  freed with cubed_weights_unref
+ *
+ * Errors: CUBED_E_ARG if there are no links, or if they are for other grids than `shape`; CUBED_E_UNSUPPORTED if links have
+ * several weights; CUBED_E_FORMAT for sizes that no grid has; CUBED_E_BUDGET. */
+CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
+                                                 const cubed_weights_input *input,
+                                                 cubed_weights **out, cubed_error *err);
+
+/* Number of arrays of a file of weights that CDO, ESMF and xESMF read. */
+#define CUBED_WEIGHTS_ARRAYS 16
+/* Returns the name of array number i, from 0; NULL if there are fewer. */
+const char *cubed_weights_array_name(int i);
+/* Makes array number i of a file of weights, in memory, with names of dimensions and attributes.
+ *
+ * source, target  grids of the weights; NULL: not known
+ * out             the caller's; NULL for latitudes and longitudes of a grid that is not known
+ *
+ * Errors: CUBED_E_ARG for links, if there are no weights. */
+CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,
+                                                  const cubed_grid *source,
+                                                  const cubed_grid *target, int i,
+                                                  cubed_array **out, cubed_error *err);
+/* Writes the attributes of a file of weights of a method, by which CDO chooses how to read it: a JSON text of less than 512
+ * bytes. NULL: a grid that is not known. */
+void cubed_weights_attrs(cubed_remap_method method, const cubed_grid *source,
+                         const cubed_grid *target, char attrs[512]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
