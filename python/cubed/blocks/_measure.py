@@ -13,6 +13,7 @@ from cubed.array_api import ones
 from cubed.base._held import held_privately
 from cubed.base._types import NDArray
 from cubed.blocks._apply import map_blocks
+from cubed.runtime import _limit
 from cubed.spec import Spec
 
 #: Memory that allocators take in advance of use.
@@ -27,7 +28,12 @@ def _held(block: NDArray) -> NDArray:
     # Private memory counts if a limit is set for it, whether or not it is resident.
     is_limited = resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
     held = max(resident, held_privately() if is_limited else 0)
-    return np.array([held, resident, os.getpid()], np.int64).reshape(block.shape)
+    process = os.getpid()
+    if _limit.worker_id:  # a child of a worker, which itself runs plans without functions
+        process = _limit.worker_id
+        resident = max(resident, _limit.resident_of(process))
+        held = max(held, resident)
+    return np.array([held, resident, process], np.int64).reshape(block.shape)
 
 
 def measure_reserved_mem(

@@ -154,6 +154,13 @@ def _answer(data: bytes) -> bytes:
         return worker.failed(e)
 
 
+def _flush() -> None:
+    """Writes the output of functions, which nobody else would do if the process is killed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # they may be closed, or None
+            stream.flush()
+
+
 def main() -> None:
     """Serves until the parent ends, or sends nothing for long."""
     work_fd, control_fd, page_fd, parent = map(int, sys.argv[1:5])
@@ -165,6 +172,7 @@ def main() -> None:
         _imports.watch()
     _core.code_measured(_core.resident_mem())
     _limit.tell = lambda began, room, title: write_call(page, began, room, limits.most, title)
+    _limit.worker_id = parent
     worker.serve_as_child(limits.fetch, limits.run)
     threading.stack_size(_STACK)
     threading.Thread(target=_listen, args=(socket.socket(fileno=control_fd),), daemon=True).start()
@@ -174,9 +182,9 @@ def main() -> None:
         work.settimeout(_IDLE)
         while data := receive(work):
             work.settimeout(None)
-            send(work, _answer(data))
+            reply = _answer(data)
+            _flush()
+            send(work, reply)
             work.settimeout(_IDLE)
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()
+    _flush()
     os._exit(0)  # threads of functions may still run

@@ -26,7 +26,7 @@ from typing import Any
 
 from cubed.base._bytes import format_bytes
 from cubed.runtime._frames import PAGE_BYTES, read_call, receive, send
-from cubed.runtime._limit import LOOK, text_of_excess
+from cubed.runtime._limit import LOOK, resident_of, text_of_excess
 
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop());"
@@ -113,7 +113,11 @@ class Child:
             os.close(page)
             for s in theirs:
                 s.close()
-        self._join_group()
+        try:
+            self._join_group()
+        except OSError as e:
+            self.end()
+            raise NoChildError(f"a child cannot join its control group: {e}") from e
         self._ooms, self._before = 0, _oom_kills()
         try:
             said = receive(self._work)
@@ -126,6 +130,7 @@ class Child:
         self.kind = said.decode()
 
     def _join_group(self) -> None:
+        """Moves the child into its control group, before it performs anything."""
         if self._group:
             (self._group / "cgroup.procs").write_text(str(self.process.pid))
 
@@ -165,7 +170,7 @@ class Child:
         stuck = (limit_ms + min(limit_ms, 1000 * _GRACE) + 1000 * _GRACE) * 1e6
         while not poll.poll(1000 * seconds):
             began, _, most, _ = read_call(self._page)
-            if watches and most and _resident(self.process.pid) > most:
+            if watches and most and resident_of(self.process.pid) > most:
                 self.kill("memory")
             if limit_ms and began and time.monotonic_ns() - began > stuck:
                 self.kill("time")
@@ -246,14 +251,6 @@ def _page() -> int:
             page = os.dup(file.fileno())
     os.ftruncate(page, PAGE_BYTES)
     return page
-
-
-def _resident(pid: int) -> int:
-    try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 # --- Control groups (version 2) -------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from cubed import _core
@@ -22,6 +24,19 @@ _most = 0
 #: Gets the start (ns) of a call, the bytes that it may use, and the title of its function, before
 #: each call; and 0, 0 and "" after it.
 tell: Callable[[int, int, str], None] | None = None
+
+
+#: In a child of a worker: the id of the worker's process; elsewhere 0.
+worker_id = 0
+
+
+def resident_of(pid: int) -> int:
+    """Returns the resident bytes of a process of this machine; 0 if they are not known."""
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def room() -> int:

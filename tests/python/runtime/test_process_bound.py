@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from conftest import NIGHTLY, TESTS_PATH, cases
+from test_worker_children import children_of, is_child
 
 #: Of a process, which imports and measures for 2 s.
 PLANS = 17
@@ -143,12 +144,18 @@ class Pool(cubed.Callback):
             self._pids = list(pool._processes)
         self.executor = executor
 
+    def _all(self):
+        """The processes, and their children, which run functions."""
+        children = [n for pid in self._pids for n in children_of(pid) if is_child(n)]
+        return [*self._pids, *children]
+
     def begin(self):
-        for pid in self._pids:
-            _reset_peak(pid)
+        for pid in self._all():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                _reset_peak(pid)
 
     def peaks(self, workers):
-        return [_memory(pid, "VmHWM") for pid in self._pids]
+        return [_memory(pid, "VmHWM") for pid in self._all()]
 
 
 KINDS = {

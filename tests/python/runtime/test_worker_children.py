@@ -203,6 +203,12 @@ def test_a_function_that_ends_its_process(engine, spec, tmp_path, how):
         y.compute(retries=0)
 
 
+def test_what_functions_print_is_the_workers_output(here, capfd):
+    x = cubed.from_array(np.ones(3), chunks=3, spec=here)
+    cubed.map_blocks(lambda a: print("said by a function") or a, x, dtype="f8").compute()
+    assert "said by a function" in capfd.readouterr().out
+
+
 def test_native_plans_have_no_child(here):
     before = set(filter(is_child, children_of(os.getpid())))
     x = xp.ones((100,), chunks=(10,), spec=here)
@@ -486,6 +492,21 @@ def test_control_groups(here, groups):
 
     with pytest.raises(MemoryError, match=r"function \S*killed\S* took more than"):
         cubed.map_blocks(killed, x, dtype="f8").compute()
+    assert not list(groups.glob("cubed-*"))
+
+
+def test_control_groups_that_children_cannot_join(here, groups, monkeypatch):
+    monkeypatch.setattr(worker, "_watches", False)
+    write = Path.write_text
+
+    def refuse(path, *args, **kwargs):
+        if path.name == "cgroup.procs":
+            raise PermissionError("no process may join")
+        return write(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.warns(RuntimeWarning, match="cannot join its control group: no process may join"):
+        assert (ids(here).compute() == os.getpid()).all()
     assert not list(groups.glob("cubed-*"))
 
 
