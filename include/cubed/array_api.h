@@ -30,7 +30,7 @@ typedef struct cubed_sort_options {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort_with(cubed_array *x, int axis,
                                                         const cubed_sort_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* The same with a `task_mem` of 0. */
+/* Like the function above, with a `task_mem` of 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, bool descending,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
@@ -400,7 +400,7 @@ typedef struct cubed_spaced_options {
     int64_t num;    /* number of numbers */
     bool endpoint;  /* the last number is `stop` */
     bool geometric; /* each number is the one before it times one factor; otherwise plus one step */
-    int axis;       /* of the result: the new axis */
+    int axis;       /* position of the new axis in the result */
     const cubed_dtype *
         dtype; /* of the result; numbers in equal steps are rounded down to integers. NULL: as computed */
 } cubed_spaced_options;
@@ -425,18 +425,18 @@ typedef enum cubed_pad_mode {
 #undef CUBED_PAD
     CUBED_PAD_MODE_COUNT
 } cubed_pad_mode;
-/* Looks up a name of NumPy. Returns false if there is none of that name. */
+/* Looks up a mode by NumPy's name. Returns false if no mode has that name. */
 CUBED_API bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode);
 
 /* Options for each axis: [axis][0] in front of it and [axis][1] behind it. */
 typedef struct cubed_pad_options {
     size_t struct_size;
     cubed_pad_mode mode;
-    const cubed_scalar (*constant_values)[2]; /* of x's type; NULL: 0 */
+    const cubed_scalar (*constant_values)[2]; /* elements of x's type; NULL: 0 */
     /* Values at the ends of ramps: float64, or complex128 if x is complex. NULL: 0 */
     const cubed_scalar (*end_values)[2];
     const int64_t (*stat_length)[2]; /* number of elements of each statistic; -1 or NULL: all */
-    uint64_t task_mem;               /* for medians: as in cubed_quantile_options */
+    uint64_t task_mem;               /* used for medians: see cubed_quantile_options */
     /* Instead of constant_values if x has bytes or strings: elements as in cubed_array_full_text. NULL: empty ones */
     const void *const (*constant_texts)[2];
 } cubed_pad_options;
@@ -507,7 +507,7 @@ typedef struct cubed_einsum_options {
     {                                                                                              \
         sizeof(cubed_einsum_options), NULL, false, NULL, 0                                         \
     }
-/* Computes such sums. `options` may be NULL. */
+/* Computes the sums of products that `subscripts` names. `options` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_einsum(const char *subscripts,
                                                      cubed_array *const *operands, int n,
                                                      const cubed_einsum_options *options,
@@ -759,7 +759,7 @@ typedef enum cubed_key_kind {
     CUBED_KEY_NEW,       /* a new axis of extent 1 */
     CUBED_KEY_POSITIONS, /* positions along the next axis */
     CUBED_KEY_FLAG,      /* positions along a new axis of extent 1, such as those of a 0-D mask */
-    CUBED_KEY_GAP,       /* nothing: it separates the entries before it from those after it */
+    CUBED_KEY_GAP, /* selects nothing; separates the entries before it from the entries after it */
 } cubed_key_kind;
 typedef struct cubed_key {
     cubed_key_kind kind;

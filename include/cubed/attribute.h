@@ -25,7 +25,8 @@ typedef struct cubed_attribute {
     cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */
     bool is_stated;    /* metadata state the type; false: it was inferred from the value */
     size_t n;
-    const void *numbers;        /* in this machine's byte order; NULL: the kind is not numbers */
+    const void
+        *numbers; /* numbers in this machine's byte order; NULL if the kind is a string or JSON */
     const char *const *strings; /* `n` of them, or one of characters or JSON; NULL: numbers */
 } cubed_attribute;
 

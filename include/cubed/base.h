@@ -91,7 +91,7 @@ typedef struct cubed_error {
      * task. */
     int failed_stage;
     int64_t failed_task;
-    int argument; /* for cubed_call: 1 + the number of the wrong argument; 0: no argument */
+    int argument; /* set by cubed_call: 1 + the index of the wrong argument; 0 if no argument is wrong */
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \

@@ -22,7 +22,7 @@ extern "C" {
  *   the outputs are zeros. */
 typedef struct cubed_block_input {
     cubed_array *array;
-    const int *symbols;    /* one for each axis */
+    const int *symbols;    /* one symbol for each axis */
     const int64_t *chunks; /* extents of the blocks; NULL: the array's own chunks */
 } cubed_block_input;
 
@@ -32,7 +32,7 @@ typedef struct cubed_block_output {
     const int64_t *shape;
     const int64_t *chunks; /* extents of the blocks, and of the array's chunks */
     const int *symbols;
-    const char *const *dim_names; /* NULL: no names; may hold NULLs */
+    const char *const *dim_names; /* one name or NULL for each axis; NULL: no axis has a name */
 } cubed_block_output;
 
 /* Elements around a block along an axis that are passed with it. `padded`: the array has them at its ends, and the blocks

@@ -73,8 +73,9 @@ enum {
     CUBED_PARAM_KEYWORD_ONLY = 4,  /* is given by name alone */
     CUBED_PARAM_VARIADIC = 8, /* takes all positional arguments from its place on, or one list */
     CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
-    CUBED_PARAM_ENGINE = 32,  /* is set by the program, not by its user, such as `task_mem` */
-    CUBED_PARAM_LIKE = 64,    /* an array, or a list of numbers that becomes one */
+    CUBED_PARAM_ENGINE =
+        32,                /* is set by the calling program, not by its user, such as `task_mem` */
+    CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS = 128, /* a list is the coordinate of the result's first axis */
     CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
     CUBED_PARAM_GAPS = 512    /* items of a list of arrays may be None (NULL): one for each axis */
@@ -86,7 +87,7 @@ typedef struct cubed_param {
     unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that it takes */
     unsigned flags;
     cubed_value fallback;        /* the value if the argument is not given */
-    double least, most;          /* of numbers, and of each integer of a list */
+    double least, most;          /* limits of a number, and of each integer of a list */
     const cubed_choice *choices; /* NULL if there are none */
     const char *notes;           /* a sentence for people */
 } cubed_param;
@@ -104,13 +105,13 @@ typedef enum cubed_attrs_rule {
 
 /* Effects of a function on coordinates: which coordinates of the first array the elements of the result have. */
 typedef enum cubed_coords_rule {
-    CUBED_COORDS_KEEP, /* the same ones, along each axis that is left */
-    CUBED_COORDS_CUT,  /* none along axes in a CUBED_PARAM_AXIS parameter; along all without one */
-    CUBED_COORDS_REVERSED, /* those in reverse order along these axes */
-    CUBED_COORDS_LATER,  /* the last ones along these axes, such as the later ones of differences */
-    CUBED_COORDS_JOINED, /* those of all arrays, one after another along the axis */
-    CUBED_COORDS_RESIZED, /* none along axes whose extent differs, counted from the last */
-    CUBED_COORDS_WINDOWS  /* those of windows: elements `window` along `axis` are around each one */
+    CUBED_COORDS_KEEP, /* the coordinates of all axes that the result keeps */
+    CUBED_COORDS_CUT, /* no coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
+    CUBED_COORDS_REVERSED, /* the coordinates in reverse order along the axes of the CUBED_PARAM_AXIS parameter */
+    CUBED_COORDS_LATER, /* the last coordinates along these axes: a difference has the coordinate of its second element */
+    CUBED_COORDS_JOINED, /* the coordinates of all arrays, joined along the axis */
+    CUBED_COORDS_RESIZED, /* no coordinates along axes whose extent changes; axes are matched from the last one */
+    CUBED_COORDS_WINDOWS /* coordinates of windows: each window has `window` elements around its coordinate along `axis` */
 } cubed_coords_rule;
 
 /* Maximum number of results of a function with a fixed number of results. */
@@ -126,15 +127,18 @@ typedef struct cubed_function {
     const char *returns;  /* shape and type of the results, for people */
     const cubed_param *params;
     int nparams;
-    const char *results[CUBED_MAX_RESULTS]; /* names of several results; NULL: there is one array */
+    const char *results
+        [CUBED_MAX_RESULTS]; /* names of the results if there are several; NULL: the result is one array */
     int nextra; /* number of last results that an expression without names for them drops */
     cubed_attrs_rule attrs;
-    const char *cell_method; /* of CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF has none */
-    int first_operand;       /* the first array whose attributes count */
-    bool moves;              /* elements of the first array or list, unchanged */
+    const char *
+        cell_method; /* cell method for CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF defines no name */
+    int first_operand; /* the first array whose attributes count */
+    bool moves;        /* elements of the first array or list, unchanged */
     cubed_coords_rule coords;
-    bool any_results; /* has any number of results, in a list, also if there is one */
-    bool counts;      /* extents of the results depend on values: see cubed_call_offsets */
+    bool
+        any_results; /* the number of results varies: they are a list, also if there is only one result */
+    bool counts; /* extents of the results depend on values: see cubed_call_offsets */
 } cubed_function;
 
 /* Returns the function with that name, or NULL if there is none. The time does not depend on the name. */
@@ -148,7 +152,7 @@ CUBED_API const cubed_param *cubed_function_param(const cubed_function *function
 /* Writes what a parameter takes ("an integer or None") into a buffer, with a terminating NUL; truncates what does not fit.
  * Returns the length without truncation. */
 CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, size_t size);
-/* The same for a value as Python spells it: "True", "[1, 2]", "'fro'". */
+/* Writes a value into a buffer as Python spells it ("True", "[1, 2]", "'fro'"), like cubed_param_expected. */
 CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
 
 /* --- Numbers beside arrays ------------------------------------------------------------------------------ */

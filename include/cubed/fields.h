@@ -25,7 +25,7 @@ typedef struct cubed_area_options {
     size_t struct_size;
     cubed_array *lat_bounds, *lon_bounds; /* NULL: midpoints between neighbours */
     cubed_cell_edges edges;
-    double radius; /* of the sphere; areas are in its squared units */
+    double radius; /* radius of the sphere; areas have its units squared */
 } cubed_area_options;
 #define CUBED_AREA_OPTIONS_INIT                                                                    \
     {                                                                                              \

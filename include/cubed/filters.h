@@ -102,7 +102,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
 
 typedef enum cubed_filter_derivative_kind {
     CUBED_FILTER_PREWITT, /* differences along an axis, summed along all others with weights 1, 1, 1 */
-    CUBED_FILTER_SOBEL, /* the same with weights 1, 2, 1 */
+    CUBED_FILTER_SOBEL, /* like CUBED_FILTER_PREWITT, with weights 1, 2, 1 */
     CUBED_FILTER_DERIVATIVES
 } cubed_filter_derivative_kind;
 /* The derivative along an axis; negative axes count from the last. */
@@ -161,7 +161,7 @@ typedef struct cubed_binary_options {
     cubed_array *
         mask; /* of x's shape: iterations change elements alone that are not 0 in it; NULL: all elements */
     bool border;            /* value beyond the ends */
-    const int64_t *origins; /* as of filters */
+    const int64_t *origins; /* see cubed_filter_options */
 } cubed_binary_options;
 #define CUBED_BINARY_OPTIONS_INIT                                                                  \
     {                                                                                              \

@@ -54,9 +54,9 @@ typedef struct cubed_affine {
      * (index + offset) * factor. */
     const double *matrix, *factors;
     const double *offset; /* NULL: 0 */
-    bool centred;         /* of `factors`: count positions from the edges of elements */
-    uint32_t kept;        /* bit d: the nearest element along axis d of x is taken */
-    const int64_t *shape; /* of the result; NULL: x's shape */
+    bool centred;  /* positions of `factors` count from the edges of elements, not from centres */
+    uint32_t kept; /* bit d: the nearest element along axis d of x is taken */
+    const int64_t *shape; /* shape of the result; NULL: x's shape */
 } cubed_affine;
 /* Values of x at the positions of an affine map. A block of the result is made of the part of x that it reaches. With
  * CUBED_SPLINE_WRAP and CUBED_SPLINE_GRID_WRAP a block that wraps around an axis needs all of it. */

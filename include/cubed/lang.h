@@ -65,7 +65,7 @@ typedef struct cubed_expr_coord {
     cubed_slice part;
     char *
         key; /* identifies a coordinate that was made: equal keys, equal coordinates; NULL: the input's */
-    cubed_array *made;   /* the coordinate that was made; NULL: the input's */
+    cubed_array *made;   /* the new coordinate; NULL: the input's coordinate stays */
     cubed_array *bounds; /* bounds of `made`; may be NULL */
     bool aside;          /* an array that is stored alone may be without the coordinate */
 } cubed_expr_coord;

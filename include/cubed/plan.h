@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Immutable after it is made, reference-counted, thread-safe. */
+/* A plan is immutable, reference-counted and thread-safe. */
 typedef struct cubed_plan cubed_plan;
 
 /* The destination of one result. Zero it, then set `array` and either `url` or `data`. */
@@ -126,8 +126,10 @@ typedef struct cubed_plan_options {
     /* Workers run on other machines, so the memory of this machine does not limit them. Executors whose workers are on this
      * machine check its memory when they run the plan. */
     bool other_machines;
-    unsigned machine_workers; /* number of workers that share such a machine; 0: all */
-    uint64_t machine_mem;     /* bytes of memory of such a machine; 0: unknown, not checked */
+    unsigned
+        machine_workers; /* number of workers on each of these machines; 0: all workers share one */
+    uint64_t
+        machine_mem; /* memory of each of these machines in bytes; 0: unknown, so it is not checked */
     /* NULL, or replaces the parameters of functions on blocks. Called at least once for each function; equal parameters
      * must be replaced by equal ones. *out is borrowed until the plan is made; it is `params` itself if nothing changes. */
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
@@ -289,7 +291,7 @@ typedef struct cubed_stage_info {
     uint64_t projected_mem; /* projection of the largest task, for each of these workers */
     uint64_t bytes_read;
     uint64_t bytes_written;
-    uint64_t chunks_read; /* chunks that are read, one request each */
+    uint64_t chunks_read; /* number of chunks that are read, with one request each */
     uint64_t chunks_written;
     int num_inputs;  /* number of stored arrays that the stage reads */
     int num_outputs; /* number of stored arrays that the stage makes */

@@ -85,11 +85,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
 
 typedef enum cubed_remap_method {
     CUBED_REMAP_NEAREST, /* the value of the nearest centre; of equally near ones, that of the first */
-    CUBED_REMAP_BILINEAR, /* from the four centres around a point, in longitude and latitude */
+    CUBED_REMAP_BILINEAR, /* interpolates between the four centres around a point, in longitude and latitude */
     CUBED_REMAP_DISTANCE, /* means of the nearest centres, weighted by the inverse of the distance */
     CUBED_REMAP_CONSERVATIVE, /* means over the areas that cells share */
-    CUBED_REMAP_BICUBIC, /* from 16 centres around a point, by cubic polynomials in longitude and latitude */
-    CUBED_REMAP_CONSERVATIVE2, /* the same areas, with a gradient inside each cell of the source */
+    CUBED_REMAP_BICUBIC, /* interpolates between the 16 centres around a point, by cubic polynomials in longitude and latitude */
+    CUBED_REMAP_CONSERVATIVE2, /* like CUBED_REMAP_CONSERVATIVE, with a linear gradient inside each cell of the source */
     CUBED_REMAP_LARGEST, /* the value that has the largest part of a cell's area, such as a class */
     CUBED_REMAP_METHODS
 } cubed_remap_method;
@@ -97,7 +97,7 @@ typedef enum cubed_remap_method {
 typedef struct cubed_weights_options {
     size_t struct_size;
     cubed_remap_method method;
-    int neighbours; /* of CUBED_REMAP_DISTANCE, at least 1 */
+    int neighbours; /* number of centres for CUBED_REMAP_DISTANCE; at least 1 */
     /* Bytes that the weights, and the index of the source's cells while they are made, may use; 0: any number. */
     uint64_t memory;
 } cubed_weights_options;

@@ -137,8 +137,9 @@ typedef struct cubed_task_report {
     unsigned coop;
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
-    uint64_t measured_mem, function_mem; /* of a cooperative task: of the worker that used most */
-    uint64_t cache_peak;                 /* of the worker's process, so far: see cubed_run_stats */
+    uint64_t measured_mem,
+        function_mem; /* peak bytes; for a cooperative task, those of the worker with the highest peak */
+    uint64_t cache_peak; /* peak of the worker's process so far: see cubed_run_stats */
     /* For workers that do not limit their memory: bytes of code that the process held before its first task of the run, if
      * they leave less of allowed_mem than a task needs, else 0; and the number of tasks that the process performs now. */
     uint64_t process_mem;
@@ -260,7 +261,7 @@ typedef struct cubed_promise {
     uint64_t claim_requests;
     uint64_t chunk_requests; /* requests for each chunk, in addition to its put */
     uint64_t bytes;          /* decoded bytes of the new array */
-    bool may_replace;        /* an existing array stays until the new one is complete */
+    bool may_replace;        /* an existing array stays in place until the new array is complete */
     bool copies; /* the new array is copied to its place, so two copies exist meanwhile */
 } cubed_promise;
 /* Gets the promise of target number `i`. Makes no requests, so it does not find out whether a service ignores conditions.

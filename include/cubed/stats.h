@@ -19,7 +19,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
                                                      cubed_array **out, cubed_error *err);
 /* Flags of cubed_kurtosis. */
 #define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution, otherwise 3 */
-#define CUBED_KURTOSIS_BIAS   2u /* not corrected for the number of elements */
+#define CUBED_KURTOSIS_BIAS   2u /* the result is not corrected for the bias of small samples */
 /* Compute the skewness, corrected for the number of elements without `bias`, and the kurtosis; NaN if all elements are
  * equal. Each reads x twice. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,

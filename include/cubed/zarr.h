@@ -40,9 +40,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
 /* How the server of a store reports versions of objects, by which a replaced object is noticed. */
 typedef enum cubed_validator {
     CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server was asked yet, or the store has none */
-    CUBED_VALIDATOR_DATE, /* by dates of whole seconds */
-    CUBED_VALIDATOR_SIZE, /* not at all: sizes are compared */
-    CUBED_VALIDATOR_NONE  /* not at all */
+    CUBED_VALIDATOR_DATE, /* by modification dates with a resolution of one second */
+    CUBED_VALIDATOR_SIZE, /* the server reports no versions or dates, so sizes are compared */
+    CUBED_VALIDATOR_NONE  /* the server reports nothing to compare */
 } cubed_validator;
 /* Returns "version", "date", "size" or "none". */
 CUBED_API const char *cubed_validator_name(cubed_validator v);

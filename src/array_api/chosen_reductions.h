@@ -5,7 +5,7 @@
 #include "cubed/array_api.h"
 
 typedef struct cb_chosen_options {
-    const char *name; /* of the function, for messages */
+    const char *name; /* name of the function, for messages */
     cubed_reduction reduction;
     bool skip_nan;
     cubed_reduce_options reduce;

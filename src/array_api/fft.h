@@ -20,8 +20,8 @@ typedef struct cb_fft_pass {
     cb_fft_kind kind;
     uint32_t mask;    /* axes that are transformed */
     const int64_t *n; /* by axis */
-    int real_axis;    /* for CB_FFT_COMPLEX: -1 */
-    int twiddle_axis; /* -1: none; of cb_fft_params */
+    int real_axis;    /* the axis of real elements; -1 for CB_FFT_COMPLEX */
+    int twiddle_axis; /* see cb_fft_params; -1: no axis */
     int64_t twiddle_n;
     int64_t block_bytes;
 } cb_fft_pass;

@@ -10,7 +10,7 @@ typedef struct cb_known_lines {
     cubed_array *x;
     uint32_t reduced; /* axes of x, bit d, which together are the axis of lines */
     bool keepdims;
-    int axis;            /* of the lines */
+    int axis;            /* the axis along which the lines run */
     cubed_array *sorted; /* the lines in order */
     cubed_array
         *known; /* number of elements that are not missing; int64, with extent 1 along the axis */

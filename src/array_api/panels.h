@@ -38,7 +38,7 @@ cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool
 /* Returns x in double precision, stored in chunks that are blocks of its panels: a task has no memory left to decode other
  * chunks. */
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
-/* NULL if there are none. */
+/* Returns NULL if `rows` or `columns` is 0. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
 /* Returns x (n x at most `step`) below rows of zeros, extended by columns of zeros. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);

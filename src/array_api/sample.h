@@ -8,7 +8,7 @@
 typedef struct cb_sample {
     cb_steps *s;
     cubed_array *x;         /* floats */
-    cubed_reduce_options o; /* the axes, which are kept: keepdims */
+    cubed_reduce_options o; /* the axes, with keepdims set */
     bool keepdims;          /* as requested by the caller */
     double n;               /* elements of each sample */
     cubed_array *mean;

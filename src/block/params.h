@@ -202,7 +202,7 @@ typedef enum cb_filter_kind {
 } cb_filter_kind;
 typedef struct cb_filter_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
-    int64_t rank;  /* of CB_FILTER_RANK, among the elements that count */
+    int64_t rank;  /* rank for CB_FILTER_RANK, among the elements that the footprint selects */
     int32_t kind;  /* cb_filter_kind */
     uint32_t axes; /* bit d: the filter goes along axis d; 0 for boxes */
 } cb_filter_params;
@@ -227,10 +227,10 @@ typedef enum cb_interpolate_end {
  * "interpolate_at": blocks of an image, which are passed one after another, and positions: float64, an axis of the image's
  * axes in front of the output's. Outputs are sums, float64 or complex128, and results. No map follows. */
 typedef struct cb_interpolate_params {
-    int64_t extent[CUBED_MAX_NDIM]; /* of the image */
+    int64_t extent[CUBED_MAX_NDIM]; /* extents of the image */
     int64_t pad; /* elements in front of interpolated axes that positions do not count */
     double value, imaginary;   /* element beyond the ends */
-    int32_t order;             /* of the splines, 0 to 5 */
+    int32_t order;             /* order of the splines, 0 to 5 */
     int32_t end;               /* cb_interpolate_end */
     int32_t diagonal, centred; /* 0 or 1 */
     uint32_t kept, unused;     /* bit d: axis d is not interpolated, as of order 0; 0 */

@@ -101,7 +101,7 @@
             INT_DEFAULT(0)                                                                         \
     }
 
-/* The last parameters of functions that count, `task_mem` included. */
+/* The last parameters of functions that count elements before they compute, including `task_mem`. */
 #define COUNTED_PARAMS                                                                             \
     {PARAM("count", ACCEPTS(INT), NAMED | CUBED_PARAM_ENGINE,                                      \
            "Length of the axis in the result; -1: not known."),                                    \

@@ -40,7 +40,7 @@ bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
 /* Converts a number to the element of `dtype` that equals it. Returns false if there is none. */
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);
-/* Returns an attribute that is a string; NULL for others. */
+/* Returns the value of a string attribute; NULL if the attribute does not exist or is not a string. */
 const char *cb_cf_text(const cb_cf_attrs *attrs, const char *name);
 
 #endif

@@ -13,7 +13,7 @@
 
 typedef struct cb_ahead {
     cb_chunks *chunks;     /* NULL: nothing is prefetched */
-    struct cb_ahead *next; /* of the next range; NULL: none */
+    struct cb_ahead *next; /* state of the next range; NULL if there is no next range */
     int stage;
     int64_t running;    /* the running task */
     int64_t task, last; /* the task at the cursor, and the end of the range */

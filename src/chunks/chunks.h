@@ -117,8 +117,10 @@ typedef struct cb_want {
 typedef struct cb_chunk_reader {
     cb_arena *arena;
     cb_task_count *count;
-    struct cb_ahead *ahead;   /* prefetches its next chunks (chunks/ahead.h); NULL: none are */
-    struct cb_helper *helper; /* others may decode for it (chunks/offers.h); NULL: none do */
+    struct cb_ahead
+        *ahead; /* prefetches the worker's next chunks (chunks/ahead.h); NULL: no prefetching */
+    struct cb_helper *
+        helper; /* lets other workers decode chunks for this one (chunks/offers.h); NULL: no help */
 } cb_chunk_reader;
 
 /* Reads a chunk or a part of it to the buffer, unless it can be used where it is in memory. A whole chunk at the edge of

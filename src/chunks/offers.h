@@ -29,9 +29,9 @@ typedef enum cb_offer_state {
 
 typedef struct cb_offer {
     cb_offer_state state;
-    const cb_helper *to; /* NULL: no longer needed */
+    const cb_helper *to; /* worker that the chunk is for; NULL: no worker needs it any more */
     int node;
-    int64_t chunk, step; /* of the task */
+    int64_t chunk, step; /* index of the chunk, and step of the task that reads it */
     void *data;
     cb_task_count count; /* data moved by loading it */
 } cb_offer;
@@ -48,12 +48,12 @@ struct cb_offers {
 /* A worker: its current task, and its chunks for others. */
 struct cb_helper {
     cb_offers *offers;
-    int stage; /* -1: no task, or one without help */
+    int stage; /* stage of the current task; -1: no task, or a task that accepts no help */
     int64_t task, step;
-    int node; /* of its last chunk in the step; -1: none yet */
+    int node; /* node of the last chunk that was read in the step; -1: no chunk yet */
     int64_t chunk;
     cb_arena *arena;
-    size_t mark, bytes; /* of the arena before offers, and of each offer */
+    size_t mark, bytes; /* height of the arena before offers, and bytes of each offer */
     int nheld;          /* offers with memory; 0: the arena is unchanged */
     cb_offer held[CB_OFFERS_EACH];
 };

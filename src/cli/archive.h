@@ -6,12 +6,12 @@
 
 typedef struct archive {
     char *path, *staging; /* path of the file, and of the store that becomes it */
-    cubed_new_file *file; /* NULL: not begun */
+    cubed_new_file *file; /* the archive; NULL until writing begins */
     cubed_target *targets;
     cubed_plan_group *groups;
     int ntargets, ngroups;
     bool netcdf;
-    const cli_picture *picture; /* NULL: not a picture */
+    const cli_picture *picture; /* NULL if the result is not drawn */
 } archive;
 
 /* Return true if a result with that URL is to be in a ZIP or NetCDF file. */

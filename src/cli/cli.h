@@ -91,7 +91,7 @@ typedef struct cli_common {
     uint32_t task_timeout_ms; /* 0: none */
     uint32_t silence_seconds; /* see cubed_run_options; 0: the default */
     bool no_backups;
-    const char **executor_options; /* as given, until all options are known */
+    const char **executor_options; /* as given; they are parsed when all options are known */
     int nexecutor_options;
     const char **references; /* prefixes of --allow-references */
     int nreferences;

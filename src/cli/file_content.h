@@ -12,8 +12,8 @@ typedef struct variable {
     int64_t *shape;
     int ndim;
     bool is_numeric;
-    field_axis kind; /* of coordinates; FIELD_KINDS for other variables */
-    bool is_rotated; /* in degrees of a rotated grid */
+    field_axis kind; /* kind of a coordinate; FIELD_KINDS for other variables */
+    bool is_rotated; /* values are degrees of a rotated grid */
     bool has_words;  /* its elements are selected by strings: dates, and strings themselves */
 } variable;
 
@@ -38,7 +38,7 @@ typedef struct content {
 CUBED_MUST_CHECK cubed_status content_read(cubed_context *ctx, const char *url, content *c,
                                            cubed_error *err);
 void content_free(content *c);
-/* Returns whether a variable describes others. */
+/* Returns true if a variable only describes other variables, such as bounds and grid mappings. */
 bool content_is_aside(const content *c, const variable *v);
 bool content_has_dim(const variable *v, const char *name);
 /* Returns whether a variable has a dimension of that name. */

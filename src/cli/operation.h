@@ -21,7 +21,7 @@ typedef struct operation {
     int n;
     bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
     bool by_calendar; /* along time, unless an argument is dim= */
-    bool regrids;     /* changes the grid, which is one on the earth */
+    bool regrids;     /* changes the horizontal grid */
     unsigned kinds;   /* bit k: along the dimensions of the coordinate of kind k */
 } operation;
 

@@ -22,7 +22,7 @@ typedef struct operator_axes {
     int ndim;
     const char *name[CUBED_MAX_NDIM]; /* "" if an axis has no name */
     int64_t length[CUBED_MAX_NDIM];
-    operator_axis kind[CUBED_MAX_NDIM]; /* AXIS_KINDS: another one */
+    operator_axis kind[CUBED_MAX_NDIM]; /* kind of each axis; AXIS_KINDS: another kind */
 } operator_axes;
 
 /* Returns the kind of operator NAME of "NAME[,ARGUMENT...]". Functions of expressions have precedence. */

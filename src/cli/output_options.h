@@ -50,7 +50,7 @@ typedef struct outputs {
     const char *calendar;
     bool has_times; /* an array had times, to which the calendar applies */
     packed pack;
-    int level; /* of the compressor; -1: not given */
+    int level; /* level of the compressor; -1: not given */
     bool zstd, shuffle;
     int ncodecs;
     char **codecs; /* texts that targets borrow */

@@ -9,7 +9,7 @@
 
 /* An array in memory and its name. */
 typedef struct series_column {
-    const char *name; /* NULL: no array */
+    const char *name; /* NULL if there is no array */
     const cubed_array *array;
     const void *data;
     bool is_time; /* numbers are shown as dates, by `axis` */

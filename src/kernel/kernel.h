@@ -25,7 +25,7 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 /* Kinds of reductions. States are planes of the reduction's own type; the first plane is the result. */
 typedef enum cb_reduction {
     CB_REDUCE_SUM,  /* int64 uint64 float64 complex128 */
-    CB_REDUCE_PROD, /* like CB_REDUCE_SUM */
+    CB_REDUCE_PROD, /* product; results have types like CB_REDUCE_SUM */
     /* every type; NaN wins; complex numbers compare by real part, then by imaginary part */
     CB_REDUCE_MIN,
     CB_REDUCE_MAX,
@@ -152,8 +152,8 @@ typedef struct cb_kernels {
     cb_reduce_fns reduction[CB_REDUCTIONS][CUBED_DTYPE_COUNT];
     cb_reduce_fns
         reduce_float32[CB_REDUCTIONS]; /* float32 values into float64 states; may be NULL */
-    cb_product_fns
-        sum_of_products[CUBED_DTYPE_COUNT]; /* by type of the factors: float32, float64 */
+    cb_product_fns sum_of_products
+        [CUBED_DTYPE_COUNT]; /* indexed by the type of the factors: float32 or float64 */
     /* Sums, products, last values other than NaN, maxima and minima. */
     cb_scan_fns scan[5][CUBED_DTYPE_COUNT];
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];

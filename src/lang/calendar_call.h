@@ -26,7 +26,7 @@ typedef struct calendar_call {
     const char *reduction;             /* "mean" */
     const char *dim;                   /* "time" */
     size_t ndim;                       /* its length */
-    const char *component, *frequency; /* exactly one is not NULL */
+    const char *component, *frequency; /* exactly one of both is not NULL */
     bool only;                         /* intervals without elements are left out */
     bool by_date; /* days of years are counted by date: March 1 has one number in all years */
     bool skip_nan;

@@ -15,7 +15,7 @@ extern const int calendar_season_of_quarter[4];
 
 /* Intervals of a resampling: each has `months` months, or a fixed length of `width` microseconds. */
 typedef struct intervals {
-    int64_t months, width; /* exactly one is 0 */
+    int64_t months, width; /* exactly one of both is 0 */
     int anchor;   /* first month of years or quarters, from 0; or first day of weeks, 0: Monday */
     int64_t unit; /* months in a year, quarter or month: 12, 3 or 1; 0 if the length is fixed */
     bool weeks;

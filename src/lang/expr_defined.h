@@ -13,9 +13,9 @@ typedef struct expr_definition {
     int nnumbers;
     double number[DEFINED_MOST_NUMBERS]; /* defaults */
     const char *body;                    /* statements; see expr_defined_text */
-    cubed_attrs_rule rule;               /* of the attributes of the first array */
-    const char *method;                  /* in cell_methods along time; NULL: none */
-    const char *units, *long_name;       /* replace attributes unless NULL */
+    cubed_attrs_rule rule;               /* effect on the attributes of the first array */
+    const char *method; /* method that cell_methods records along time; NULL: no method */
+    const char *units, *long_name; /* replace attributes unless NULL */
     bool takes_freq;
 } expr_definition;
 

@@ -16,7 +16,7 @@ typedef struct cb_divide {
     double *z, *kept_d, *kept_z, *roots, *line;
     int64_t *order, *merged, *row, *at;
     unsigned char *kinds;
-    const cb_products *products; /* for matrices of n + 1 rows */
+    const cb_products *products; /* buffers for matrices of n + 1 rows */
 } cb_divide;
 
 cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *room);

@@ -11,7 +11,7 @@
 typedef struct cb_steps {
     cubed_context *ctx;
     cubed_error *err;
-    cubed_status st; /* of the first failure */
+    cubed_status st; /* status of the first failure */
     size_t n, cap;
     cubed_array **made;
 } cb_steps;

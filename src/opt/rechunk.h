@@ -63,21 +63,22 @@ typedef struct cb_rechunk_in {
     /* Additional bytes to read a source chunk, to write a target chunk, and to read or write a chunk of an intermediate;
      * and a constant for every task. */
     size_t read_extra, write_extra, middle_extra, fixed;
-    size_t part_run, part_extra; /* for the source: see cb_tile_source */
+    size_t part_run, part_extra; /* describe the source: see cb_tile_source */
     bool part_whole;
     cb_rechunk_run run;
     /* NULL: the formulas are exact. Otherwise no plan reads less than `least_bytes` and `least_requests`. */
     void (*judge)(void *ctx, const struct cb_rechunk_plan *plan, cb_rechunk_cost *cost);
     void *judge_ctx;
     uint64_t least_bytes, least_requests;
-    /* 0: the constants below. */
+    /* 0 in the next fields selects the constants below. */
     double bandwidth; /* bytes read or written per second by all workers together */
     /* seconds that a request adds, divided by the number of simultaneous requests */
     double latency;
     int max_passes;
     int64_t min_tasks; /* see cb_tile_in */
     size_t worth;
-    const cubed_allocator *alloc; /* for data of the search; NULL: the C library's */
+    const cubed_allocator
+        *alloc; /* allocates the data of the search; NULL: the C library's allocator */
 } cb_rechunk_in;
 
 #define CB_RECHUNK_BETA      ((size_t)1 << 20)

@@ -12,7 +12,7 @@ typedef struct cb_chain {
     cb_grid grid[CB_RECHUNK_MAX_PASSES + 1];
     cb_tile tile[CB_RECHUNK_MAX_PASSES];
     bool fits[CB_RECHUNK_MAX_PASSES];
-    cb_rechunk_cost cost;     /* if it was judged */
+    cb_rechunk_cost cost;     /* set if the chain was judged */
     uint64_t bytes, requests; /* sum of reading and writing */
     size_t need;              /* memory of a worker: the largest task, and the run's metadata */
     double seconds;           /* INFINITY: it does not fit */

@@ -15,7 +15,8 @@
 /* An array that tasks read. */
 typedef struct cb_tile_source {
     const cb_grid *grid;
-    const cb_map *map; /* from coordinates of the output to the array's; NULL: identity */
+    const cb_map
+        *map; /* maps coordinates of the output to coordinates of the array; NULL: identity */
     size_t item_size;
     size_t read_extra; /* bytes to read a chunk, in addition to the decoded chunk */
     /* Minimum contiguous run in bytes for which reading a part of a chunk is worthwhile, and additional bytes for that; 0:

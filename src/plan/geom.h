@@ -173,8 +173,8 @@ int64_t cb_grid_max_chunk(const cb_grid *g);
  * Slices, transposes, flips, broadcasts, expand_dims and squeeze have this form, and their compositions as well. At most
  * one source axis uses each domain axis. */
 typedef struct cb_map {
-    int ndim_in;  /* of the domain */
-    int ndim_out; /* of the source */
+    int ndim_in;  /* dimensions of the domain */
+    int ndim_out; /* dimensions of the source */
     struct {
         int axis;
         int64_t offset, stride;

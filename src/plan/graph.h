@@ -14,8 +14,8 @@
 typedef enum cb_chunks_from {
     CB_CHUNKS_NONE,   /* automatic: of memory, constants, and broadcast axes */
     CB_CHUNKS_CALL,   /* chosen by the caller, for computed constants */
-    CB_CHUNKS_MEMORY, /* of an array in memory */
-    CB_CHUNKS_DATA,   /* of data that is read or computed chunk by chunk */
+    CB_CHUNKS_MEMORY, /* chunks of an array in memory */
+    CB_CHUNKS_DATA,   /* chunks of data that is read or computed chunk by chunk */
 } cb_chunks_from;
 
 struct cubed_array {

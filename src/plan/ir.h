@@ -42,7 +42,7 @@ typedef struct cb_node {
         };
         struct {                    /* MEMORY */
             const void *data;       /* element 0 */
-            uint64_t token;         /* its address in the process that made the plan */
+            uint64_t token;         /* address of the array in the process that made the plan */
             const int64_t *strides; /* in bytes */
         };
     };

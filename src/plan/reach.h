@@ -10,14 +10,14 @@ typedef enum cb_reach_end {
     CB_REACH_REFLECT,     /* elements mirrored about the edge: a period of 2 n */
     CB_REACH_MIRROR,      /* elements mirrored about the last element: a period of 2 n - 2 */
     CB_REACH_WRAP,        /* elements from the other end: a period of n */
-    CB_REACH_WRAP_POINTS, /* the same with a period of n - 1 */
+    CB_REACH_WRAP_POINTS, /* like CB_REACH_WRAP, with a period of n - 1 */
     CB_REACH_ENDS
 } cb_reach_end;
 
 /* Element i of the domain needs the elements of an array around the position matrix * i + offset. The domain and the array
  * have the same number of axes. */
 typedef struct cb_reach {
-    int64_t extent[CUBED_MAX_NDIM]; /* of the array */
+    int64_t extent[CUBED_MAX_NDIM]; /* extents of the array */
     int64_t margin; /* elements on each side of a position, at most CB_REACH_MARGIN */
     cb_reach_end end[CUBED_MAX_NDIM];
     double offset[CUBED_MAX_NDIM];

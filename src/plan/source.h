@@ -13,7 +13,7 @@ typedef struct cb_source {
     void *handle;
     uint64_t token;     /* identifies the source: part of the id of plans */
     const char *name;   /* of fn */
-    const void *params; /* of a loaded plan: parameters to open the source */
+    const void *params; /* parameters to open the source of a loaded plan */
     size_t params_size;
     bool opened; /* opened by a loaded plan, which closes it */
 } cb_source;

@@ -19,7 +19,7 @@ typedef struct record_mark {
     int lane;
     int stage; /* stage with the most time */
     bool mixed;
-    int64_t task;   /* for a single task */
+    int64_t task;   /* number of the task, if the mark is a single task */
     int host;       /* -1: several */
     int64_t tasks;  /* successful tasks */
     int64_t failed; /* failed attempts */

@@ -8,7 +8,7 @@
 typedef struct cb_zarr_encoded {
     cubed_store *store;
     const char *key;
-    uint64_t offset; /* in the object */
+    uint64_t offset; /* offset in the object */
     uint64_t size;   /* UINT64_MAX: the whole object, until the first reply returns its size */
     cubed_object_version version; /* "" until the first reply, unless known before */
     const cubed_cancel *cancel;
@@ -38,7 +38,7 @@ typedef struct cb_zarr_runs {
     int outer;  /* runs extend over the axes from this one on; the axes before it are iterated */
     bool moves; /* axes are stored in another order */
     int64_t first[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    int64_t stride[CUBED_MAX_NDIM]; /* in the result, in bytes */
+    int64_t stride[CUBED_MAX_NDIM]; /* strides of the result in bytes */
     int64_t at[CUBED_MAX_NDIM];     /* index of the next run */
     int64_t put[CUBED_MAX_NDIM];    /* index of the next element to move */
     bool more;
@@ -72,7 +72,7 @@ typedef struct cb_zarr_streamed {
     const cb_codec_layout *layout;
     size_t chunk_bytes;
     cb_zarr_runs *runs;
-    char *buffer; /* `cap` bytes, for elements that are moved; unused if none are */
+    char *buffer; /* `cap` bytes for elements whose order changes; unused if the order stays */
     size_t cap;
     char *dst;
 } cb_zarr_streamed;

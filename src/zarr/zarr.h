@@ -21,10 +21,10 @@ typedef struct cb_zarr_meta {
     /* shape of the unit of reading: the inner chunks of shards, otherwise `chunk` */
     int64_t inner[CUBED_MAX_NDIM];
     const char *
-        fields; /* of records: description (dtype/record_fields.h), as the chunks have them; otherwise NULL */
+        fields; /* description of the fields of records (dtype/record_fields.h), as the chunks have them; otherwise NULL */
     /* the whole fill value if the bytes behind those of `fill` are not all zeros; otherwise NULL */
     const unsigned char *wide_fill;
-    cubed_scalar fill; /* if null in v2: what readers show, NaT or 0 */
+    cubed_scalar fill; /* the fill value; for null in v2, NaT or 0 as readers show it */
     bool fill_is_null; /* v2 only */
     bool big_endian;   /* byte order of stored elements */
     bool order_f;      /* v2 only; v3 uses a transpose codec */

@@ -16,7 +16,7 @@ extern "C" {
 
 /* One operand of a call: dense, in C order, aligned to 64 bytes. */
 typedef struct cubed_block {
-    void *data; /* NULL: an output that is not wanted */
+    void *data; /* NULL if no caller needs this output */
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;

@@ -25,13 +25,13 @@ typedef struct cubed_executor_args {
     const char *run;        /* name of the run */
     const void *plan_bytes; /* the bytes of cubed_plan_save */
     size_t plan_size;
-    const char *const *worker_command; /* of cubed_run_options; may be NULL */
+    const char *const *worker_command; /* see cubed_run_options; may be NULL */
     /* For executors with cubed_executor_caps.finds_plan: arguments of cubed_plan_fetch, less than 400 bytes in addition to
      * the URL of the work directory. */
     const char *work_dir, *plan_key;
     /* The requested executor: its name, or its name, a colon and a parameter. */
     const char *name;
-    uint32_t task_timeout_ms; /* of cubed_run_options; part of the messages of ranges */
+    uint32_t task_timeout_ms; /* see cubed_run_options; sent with each range */
 } cubed_executor_args;
 
 typedef struct cubed_executor_vtable {
@@ -61,7 +61,7 @@ struct cubed_executor {
      * driver gives up a range without a report for that time and for its whole duration: range_ms, or the time limits of
      * its tasks, and those of ranges that its worker performs before it. */
     uint32_t start_ms;
-    uint32_t range_ms; /* time limit of a range in milliseconds; 0: none */
+    uint32_t range_ms; /* time limit of a range in milliseconds; 0: no limit */
 };
 
 /* Adds an executor to a context: plans of the context can be run by the executor `vt->name`, which is opened with

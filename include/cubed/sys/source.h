@@ -14,7 +14,7 @@ typedef struct cubed_source_region {
     int ndim;
     const int64_t *offset;
     const int64_t *shape;   /* >= 1 */
-    const int64_t *strides; /* of the buffer, in bytes */
+    const int64_t *strides; /* strides of the buffer in bytes */
     void *data;             /* address of the region's first element */
 } cubed_source_region;
 

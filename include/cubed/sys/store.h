@@ -45,7 +45,7 @@ typedef struct cubed_store_pieces
 
 /* A range of an object: `size` bytes from `offset` on, or its last `size` bytes. The part beyond the end is left out. */
 typedef struct cubed_range {
-    uint64_t offset; /* or CUBED_RANGE_SUFFIX */
+    uint64_t offset; /* first byte, or CUBED_RANGE_SUFFIX for the last `size` bytes */
     size_t size;
 } cubed_range;
 
@@ -254,7 +254,7 @@ struct cubed_store_vtable {
 struct cubed_store {
     const cubed_store_vtable *vt;
     const cubed_allocator *alloc; /* outlives the store */
-    const char *url;              /* for messages; owned by the store */
+    const char *url;              /* shown in messages; owned by the store */
 };
 
 /* Adds a store to a context: URLs of its scheme belong to it from then on. The vtable must not change while the context

@@ -52,7 +52,7 @@ typedef struct cb_code {
     const cb_kernels *kernels;
     cb_branch *branch; /* has loads, instructions and results, which refer to value numbers */
     int nresults;
-    /* The roots that the results are computed from, one for each result. */
+    /* The node from which each result is computed. */
     const cb_lower_root *roots;
 } cb_code;
 CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,

@@ -28,7 +28,7 @@ typedef struct cb_coop {
     unsigned here CB_GUARDED_BY(&lock);     /* members at the current meeting */
     uint64_t meetings CB_GUARDED_BY(&lock); /* meetings that have ended */
     bool go_on CB_GUARDED_BY(&lock);        /* outcome of the last meeting */
-    cubed_error error CB_GUARDED_BY(&lock); /* of the first member that failed */
+    cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
 /* `members` are borrowed. */

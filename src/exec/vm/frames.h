@@ -46,7 +46,7 @@ typedef struct cb_evaluation {
     const cb_program *prog;
     int nstates;
     const cb_view *states; /* read by loads of reductions, over the box */
-    const cb_view *outs;   /* of its results, over the box */
+    const cb_view *outs;   /* views of the results over the box */
     bool gather; /* bare loads need no machine: chunks are copied to the output one at a time */
     bool stream; /* Results are written with stores that bypass the caches. */
 } cb_evaluation;

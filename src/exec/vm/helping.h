@@ -7,7 +7,7 @@
 /* Returns true if a stage reads chunks by loads, which take chunks that others decoded, and some of its inputs are worth
  * it. */
 bool cb_stage_is_helped(const cubed_plan *p, const cb_stage *s);
-/* Returns true if such a stage reads more than a few chunks. */
+/* Returns true if any stage that accepts help reads more than a few chunks. */
 bool cb_plan_is_helped(const cubed_plan *p);
 
 #endif

@@ -50,10 +50,10 @@ typedef struct vm_load {
 
 typedef struct vm_instr {
     cb_elem_fn elem;
-    cb_cast_fn cast;   /* if elem is NULL, and the instruction gets no field */
+    cb_cast_fn cast;   /* used if elem is NULL, and the instruction gets no field */
     cb_elem_fn stream; /* writes past the caches, or NULL */
     void *dst;
-    size_t size; /* of an element of the result */
+    size_t size; /* bytes of an element of the result */
     uint16_t arg[3];
     uint16_t value;  /* number of the instruction's result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */
@@ -76,7 +76,7 @@ struct cb_vm {
     /* The first instruction that is as slow as the memory, if results stay in registers; otherwise NULL. */
     const vm_instr *paced;
     vm_instr *instrs;
-    const void **value; /* by value number */
+    const void **value; /* one pointer for each value number */
     char *regs;
 };
 

@@ -15,7 +15,7 @@ typedef struct cb_executor_args {
 extern const cubed_executor_vtable cb_executor_threads;
 extern const cubed_executor_vtable cb_executor_single;
 extern const cubed_executor_vtable cb_executor_processes;
-/* If built with HTTP: */
+/* These two exist only in builds with HTTP. */
 extern const cubed_executor_vtable cb_executor_lambda;
 extern const cubed_executor_vtable cb_executor_http;
 

@@ -18,10 +18,10 @@ typedef struct cb_watchdog cb_watchdog;
 
 typedef struct cb_watchdog_args {
     const cubed_allocator *alloc;
-    const cubed_cancel *cancel; /* of all tasks; may be NULL */
-    uint32_t limit_ms;          /* time limit of a task; 0: none */
-    int64_t end_ns;      /* time by cb_clock_ns() at which every task must have ended; 0: none */
-    bool ends_process;   /* end the process if a task is stuck */
+    const cubed_cancel *cancel; /* cancels all tasks; may be NULL */
+    uint32_t limit_ms;          /* time limit of a task in milliseconds; 0: no limit */
+    int64_t end_ns;    /* time by cb_clock_ns() at which every task must have ended; 0: no limit */
+    bool ends_process; /* end the process if a task is stuck */
     cubed_cancel *stuck; /* otherwise set if a task is stuck; may be NULL */
 } cb_watchdog_args;
 

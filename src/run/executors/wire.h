@@ -11,8 +11,8 @@ typedef struct cb_wire_hello {
     /* number of descriptors of shared memory, which follow the connection's descriptor */
     uint32_t nshared;
     bool resume;            /* an earlier run began all targets */
-    uint32_t timeout_ms;    /* of cubed_run_options */
-    char plan[40], run[40]; /* of the driver's run (run/places/self.h) */
+    uint32_t timeout_ms;    /* see cubed_run_options */
+    char plan[40], run[40]; /* plan and run of the driver (run/places/self.h) */
 } cb_wire_hello;
 /* "CBDH", version, two zero bytes; the library's version in 24 bytes; then the fields of cb_wire_hello in order, with
  * `resume` in 4 bytes and timeout_ms last. */

@@ -34,7 +34,7 @@ typedef struct cb_claim {
     /* The place that had the path when it was claimed, borrowed (cb_store_anchor). The record is written through it, so a
      * run that has lost the path to another run changes nothing there. NULL: the record is written by path. */
     cubed_store *place;
-    cubed_object_version version; /* of the record; "" if there is no record */
+    cubed_object_version version; /* version of the record; "" if there is no record */
     int format;                   /* Zarr format of the array to be created; 0 for a folder */
     cb_run_record record;
     /* The thread that renews the claim (run/places/beats.h), or NULL. It changes the version and the record. */

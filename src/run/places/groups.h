@@ -9,8 +9,8 @@ typedef struct cb_groups {
     const cb_plan_group *list;
     int n;
     bool durable;
-    uint64_t memory;            /* for objects that are copied */
-    const cb_zarr_fence *fence; /* of the run; NULL: none */
+    uint64_t memory;            /* bytes that copies of objects may use */
+    const cb_zarr_fence *fence; /* the run's fence; NULL: writes are not fenced */
     /* Like `fence->check`, with its ctx. *when: the time by the service's clock (cubed_object_info.replied); 0 if
      * unknown. */
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);

@@ -9,8 +9,8 @@
 typedef struct target_io {
     cubed_store *store;     /* store at the target's URL */
     cb_claim claim, before; /* current claim, and the one before the array took its place */
-    bool claimed;           /* by this process */
-    bool begun;             /* by another process of this run */
+    bool claimed;           /* this process holds the claim */
+    bool begun;             /* another process of this run has begun the target */
     bool resumed;           /* an earlier run of the plan wrote chunks of it, */
     bool done;              /* and all chunks and metadata */
     bool replaces, swapped; /* it is created next to an existing array, and has taken its place */
@@ -37,7 +37,7 @@ struct cb_io {
     cubed_plan *plan;
     cb_io_mode mode;
     cb_run_self self;
-    cb_zone *zone; /* for strings of records */
+    cb_zone *zone; /* holds the strings of records */
     bool resume;   /* output of an earlier run is used */
     bool committed;
     bool finished; /* an earlier run completed all targets: nothing to do */
@@ -55,7 +55,7 @@ struct cb_io {
     cb_chunks *chunks;
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */
-    cb_claim folder;   /* of the folder; drivers have it */
+    cb_claim folder;   /* claim of the work folder; only drivers have it */
     cubed_store *folder_place; /* like target_io.place */
     char prefix[CB_RUN_FOLDER_CAP];
     /* Folder of an earlier run of the plan whose processes may still write there. Its chunks are moved to this run's

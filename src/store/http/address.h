@@ -8,7 +8,7 @@ typedef enum cb_address_kind {
     CB_ADDRESS_PRIVATE,    /* in a local network */
     CB_ADDRESS_LINK_LOCAL, /* includes services that give credentials to cloud machines */
     CB_ADDRESS_LOOPBACK,
-    CB_ADDRESS_ANY, /* as a limit only: any kind of address */
+    CB_ADDRESS_ANY, /* only used as a limit: addresses of any kind are allowed */
 } cb_address_kind;
 
 /* Classifies a numeric address of IPv4 or IPv6, or "localhost" and names below it. Other names are CB_ADDRESS_PUBLIC. An

@@ -16,7 +16,8 @@ typedef struct cb_hedge {
     int64_t took[CB_HEDGE_KNOWN] CB_GUARDED_BY(&lock); /* nanoseconds until a reply began */
     uint64_t n CB_GUARDED_BY(&lock);                   /* number of recorded replies */
     uint64_t asked CB_GUARDED_BY(&lock), twice CB_GUARDED_BY(&lock);
-    int64_t limit CB_GUARDED_BY(&lock); /* 0: too few replies so far */
+    int64_t limit CB_GUARDED_BY(
+        &lock); /* duration after which a second request is sent; 0: too few replies so far */
 } cb_hedge;
 
 CUBED_MUST_CHECK cubed_status cb_hedge_init(cb_hedge *h, cubed_error *err);

@@ -15,7 +15,8 @@ typedef struct cb_redirects {
     bool referred;   /* the URL comes from a document, not from the user */
     /* Kind of the first server's address, or of the document's address. CB_ADDRESS_ANY: no server has been asked yet. */
     cb_address_kind first;
-    cb_address_kind farthest; /* farthest kind of the servers asked; CB_ADDRESS_ANY: none yet */
+    cb_address_kind
+        farthest; /* farthest kind of address that was contacted; CB_ADDRESS_ANY: no server yet */
     char refused[CB_REDIRECT_REFUSAL]; /* reason of a refusal; "": none */
 } cb_redirects;
 

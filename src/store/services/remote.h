@@ -45,7 +45,7 @@ typedef struct cb_remote_call {
     int64_t looked; /* see cubed_store_request */
     char range[64]; /* "bytes=0-7"; "": all */
     const char *if_match, *if_none_match;
-    cb_http_piece *pieces; /* for a get */
+    cb_http_piece *pieces; /* buffers that a get fills */
     size_t npieces;
     bool whole;
     /* For a head that reads one byte instead (cb_dialect.probe). */
@@ -55,14 +55,14 @@ typedef struct cb_remote_call {
     /* For a put. */
     char id[33]; /* identifies this put */
     uint32_t crc32c;
-    char sha256[65]; /* or a word instead of the digest */
+    char sha256[65]; /* digest of the body, or the word that replaces it */
     cb_buf body;     /* made by the dialect; for CB_REMOTE_CREATE the upload's ID */
     /* For parts and completion: the call of CB_REMOTE_CREATE, followed by those of the parts. */
     const struct cb_remote_call *upload;
     size_t part, nparts; /* part: from 1 */
     bool ended;          /* the service no longer has the upload to complete */
     int repairs;         /* number of repairs by the dialect */
-    int steps;           /* number of calls for one copy */
+    int steps;           /* number of calls that one copy takes */
 } cb_remote_call;
 
 /* Code and message of an error reply; "" if missing. */
@@ -125,9 +125,9 @@ struct cb_remote {
     const cb_dialect *dialect;
     cb_net *net;
     cb_zone *zone;         /* allocates this struct and its strings */
-    const char *bucket;    /* or host: the URL up to its first slash */
+    const char *bucket;    /* the URL up to its first slash: a bucket or a host */
     const char *root;      /* key of the store in its bucket, without trailing '/'; may be "" */
-    cb_throttle *throttle; /* of the bucket, or of its first folder */
+    cb_throttle *throttle; /* limits requests to the bucket, or to its first folder */
     cb_http_way way;
     uint32_t connect_ms, stall_ms, refused_ms;
     cb_upload_sizes uploads;
