@@ -80,7 +80,7 @@ cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n, uin
         int axis = axes[i];
         CB_TRY(cb_api_axis(what, ndim, &axis, err));
         if (*mask >> axis & 1)
-            return cb_fail(err, CUBED_E_ARG, "%s: axis %d comes twice", what, axis);
+            return cb_fail(err, CUBED_E_ARG, "%s: axis %d is given twice", what, axis);
         *mask |= 1u << axis;
     }
     return CUBED_OK;

@@ -113,7 +113,7 @@ static cubed_status lengths(const cb_transform *t, const cubed_array *x, const i
         int axis = axes[i];
         CB_TRY(cb_api_axis(t->name, x->node.grid->ndim, &axis, err));
         if (*mask >> axis & 1)
-            return cb_fail(err, CUBED_E_ARG, "%s: axis %d comes twice", t->name, axis);
+            return cb_fail(err, CUBED_E_ARG, "%s: axis %d is given twice", t->name, axis);
         *mask |= 1u << axis;
         bool real_out = t->real_out && i == naxes - 1;
         n[axis] = real_out ? 2 * (x->shape[axis] - 1) : x->shape[axis];

@@ -28,7 +28,7 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
                            " elements before and %" PRId64 " behind, expected at least 0",
                            axis, windows[i].before, windows[i].after);
         if (seen >> axis & 1)
-            return cb_fail(err, CUBED_E_ARG, "rolling: axis %d comes twice", axis);
+            return cb_fail(err, CUBED_E_ARG, "rolling: axis %d is given twice", axis);
         seen |= 1u << axis;
         /* Distances beyond the axis have no elements. */
         const int64_t most = cb_max_i64(0, x->shape[axis] - 1);

@@ -43,8 +43,9 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
         char known[64];
         known_inner(known, sizeof known);
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "codec blosc: compressor \"%s\" is not one this library has:%s", cname,
-                       known);
+                       "codec blosc: compressor \"%s\" is not supported by this build of blosc, "
+                       "which supports:%s",
+                       cname, known);
     }
     memcpy(c->cname, cname, n + 1);
     CB_TRY(cb_conf_int(doc, &(cb_conf_key){"blosc", "clevel", 5, 0, 9}, &c->clevel, err));

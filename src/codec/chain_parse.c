@@ -260,7 +260,7 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
         const json_t *conf;
         CB_TRY(parse_entry(where, in->codecs, json_array_get(list, (size_t)i), &vt, &conf, err));
         if (have_bytes != (vt->kind == CUBED_CODEC_BYTES_TO_BYTES))
-            return cb_fail(err, CUBED_E_FORMAT, "%s: codec \"%s\" stands %s", where, vt->name,
+            return cb_fail(err, CUBED_E_FORMAT, "%s: codec \"%s\" is placed %s", where, vt->name,
                            have_bytes ? "behind \"bytes\"" : "before \"bytes\"");
         if (of == LIST_OF_INDEX && vt != &cb_codec_bytes && vt != &cb_codec_crc32c &&
             vt != &cb_codec_transpose)

@@ -127,7 +127,7 @@ cubed_status cb_codecs_add(cb_codecs *codecs, const cubed_allocator *a,
         if (atomic_compare_exchange_weak(&codecs->added, &added->next, added)) return CUBED_OK;
     }
     cb_free(a, added, sizeof *added);
-    return cb_fail(err, CUBED_E_EXISTS, "there is a codec \"%s\" already",
+    return cb_fail(err, CUBED_E_EXISTS, "a codec \"%s\" exists already",
                    find(codecs, 3, vt->name) ? vt->name : vt->name_v2);
 }
 

@@ -36,10 +36,10 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
 cubed_status cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_fn *fn,
                                          cubed_error *err)
 {
-    CB_TRY(cb_check_made_for("what stands behind errors", fn->struct_size, sizeof *fn, fn->version,
+    CB_TRY(cb_check_made_for("cubed_raised_fn", fn->struct_size, sizeof *fn, fn->version,
                              CUBED_RAISED_VERSION, err));
     if (!fn->save || !fn->load)
-        return cb_fail(err, CUBED_E_ARG, "what stands behind errors needs save and load");
+        return cb_fail(err, CUBED_E_ARG, "cubed_raised_fn needs save and load");
     ctx->raised_fn = fn;
     return CUBED_OK;
 }
@@ -60,5 +60,5 @@ cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn
         if (atomic_compare_exchange_weak(&ctx->block_fns, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);
-    return cb_fail(err, CUBED_E_EXISTS, "there is a function \"%s\" on blocks already", fn->name);
+    return cb_fail(err, CUBED_E_EXISTS, "a function \"%s\" on blocks exists already", fn->name);
 }

@@ -27,7 +27,8 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
             if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
             strncat(list, names[i], sizeof list - strlen(list) - 1);
         }
-        return cb_fail(err, CUBED_E_ARG, "isa \"%s\" is not one this machine runs: %s",
+        return cb_fail(err, CUBED_E_ARG,
+                       "isa \"%s\" is not supported by this machine, which supports: %s",
                        o.isa ? o.isa : "(best)", list);
     }
     atomic_init(&ctx->refs, 1);

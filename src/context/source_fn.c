@@ -33,5 +33,5 @@ cubed_status cubed_context_add_source_fn(cubed_context *ctx, const cubed_source_
         if (atomic_compare_exchange_weak(&ctx->source_fns, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);
-    return cb_fail(err, CUBED_E_EXISTS, "there is a kind of source \"%s\" already", fn->name);
+    return cb_fail(err, CUBED_E_EXISTS, "a kind of source \"%s\" exists already", fn->name);
 }

@@ -53,16 +53,17 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
         return cb_fail(err, CUBED_E_FORMAT, "%s has changed since it was opened", f->url);
     /* A missing file must not look like a missing chunk, which would be the fill value. */
     if (r->status == CUBED_E_NOT_FOUND)
-        return cb_fail(err, CUBED_E_FORMAT, "%s leads to %s of %s, which is not there", f->url,
+        return cb_fail(err, CUBED_E_FORMAT, "%s refers to %s in %s, which does not exist", f->url,
                        r->key, store->url);
     if (r->status == CUBED_OK && in && !is_as_referred_to(in, &r->info))
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "%s leads to %s of %s, which has been written anew since it was referred to",
-                       f->url, r->key, store->url);
+        return cb_fail(
+            err, CUBED_E_FORMAT,
+            "%s refers to %s in %s, which has been rewritten since the reference was made", f->url,
+            r->key, store->url);
     if (r->status == CUBED_OK && in && !is_as_before(in, &r->info.version))
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%s leads to %s of %s, which has been written anew while it was read",
-                       f->url, r->key, store->url);
+                       "%s refers to %s in %s, which was rewritten while it was read", f->url,
+                       r->key, store->url);
     if (r->status != CUBED_OK || r->got == r->cap) return r->status;
     return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s is truncated: it ends before this data",
                    f->url, r->key, store->url);

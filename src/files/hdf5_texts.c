@@ -18,7 +18,7 @@ cubed_status cb_file_texts_open(cubed_store *s, size_t most, cb_file_texts **out
 {
     const cb_file *f = cb_file_of(s);
     if (!f || f->kind != &cb_file_hdf5)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: no file of HDF5", s->url);
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s is not an HDF5 file", s->url);
     cb_file_texts *x = cb_alloc(s->alloc, sizeof *x);
     if (!x) return cb_file_no_memory(f, err);
     *x = (cb_file_texts){

@@ -373,7 +373,7 @@ static cubed_status find_outside(cb_file *f, const cb_flat *m, cb_flat_list wher
     char url[CB_LINKED_URL];
     const char *begin = (const char *)m->p + where.at;
     if (where.n >= sizeof url || memchr(begin, 0, where.n) || !memmem(begin, where.n, "://", 3))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.*s\" names no file", f->url,
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.*s\" is not the URL of a file", f->url,
                        (int)cb_min_size(where.n, 200), begin);
     memcpy(url, begin, where.n);
     url[where.n] = 0;

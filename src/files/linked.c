@@ -133,7 +133,7 @@ cubed_status cb_linked_find(cb_linked *l, cb_file *f, const char *url, cubed_sto
     const size_t n = !slash ? 0 : slash == from ? 1 : (size_t)(slash - from);
     if (!slash || n >= sizeof parent || strlen(slash + 1) >= CB_LINKED_KEY ||
         (*from != '/' && !strstr(from, "://")) || cb_key_check(slash + 1, NULL) != CUBED_OK)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.200s\" names no file", f->url, url);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.200s\" is not the URL of a file", f->url, url);
     memcpy(parent, from, n);
     parent[n] = 0;
     memcpy(key, slash + 1, strlen(slash + 1) + 1);

@@ -284,8 +284,8 @@ static cubed_status take_row(builder *b, const cb_parquet_column *c, int64_t i, 
     const int64_t offset = c[1].numbers ? c[1].numbers[i] : 0;
     const int64_t size = c[2].numbers ? c[2].numbers[i] : 0;
     if (path.n >= sizeof url || memchr(path.p, 0, path.n) || offset < 0 || size < 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: row %lld of a record leads nowhere", b->f->url,
-                       (long long)i);
+        return cb_fail(err, CUBED_E_FORMAT, "%s: row %lld of a record refers to no object",
+                       b->f->url, (long long)i);
     memcpy(url, path.p, path.n);
     url[path.n] = 0;
     out->offset = (uint64_t)offset;
@@ -519,7 +519,7 @@ static cubed_status whole_size(const cb_file *f, const reference *x, uint64_t *o
         if (err) *err = why;
         return st;
     }
-    return cb_fail(err, CUBED_E_FORMAT, "%s: %s leads to %s of %s, which is not there", f->url,
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s refers to %s in %s, which does not exist", f->url,
                    x->key, x->in->key, x->in->store->url);
 }
 

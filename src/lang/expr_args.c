@@ -41,7 +41,7 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
         if (!known) return unknown_argument(b, call, a, names);
         if (a->n != 1) return expr_reject(b, a, "expected a value");
         if (expr_keyword(call, a->text) != a->child[0])
-            return expr_reject(b, a, "the argument comes twice");
+            return expr_reject(b, a, "the argument is given twice");
     }
     if (*positional >= least && *positional <= most) return CUBED_OK;
     if (most > least && most < CUBED_MAX_NDIM)

@@ -87,7 +87,7 @@ static cubed_status check_part(const cubed_array *first, const char *first_url,
     const bool has = cubed_array_missing_value(first, &fill);
     if (has != cubed_array_missing_value(x, &own) ||
         (has && memcmp(&fill, &own, cubed_dtype_size(x->node.dtype)) != 0))
-        return cb_fail(err, CUBED_E_ARG, "%s: the fill value is another than in %s", url,
+        return cb_fail(err, CUBED_E_ARG, "%s: the fill value differs from that of %s", url,
                        first_url);
     return check_attributes(first, first_url, x, url, err);
 }

@@ -90,7 +90,7 @@ static cubed_status open_source(void *plan, size_t i, cubed_error *err)
     const char *version = cb_zarr_opened_version(s->array)->text;
     if (n->version && *n->version && *version && strcmp(n->version, version) != 0)
         return cb_fail(err, CUBED_E_FORMAT,
-                       "%s has been written anew since it was opened: open it again", n->url);
+                       "%s has been rewritten since it was opened: open it again", n->url);
     return CUBED_OK;
 }
 

@@ -286,10 +286,10 @@ static void test_what_cannot_be_is_refused(void **state)
     expect_refused(ctx, &vt, CUBED_E_ARG, "kind 7");
     vt = good;
     vt.name = "zstd";
-    expect_refused(ctx, &vt, CUBED_E_EXISTS, "codec \"zstd\" already");
+    expect_refused(ctx, &vt, CUBED_E_EXISTS, "codec \"zstd\" exists already");
     vt = good;
     vt.name_v2 = "blosc";
-    expect_refused(ctx, &vt, CUBED_E_EXISTS, "codec \"blosc\" already");
+    expect_refused(ctx, &vt, CUBED_E_EXISTS, "codec \"blosc\" exists already");
     expect_refused(((fixture *)*state)->ctx, &good, CUBED_E_EXISTS, "codec \"test.turn\" already");
 }
 

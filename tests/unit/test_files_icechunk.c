@@ -236,7 +236,7 @@ static void test_own_chunks(void **state)
     put_bytes(within, CHUNK_KEY, "abcd", 4);
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "is truncated: it ends before this data");
     assert_int_equal(cb_store_del(within, CHUNK_KEY, NULL), CUBED_OK);
-    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "which is not there");
+    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "which does not exist");
     cb_store_close(s);
 }
 
@@ -262,7 +262,7 @@ static void test_chunks_elsewhere(void **state)
     assert_true(cb_file_bytes(s) > before); /* a plan counts it */
     expect_object(s, "x/c/1/2", "bc", 2);
     assert_int_equal(cb_store_del(other, "a.bin", NULL), CUBED_OK);
-    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "leads to a.bin of memory://other");
+    expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "refers to a.bin in memory://other");
     cb_store_close(s);
     cb_store_close(other);
     assert_int_equal(cb_net_set_option(net, "", CB_NET_REFERENCES, NULL, NULL), CUBED_OK);
@@ -275,9 +275,11 @@ static void test_places_that_are_none(void **state)
         cubed_status status;
         const char *says;
     } cases[] = {
-        {{.location = "a.bin"}, CUBED_E_FORMAT, "\"a.bin\" names no file"},
-        {{.location = "file:///tmp/"}, CUBED_E_FORMAT, "\"file:///tmp/\" names no file"},
-        {{.location = "memory://other/.."}, CUBED_E_FORMAT, "\"memory://other/..\" names no file"},
+        {{.location = "a.bin"}, CUBED_E_FORMAT, "\"a.bin\" is not the URL of a file"},
+        {{.location = "file:///tmp/"}, CUBED_E_FORMAT, "\"file:///tmp/\" is not the URL of a file"},
+        {{.location = "memory://other/.."},
+         CUBED_E_FORMAT,
+         "\"memory://other/..\" is not the URL of a file"},
         {{.location = "none://other/a.bin"},
          CUBED_E_ARG,
          "refers to \"none://other/a.bin\": expected a place in memory://t"},

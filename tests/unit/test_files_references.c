@@ -34,7 +34,7 @@ static void test_kinds_of_references(void **state)
     expect_object(s, "part", "cde", 3);
     expect_object(s, "below", "a", 1);
     expect_object(s, "whole", "abcdefgh", 8);
-    expect_failure(s, "gone", CUBED_E_FORMAT, "leads to gone of memory://t, which is not there");
+    expect_failure(s, "gone", CUBED_E_FORMAT, "refers to gone in memory://t, which does not exist");
     expect_failure(s, "out", CUBED_E_NOT_FOUND, "has no out");
     cb_store_close(s);
     assert_int_equal(cb_store_del(other, "a.bin", NULL), CUBED_OK);
@@ -51,7 +51,7 @@ static void test_objects_that_are_written_anew(void **state)
                                       "\"x/1\": [\"a.bin\", 4, 4]}");
     expect_object(s, "x/0", "abcd", 4);
     put_bytes(other, "a.bin", "ABCDEFGH", 8);
-    expect_failure(s, "x/1", CUBED_E_FORMAT, "has been written anew while it was read");
+    expect_failure(s, "x/1", CUBED_E_FORMAT, "was rewritten while it was read");
     cb_store_close(s);
     assert_int_equal(cb_store_del(other, "a.bin", NULL), CUBED_OK);
     cb_store_close(other);
@@ -71,7 +71,7 @@ static void test_what_is_refused(void **state)
         {WITH("[\"a\", 1, 2.5]"), CUBED_E_FORMAT, "the reference x is invalid"},
         {WITH("[\"{{u}}/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates are names with texts"},
         {WITH("[\"{{u/a\", 1, 2]"), CUBED_E_UNSUPPORTED, "templates are names with texts"},
-        {WITH("[\"memory://t/\", 1, 2]"), CUBED_E_FORMAT, "names no file"},
+        {WITH("[\"memory://t/\", 1, 2]"), CUBED_E_FORMAT, "is not the URL of a file"},
         {WITH("[\"none://t/a\", 1, 2]"), CUBED_E_ARG,
          "refers to \"none://t/a\": expected a place in memory://t"},
         {WITH("[\"file:///etc/passwd\", 1, 2]"), CUBED_E_ARG,

@@ -160,7 +160,7 @@ static void test_other_stores(void **state)
         size_t item;
         cubed_error err = CUBED_ERROR_INIT;
         assert_int_equal(cb_file_texts_open(list[i], MOST, &x, &item, &err), CUBED_E_UNSUPPORTED);
-        assert_non_null(strstr(err.message, "no file of HDF5"));
+        assert_non_null(strstr(err.message, "is not an HDF5 file"));
         cb_store_close(list[i]);
     }
 }

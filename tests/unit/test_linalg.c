@@ -461,7 +461,7 @@ static void test_refusals(void **state)
     by = (cubed_norm_options)CUBED_NORM_OPTIONS_INIT;
     by.axes = (const int[]){1, 1};
     by.naxes = 2;
-    refused(f, cubed_norm(few, &by, 0, y, e), CUBED_E_ARG, "norm: axis 1 comes twice");
+    refused(f, cubed_norm(few, &by, 0, y, e), CUBED_E_ARG, "norm: axis 1 is given twice");
     by.struct_size++;
     assert_int_equal(cubed_norm(few, &by, 0, y, e), CUBED_E_ARG);
     assert_non_null(strstr(e->message, "norm: options.struct_size is "));

@@ -274,7 +274,7 @@ static void test_what_is_refused(void **state)
     expect_refused(x, &good, 1, CUBED_GROUP_FIRST, CUBED_E_ARG,
                    "reduction is first, expected count");
     expect_refused(x, &good, 0, CUBED_GROUP_SUM, CUBED_E_ARG, "0 windows");
-    expect_refused(x, twice, 2, CUBED_GROUP_SUM, CUBED_E_ARG, "axis 0 comes twice");
+    expect_refused(x, twice, 2, CUBED_GROUP_SUM, CUBED_E_ARG, "axis 0 is given twice");
     expect_refused(x, &behind, 1, CUBED_GROUP_SUM, CUBED_E_AXIS, "axis 1 is out of range for 1");
     expect_refused(x, &negative, 1, CUBED_GROUP_SUM, CUBED_E_ARG, "-1 elements before");
     expect_refused(z, &good, 1, CUBED_GROUP_SUM, CUBED_E_TYPE, "complex128");

@@ -272,5 +272,5 @@ def normalize_axes(
     axes: Any = axis if several else (axis,)
     out = tuple(normalize_axis(a, ndim) for a in axes)
     if len(set(out)) != len(out):
-        raise ValueError(f"an axis comes twice in {axis!r}")
+        raise ValueError(f"an axis is given twice in {axis!r}")
     return out

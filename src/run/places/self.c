@@ -102,7 +102,7 @@ static cubed_status check_unchanged(void *plan, size_t i, cubed_error *err)
     return cb_fail(err, CUBED_E_FORMAT,
                    "%s has been %s since the plan was made: what was computed may be of both; open "
                    "it again",
-                   p->ir.nodes[i].url, cb_version_is_none(&now) ? "removed" : "written anew");
+                   p->ir.nodes[i].url, cb_version_is_none(&now) ? "removed" : "rewritten");
 }
 
 cubed_status cb_run_check_unchanged(const cubed_plan *p, cubed_error *err)

@@ -296,7 +296,7 @@ def test_products_are_refused(matrices):
         "matmul(p[:, :, :, :20], stack([p[0, 0]] * 3, axis=0))": "",
         "matmul(1, a)": "a dimension at least",
         "tensordot(a, b, axes=((0,), (0,)))": "sums over axes of 70 and 90",
-        "tensordot(a, b, axes=((1, 1), (0, 0)))": "comes twice",
+        "tensordot(a, b, axes=((1, 1), (0, 0)))": "is given twice",
         "vecdot(a, u)": "sums over axes of 90 and 70",
         "sort(a, axis=2)": "axis 2",
     }.items():

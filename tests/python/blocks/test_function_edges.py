@@ -144,8 +144,8 @@ def test_gufunc_axes_of_any_integer_type(axis):
 @pytest.mark.parametrize(
     "axes, error, message",
     [
-        ([(0, 0)], ValueError, "an axis comes twice"),
-        ([(0, -2)], ValueError, "an axis comes twice"),
+        ([(0, 0)], ValueError, "an axis is given twice"),
+        ([(0, -2)], ValueError, "an axis is given twice"),
         ([(0, 5)], np.exceptions.AxisError, "axis 5 is out of range"),
         ([("x", 1)], TypeError, r"axes\[0\] is 'x', expected an integer"),
         ([1.5], TypeError, r"axes\[0\] is 1.5, expected an integer"),
@@ -311,7 +311,7 @@ def tuple_of(shape):
 
 
 def test_arguments_that_come_twice_or_are_not_there():
-    with pytest.raises(ValueError, match="an axis comes twice"):
+    with pytest.raises(ValueError, match="an axis is given twice"):
         cubed.coarsen(np.mean, cubed.arange(6.0), {0: 2, -1: 3})
     with pytest.raises(ValueError, match="expected_groups has 0 twice"):
         cubed.groupby_reduce(

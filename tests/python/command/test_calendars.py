@@ -544,7 +544,7 @@ WRONG = [
     ('mean(t, groupby="time.month", ddof=1)', "ddof is an option of var and std, not of mean"),
     ('mean(t, 90, groupby="time.month")', "mean takes 1 argument"),
     ('sel(t, tme="2000")', '(did you mean "time"?)'),
-    ('sel(t, time="2000", time="2001")', "the argument comes twice"),
+    ('sel(t, time="2000", time="2001")', "the argument is given twice"),
     ("sel(t, x=1)", 'no coordinate "x"'),
     ('sel(t, time="2000", method="pad")', '"nearest"'),
 ]

@@ -221,7 +221,7 @@ def test_shifts(tmp_path, dtype):
         ("fft(x, axis=2)", "axis 2 is out of range for 2 dimensions"),
         ("irfft(x[:, :1])", "0 elements along axis 1"),
         ("rfft(x * 1j)", "rfft is not defined for complex128"),
-        ("fftn(x, axes=(0, -2))", "axis 0 comes twice"),
+        ("fftn(x, axes=(0, -2))", "axis 0 is given twice"),
         ("fftn(x, s=(3, 3, 3))", "expected at most 2, one for each axis"),
         ("fftn(x, s=(3,), axes=(0, 1))", "expected one for each of 2 axes"),
         ("rfftn(x, axes=())", "no axis"),

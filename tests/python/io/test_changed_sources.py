@@ -14,8 +14,8 @@ from s3_server import Object, Server
 import zarr
 
 A = np.arange(1000.0)
-OPENED = r"written anew since it was opened"
-PLANNED = r"(written anew|removed) since the plan was made"
+OPENED = r"rewritten since it was opened"
+PLANNED = r"(rewritten|removed) since the plan was made"
 
 
 def make(path, value, zarr_format=3):

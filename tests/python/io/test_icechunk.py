@@ -146,7 +146,7 @@ def test_files_that_were_written_anew_since_they_were_referred_to(tmp_path, monk
             if checksum in good:
                 np.testing.assert_array_equal(y.compute(), x)
             else:
-                with pytest.raises((OSError, ValueError), match="since it was referred to"):
+                with pytest.raises((OSError, ValueError), match="since the reference was made"):
                     y.compute()
 
 

@@ -214,7 +214,7 @@ def test_records_that_are_wrong(tmp_path):
     document["metadata"]["x/.zarray"]["dimension_separator"] = "."
     (path / ".zmetadata").write_text(json.dumps(document | {"record_size": 3}))
     write_rows(path / "x/refs.0.parq", [{"path": "a", "offset": -1, "size": 3, "raw": None}], {})
-    with pytest.raises(ValueError, match="row 0 of a record leads nowhere"):
+    with pytest.raises(ValueError, match="row 0 of a record refers to no object"):
         cubed.from_zarr(path, "x").compute()
     many = [{"path": None, "offset": 0, "size": 0, "raw": b"x"}] * 9
     write_rows(path / "x/refs.0.parq", many, {})
