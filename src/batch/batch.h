@@ -18,7 +18,7 @@ typedef struct batch_option {
 /* A batch system and the options that a user gives it. */
 enum { BATCH_OPTIONS = 32 };
 typedef struct batch_choice {
-    const batch_system *engine; /* NULL: none */
+    const batch_system *engine; /* NULL: no batch system was chosen */
     batch_option options[BATCH_OPTIONS];
     int noptions;
 } batch_choice;
@@ -27,21 +27,22 @@ typedef struct batch_choice {
 typedef struct batch_job {
     char name[24];      /* "stage-0", "finish" */
     char args[192];     /* arguments of `cubed worker` after the plan */
-    int64_t n;          /* array tasks */
-    int nafter, *after; /* jobs that must be complete before */
+    int64_t n;          /* number of array tasks */
+    int nafter, *after; /* jobs that must be complete before this one starts */
 } batch_job;
 
 typedef struct batch_submission {
     const batch_choice *choice;
-    const char *dir;     /* exists; absolute path that batch_is_plain accepts */
+    const char *dir;     /* absolute path of an existing directory; must satisfy batch_is_plain */
     const char *run;     /* name of the run; NULL: the last part of `dir` */
     const char *program; /* path of the command on the nodes */
-    const char *python;  /* interpreter that has the package, for systems that it submits to */
-    unsigned workers;    /* jobs at a time; 0: the plan's workers */
-    int retries;         /* retries of an array task whose failure may pass */
-    int64_t elements;    /* array tasks of each job; 0: by the plan's estimate */
-    bool leaves;         /* the process that submits the run does not wait for it */
-    bool take_over;      /* see cubed_takeover_options */
+    const char *python;  /* interpreter with the Python package, which submits to some systems */
+    unsigned workers;    /* maximum number of simultaneous jobs; 0: the plan's number of workers */
+    int retries;         /* maximum retries of an array task after transient failures */
+    int64_t
+        elements; /* number of array tasks of each job array; 0: chosen from the plan's estimate */
+    bool leaves;  /* the process that submits the run does not wait for it */
+    bool take_over; /* see cubed_takeover_options */
     /* Set by batch_write. */
     uint64_t mebibytes; /* memory of a worker */
     int njobs;
@@ -49,10 +50,10 @@ typedef struct batch_submission {
     bool failed; /* a file could not be written */
 } batch_submission;
 
-/* Whether a run continues without the process that submitted it. */
+/* Whether a run continues after the process that submitted it has ended. */
 typedef enum batch_leave {
     BATCH_LEAVES,
-    BATCH_LEAVES_DRIVER, /* if a job submits the others: `leaves` of a submission */
+    BATCH_LEAVES_DRIVER, /* only if a driver job submits the others: see `leaves` of batch_submission */
     BATCH_STAYS
 } batch_leave;
 
@@ -62,7 +63,7 @@ struct batch_system {
     const char *needs;    /* required options, separated by blanks; may be NULL */
     const char *takes;    /* other options; NULL: any, which the batch system gets unchanged */
     int64_t most;         /* maximum array tasks; 0: unlimited */
-    double overhead;      /* seconds that an array task costs by itself */
+    double overhead;      /* seconds that an array task takes in addition to its computation */
     const char *programs; /* programs that `start` calls */
     batch_leave leave;
     bool apart; /* its machines cannot see the run's directory */
@@ -76,7 +77,7 @@ const batch_system *batch_find(const char *name);
 /* The value of an option; NULL if it is not given. */
 const char *batch_get(const batch_choice *c, const char *name);
 
-/* Whether shells and batch systems take the string unchanged. */
+/* Returns true if shells and batch systems pass the string on unchanged. */
 bool batch_is_plain(const char *text);
 /* CUBED_E_ARG if the system needs an option that is missing, or does not know one that is given. */
 CUBED_MUST_CHECK cubed_status batch_check(const batch_choice *c, cubed_error *err);

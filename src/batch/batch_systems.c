@@ -1,6 +1,6 @@
-/* What batch systems are told: one file for each array of jobs, and three scripts, which start all of them in an order
- * that they keep, list those that are not over, and cancel them. An array is everywhere the same: elements that differ
- * in a number, which `cubed worker --of` finds in a variable. */
+/* Files for batch systems: a description of each job array, and scripts that start the arrays in the order of their
+ * dependencies, list the unfinished ones and cancel them. The array tasks of a job array differ only in a number, which
+ * `cubed worker --of` reads from an environment variable. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <jansson.h>
@@ -51,7 +51,7 @@ static void write_file(batch_submission *s, const char *name, const char *fmt, .
     end_file(s, f);
 }
 
-/* The beginning of `start`, which may be run again: workers skip completed tasks. */
+/* Writes the beginning of the script `start`. A user may run `start` again, because workers skip completed tasks. */
 static void put_begin(FILE *f, const batch_submission *s)
 {
     fprintf(f,
@@ -60,8 +60,9 @@ static void put_begin(FILE *f, const batch_submission *s)
             s->program, s->dir, s->run, s->take_over ? " --take-over" : "");
 }
 
-/* The script that performs a part of an array: its arguments are the name of the array and the arguments of `cubed worker`. It
- * repeats a part that may succeed then, notes the exit status of one that failed, and ends the worker before its job ends. */
+/* Writes the script that runs one array task. Its arguments are the name of the job array and the arguments of `cubed worker`.
+ * The script retries after failures that are transient, records the exit status of the last failure, and forwards SIGTERM to
+ * the worker, so that the worker ends before its job. */
 static void write_part(batch_submission *s)
 {
     write_file(s, "part",
@@ -92,8 +93,8 @@ static void write_part(batch_submission *s)
                s->dir, s->retries, s->program, s->dir);
 }
 
-/* The script that lists the parts that failed, why, and the ends of their logs. `states` is a command that prints a part and
- * its state in the batch system on each line. */
+/* Writes the script that lists failed array tasks with the reason and the end of the log of each. `states` is a shell command
+ * that prints an array task and its state in the batch system on each line. */
 static void write_failures(batch_submission *s, const char *states)
 {
     write_file(
@@ -128,7 +129,7 @@ static FILE *begin_start(batch_submission *s)
     return f;
 }
 
-/* Jobs that come before, as $stage_0 and the like, each behind `sep`. */
+/* Writes the jobs that must end before job `j`, as shell variables such as $stage_0, each after the separator `sep`. */
 static void put_after(FILE *f, const batch_submission *s, const batch_job *j, const char *first,
                       const char *sep)
 {
@@ -199,7 +200,7 @@ static void write_pbs(batch_submission *s)
                 "#!/bin/sh\n#PBS -N cubed-%s\n#PBS -l select=1:ncpus=1:mem=%" PRIu64
                 "mb\n#PBS -j oe\n#PBS -o %s/\n",
                 j->name, s->mebibytes, s->dir);
-        /* An array has two elements at least. */
+        /* The service requires at least two array tasks. */
         if (j->n > 1) fprintf(f, "#PBS -J 0-%" PRId64 "\n", j->n - 1);
         put_options(f, s, "#PBS -", " ");
         if (j->n == 1) fputs("export CUBED_TASK_INDEX=0\n", f);
@@ -257,7 +258,7 @@ static void write_condor(batch_submission *s)
 
 /* --- Flux --------------------------------------------------------------------------------------------- */
 
-/* One allocation, in which stages come one after another. */
+/* Flux gets one allocation, in which a script runs the stages one after another. */
 static void write_flux(batch_submission *s)
 {
     FILE *f = begin_file(s, "stages", ".sh"), *start = begin_start(s);
@@ -288,7 +289,7 @@ static void write_flux(batch_submission *s)
     write_failures(s, "true");
 }
 
-/* --- Services that are told in JSON --------------------------------------------------------------------- */
+/* --- Services with JSON descriptions -------------------------------------------------------------------- */
 
 static void write_json(batch_submission *s, const char *name, json_t *doc)
 {
@@ -302,7 +303,7 @@ static void write_json(batch_submission *s, const char *name, json_t *doc)
     json_decref(doc);
 }
 
-/* "cubed", "worker", the plan, and the rest. */
+/* Returns the words of the worker's command: "cubed", "worker", the plan and the job's arguments. */
 static json_t *command_of(const batch_submission *s, const batch_job *j)
 {
     json_t *list = json_array();
@@ -316,13 +317,13 @@ static json_t *command_of(const batch_submission *s, const batch_job *j)
     return list;
 }
 
-/* Of an array that is none, as it has one element. */
+/* Returns the environment of a single task, for services that do not number it. */
 static json_t *first_index(void)
 {
     return json_pack("[{s:s,s:s}]", "name", "CUBED_TASK_INDEX", "value", "0");
 }
 
-/* Services take small letters, digits and "-". */
+/* Makes a job name of lower-case letters, digits and "-", which are the characters that the services accept. */
 static void name_of(const batch_submission *s, const batch_job *j, char name[80])
 {
     snprintf(name, 80, "cubed-%s-%s", s->run, j->name);
@@ -338,7 +339,8 @@ static const char *kubernetes_space(const batch_submission *s)
     return space ? space : "default";
 }
 
-/* A job of one container, of which `more` says how often it runs; it becomes part of it. */
+/* Returns a job with one container. `more` has the job's other fields, such as its number of tasks; the function takes it
+ * over. */
 static json_t *kubernetes_job(const batch_submission *s, const char *name, json_t *command,
                               json_t *more)
 {
@@ -361,7 +363,8 @@ static json_t *kubernetes_job(const batch_submission *s, const char *name, json_
                      "cubed-run", s->run, "spec", more);
 }
 
-/* Jobs there wait for no others: `start` does, or a job of its own, if whoever starts it is to leave. */
+/* Kubernetes has no dependencies between jobs. So the script `start` waits for each stage, or a driver job does if the
+ * submitting process does not wait (`leaves`). */
 static void write_kubernetes(batch_submission *s)
 {
     const char *space = kubernetes_space(s);
@@ -404,7 +407,7 @@ static void write_kubernetes(batch_submission *s)
         "#!/bin/sh\nkubectl get jobs --namespace %s -l cubed-run=%s -o "
         "jsonpath='{range .items[?(@.status.active)]}{.metadata.name}{\" active\\n\"}{end}'\n",
         space, s->run);
-    /* The driver is to have ended first: it would start more. */
+    /* The driver is deleted first, because it would start further jobs. */
     write_file(s, "cancel",
                "#!/bin/sh\nkubectl delete --namespace %s --ignore-not-found --cascade=foreground "
                "job/%s\nkubectl delete jobs --namespace %s -l cubed-run=%s\n",
@@ -425,7 +428,7 @@ static void write_aws_batch(batch_submission *s)
                                 command_of(s, j), "resourceRequirements", "type", "VCPU", "value",
                                 "1", "type", "MEMORY", "value", memory, "retryStrategy", "attempts",
                                 1 + s->retries);
-        /* An array has two elements at least. */
+        /* The service requires at least two array tasks. */
         if (j->n > 1)
             json_object_set_new(doc, "arrayProperties",
                                 json_pack("{s:I}", "size", (json_int_t)j->n));
@@ -484,20 +487,21 @@ static void write_cloud_run(batch_submission *s)
                s->dir, region);
 }
 
-/* Machines there see none of the directory: the plan is part of the script that each task runs, and `start` adds it. They
- * wait for no others, and nothing says which failed: `start` looks at what is done before it goes on. */
+/* Machines of Coiled cannot read the run's directory, so `start` appends the plan to the script that each task runs. Coiled Batch
+ * has no dependencies between jobs and does not report failed tasks, so `start` checks that all tasks of a stage are complete
+ * before it continues. */
 static void write_coiled_batch(batch_submission *s)
 {
     const char *space = batch_get(s->choice, "workspace");
     const char *within = space ? " --workspace " : "";
     if (!space) space = "";
-    /* Of a machine, of which the system takes a part; 11 % less would be taken for enough. */
+    /* The least memory of a machine: 1 GiB is for its system, and Coiled accepts machines with up to 11 % less memory. */
     const uint64_t least = (s->mebibytes + 1024) * 9 / 8;
     FILE *start = begin_start(s);
     for (int i = 0; i < s->njobs && start; i++) {
         const batch_job *j = &s->jobs[i];
         char name[80];
-        if (i == s->njobs - 1) { /* nothing that needs another machine */
+        if (i == s->njobs - 1) { /* the last job only ends the run, so it runs here */
             fprintf(start, "%s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
             break;
         }
@@ -538,8 +542,8 @@ static void write_coiled_batch(batch_submission *s)
                s->dir, within, space);
 }
 
-/* One pipeline, whose steps are the arrays: the package submits it. The plan goes along, so machines there need not see
- * the directory. */
+/* Beam gets one pipeline with a step for each job array, which the Python package submits. The pipeline contains the plan, so
+ * its machines need no access to the run's directory. */
 static void write_beam(batch_submission *s)
 {
     json_t *jobs = json_array(), *options = json_array();

@@ -27,7 +27,7 @@ static cubed_status fail(cubed_error *err, cubed_status st, const char *fmt, ...
     return st;
 }
 
-/* Zeros, freed with free_memory.
+/* Returns zeroed memory; free it with free_memory.
  * check_layers: allow call: the public API has no allocator for its callers */
 static void *new_memory(size_t size)
 {
@@ -85,7 +85,8 @@ cubed_status batch_check(const batch_choice *c, cubed_error *err)
 
 /* --- Jobs --------------------------------------------------------------------------------------------- */
 
-/* Array tasks of a stage: several for each worker, but none that costs more to start than it computes. */
+/* Returns the number of array tasks of a stage: several for each worker, but so few that none takes longer to start than to
+ * compute. */
 static int64_t elements_of(const batch_submission *s, const cubed_stage_info *info)
 {
     const batch_system *e = s->choice->engine;
@@ -98,7 +99,7 @@ static int64_t elements_of(const batch_submission *s, const cubed_stage_info *in
     return n > info->num_tasks ? info->num_tasks : n;
 }
 
-/* Whether stage b reads an array that stage a makes. */
+/* Sets *yes if stage b reads an array that stage a writes. */
 static cubed_status reads(const cubed_plan *plan, int b, int a, bool *yes, cubed_error *err)
 {
     cubed_stage_info from, to;
@@ -190,7 +191,7 @@ static void finish_files(batch_submission *s, const void *plan, size_t size)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         char path[PATH_MAX + 16];
         snprintf(path, sizeof path, "%s/%s", s->dir, scripts[i]);
-        /* Some systems have no part and failures. */
+        /* The scripts `part` and `failures` do not exist for all batch systems. */
         if (chmod(path, 0755) != 0 && errno != ENOENT) s->failed = true;
     }
 }
