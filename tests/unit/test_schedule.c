@@ -322,7 +322,12 @@ static void drive(cubed_plan *plan, int64_t window, int failures, int silent)
     }
     cubed_plan_get_info(plan, &info);
     must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
-    const cb_schedule_args args = {plan, io, &x.head, &o, &stats, window};
+    const cb_schedule_args args = {.plan = plan,
+                                   .io = io,
+                                   .executor = &x.head,
+                                   .options = &o,
+                                   .stats = &stats,
+                                   .window = window};
     must(cb_schedule_run(&args, &err), &err);
     assert_int_equal(x.n, 0);
     assert_int_equal(x.ndone, info.num_tasks);
@@ -603,7 +608,12 @@ static cubed_status run(fixture *f, cubed_plan *plan, bool resume, int64_t windo
                                    .env = {plan, io, o.cancel}};
     st = vt->open(&args.head, &ex, err);
     if (st == CUBED_OK) {
-        const cb_schedule_args driver = {plan, io, ex, &o, stats, window};
+        const cb_schedule_args driver = {.plan = plan,
+                                         .io = io,
+                                         .executor = ex,
+                                         .options = &o,
+                                         .stats = stats,
+                                         .window = window};
         st = cb_schedule_run(&driver, err);
         ex->vt->close(ex);
     }
@@ -692,7 +702,8 @@ static void test_counted(void **state)
               .written = flags(plan->ir.nnodes, chunks_of, plan)};
     const int64_t before = f->bytes.most = f->bytes.now;
     must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
-    const cb_schedule_args args = {plan, io, &w.head, &r, &stats, 0};
+    const cb_schedule_args args = {
+        .plan = plan, .io = io, .executor = &w.head, .options = &r, .stats = &stats};
     must(cb_schedule_run(&args, &err), &err);
     const int64_t counted = (int64_t)cb_plan_run_bytes(plan);
     assert_in_range(f->bytes.most - before, counted * 9 / 10, counted + BESIDE);

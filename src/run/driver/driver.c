@@ -79,6 +79,11 @@ struct cb_driver {
     int64_t most_ns; /* maximum duration of any range so far */
 };
 
+static int64_t now_of(const cb_driver *d)
+{
+    return d->a.clock ? d->a.clock->now(d->a.clock->ctx) : cb_clock_ns();
+}
+
 /* --- Events ------------------------------------------------------------------------------------------- */
 
 static void emit(const cb_driver *d, const cubed_event *e)
@@ -92,7 +97,7 @@ static void emit(const cb_driver *d, const cubed_event *e)
 /* `why`: NULL if nothing failed. */
 static void emit_plan(const cb_driver *d, cubed_event_kind kind, const cubed_error *why)
 {
-    int64_t now = cb_clock_ns();
+    int64_t now = now_of(d);
     cubed_event e = {.kind = kind,
                      .time_ns = now,
                      .stage = -1,
@@ -207,7 +212,7 @@ static cubed_status make_tables(cb_driver *d, cubed_error *err)
 
 static bool take_retry(cb_driver *d, in_flight *range)
 {
-    int64_t now = d->nretries ? cb_clock_ns() : 0;
+    int64_t now = d->nretries ? now_of(d) : 0;
     for (unsigned i = 0; i < d->nretries; i++) {
         if (d->retries[i].due_ns > now) continue;
         *range = d->retries[i].range;
@@ -248,7 +253,7 @@ static void release_slot(cb_driver *d, unsigned slot)
     d->flights[slot].used = false;
     d->flights[slot].next = d->released;
     d->released = slot;
-    if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = cb_clock_ns();
+    if (d->busy-- == d->a.workers && (d->a.backups || d->a.start_ms)) d->calm_ns = now_of(d);
 }
 
 /* Time by which a range exceeds the others of its stage; 0 if it is not a straggler. */
@@ -274,7 +279,7 @@ static in_flight *find_straggler(cb_driver *d)
     int64_t most = 0;
     const unsigned share = d->a.workers / WORKERS_PER_BACKUP;
     if (!d->a.backups || d->busy >= d->a.workers || d->backups >= (share ? share : 1)) return NULL;
-    const int64_t now = cb_clock_ns();
+    const int64_t now = now_of(d);
     if (now < d->look_ns) return NULL;
     d->look_ns = now + LOOK_NS;
     for (unsigned i = 0; i < d->fresh; i++) {
@@ -333,7 +338,7 @@ static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why)
 {
     if (d->most_ns == 0) return false;
-    const int64_t now = cb_clock_ns();
+    const int64_t now = now_of(d);
     if (now < d->look_due_ns) return false;
     for (unsigned i = 0; i < d->fresh; i++) {
         const in_flight *f = &d->flights[i];
@@ -354,7 +359,7 @@ bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why)
 
 static unsigned fly(cb_driver *d, in_flight f)
 {
-    f.given_ns = cb_clock_ns();
+    f.given_ns = now_of(d);
     f.due_ns = due_ns(d, &f);
     const unsigned slot = take_slot(d);
     f.serial = d->flights[slot].serial + 1;
@@ -386,7 +391,7 @@ cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cu
     const in_flight *given = &d->flights[slot];
     stage_state *s = &d->stages[given->stage];
     if (s->started == 0) {
-        s->start_ns = cb_clock_ns();
+        s->start_ns = now_of(d);
         emit_stage(d, CUBED_EVENT_STAGE_START, given->stage, s->start_ns);
     }
     if (!straggler) s->started += given->last - given->next;
@@ -401,7 +406,7 @@ static void count_done(cb_driver *d, int stage)
 {
     d->ndone++;
     if (++d->stages[stage].done == d->p->stages[stage].ntasks)
-        emit_stage(d, CUBED_EVENT_STAGE_END, stage, cb_clock_ns());
+        emit_stage(d, CUBED_EVENT_STAGE_END, stage, now_of(d));
 }
 
 static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *r, cubed_error *err)
@@ -423,7 +428,7 @@ static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *
  * was overloaded, are not retried together. */
 static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, int64_t least_ns)
 {
-    const int64_t now = cb_clock_ns(), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
+    const int64_t now = now_of(d), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
     uint64_t chance = ((uint64_t)now ^ (uint64_t)range->next << 20) * UINT64_C(0x9e3779b97f4a7c15);
     chance = (chance ^ chance >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
     const int64_t delay = pause / 2 + (int64_t)(chance % (uint64_t)pause);
@@ -489,7 +494,7 @@ static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
         twin->late = !failed;
     } else if (!failed && !f->late && d->a.backups) {
         s->timed += f->last - f->first;
-        s->timed_ns += cb_clock_ns() - f->given_ns;
+        s->timed_ns += now_of(d) - f->given_ns;
     }
     release_slot(d, (unsigned)(f - d->flights));
 }
@@ -529,7 +534,7 @@ cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why
     cubed_task_report r = {.token = token, .error = *why};
     if (!f) return CUBED_OK;
     r.task = f->next;
-    r.start_ns = r.end_ns = cb_clock_ns();
+    r.start_ns = r.end_ns = now_of(d);
     return cb_driver_report(d, &r, err);
 }
 
@@ -545,7 +550,7 @@ static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error
     cb_driver *d = ctx;
     const cubed_cancel *cancel = d->a.options->cancel;
     cubed_event e = {
-        .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = cb_clock_ns(), .stage = stage, .task = task};
+        .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = now_of(d), .stage = stage, .task = task};
     if (cubed_cancel_is_set(cancel)) return cb_driver_cancelled(d, err);
     CB_TRY(cb_io_beat(d->a.io, err));
     emit(d, &e);
@@ -580,7 +585,7 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
     d->p = args->plan;
     d->alloc = alloc;
     d->released = -1;
-    d->start_ns = cb_clock_ns();
+    d->start_ns = now_of(d);
     const cb_ready_args ready = {.plan = args->plan,
                                  .chunks = cb_io_chunks(args->io),
                                  .workers = args->workers,

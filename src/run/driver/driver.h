@@ -7,6 +7,13 @@
 
 typedef struct cb_driver cb_driver;
 
+/* A clock for simulations of workers, in nanoseconds. */
+typedef struct cb_run_clock {
+    int64_t (*now)(void *ctx);
+    void (*pause)(void *ctx, int64_t ns);
+    void *ctx;
+} cb_run_clock;
+
 /* All arguments outlive the driver. */
 typedef struct cb_driver_args {
     cubed_plan *plan;
@@ -21,6 +28,7 @@ typedef struct cb_driver_args {
     bool retries;                     /* retry ranges that fail with a transient error */
     bool backups;   /* give ranges that take much longer than others to a second worker */
     int64_t window; /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    const cb_run_clock *clock; /* NULL: the clock of this machine */
     /* completed tasks of a run in parts. NULL: this driver frees intermediates */
     const cb_notes *notes;
 } cb_driver_args;

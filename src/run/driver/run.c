@@ -177,7 +177,8 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
                                    .resume = resumes_all(plan, io)};
     CB_GO(vt->open(&args.head, &ex, err));
     stats->num_workers = ex->workers;
-    const cb_schedule_args driver = {plan, io, ex, o, stats, 0};
+    const cb_schedule_args driver = {
+        .plan = plan, .io = io, .executor = ex, .options = o, .stats = stats};
     st = cb_schedule_run(&driver, err);
     /* No worker may still write when chunks of a failed run are removed. */
     ex->vt->close(ex);

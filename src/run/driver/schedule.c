@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "run/driver/driver.h"
 
 #define POLL_MS  50
 #define PAUSE_NS ((int64_t)5000000)
@@ -54,7 +53,10 @@ static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *e
         if (cb_driver_in_flight(d) == 0) {
             if (cb_driver_is_over(d)) break; /* an earlier run had completed the remaining tasks */
             CB_CHECK(cb_driver_waiting(d) > 0, err); /* otherwise tasks wait for each other */
-            cb_sleep_ns(PAUSE_NS);
+            if (a->clock)
+                a->clock->pause(a->clock->ctx, PAUSE_NS);
+            else
+                cb_sleep_ns(PAUSE_NS);
             continue;
         }
         CB_TRY(ex->vt->poll(ex, POLL_MS, &report, &got, err));
@@ -86,7 +88,8 @@ cubed_status cb_schedule_run(const cb_schedule_args *a, cubed_error *err)
                                  .retries = !caps->retries_itself,
                                  .backups = a->options->backups && !caps->shares_memory &&
                                             !caps->maps_memory && !caps->retries_itself,
-                                 .window = a->window};
+                                 .window = a->window,
+                                 .clock = a->clock};
     cubed_error why = CUBED_ERROR_INIT;
     cb_driver *d = NULL;
     CB_TRY(cb_driver_new(&args, &d, err));

@@ -2,6 +2,7 @@
 #ifndef CB_RUN_SCHEDULE_H
 #define CB_RUN_SCHEDULE_H
 
+#include "run/driver/driver.h"
 #include "run/executors/executor.h"
 
 typedef struct cb_schedule_args {
@@ -9,8 +10,9 @@ typedef struct cb_schedule_args {
     cb_io *io;
     cubed_executor *executor;
     const cubed_run_options *options;
-    cubed_run_stats *stats; /* counters are added to */
-    int64_t window;         /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    cubed_run_stats *stats;    /* counters are added to */
+    int64_t window;            /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
+    const cb_run_clock *clock; /* NULL: the clock of this machine */
 } cb_schedule_args;
 
 /* Runs all tasks of the plan. */
