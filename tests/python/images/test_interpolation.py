@@ -153,8 +153,8 @@ def test_short_lines(n, mode):
 
 
 @pytest.mark.parametrize("order", range(6))
-@pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "reflect", "wrap", "grid-wrap"])
-@pytest.mark.parametrize("shape, result", [((7, 6), (5,)), ((9,), (4, 3)), ((5, 4, 6), (7,))])
+@pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "wrap", "grid-wrap"])
+@pytest.mark.parametrize("shape, result", [((7, 6), (5,)), ((9,), (4, 3, 2)), ((5, 4, 6), (7,))])
 def test_affine_transforms_to_other_axes(order, mode, shape, result):
     rng = np.random.default_rng(5)
     a = rng.normal(size=shape)
@@ -164,7 +164,7 @@ def test_affine_transforms_to_other_axes(order, mode, shape, result):
     got = ndimage.affine_transform(x, matrix, **options)
     want = scipy.ndimage.affine_transform(a, matrix, **options)
     assert got.shape == want.shape == result
-    np.testing.assert_allclose(got.compute(), want, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(got.compute(), want, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("mode", MODES)
