@@ -178,6 +178,11 @@ static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone
     for (size_t i = sizeof m->fill; i < size; i++) {
         if (bytes[i] != 0) m->wide_fill = bytes;
     }
+    /* Copies of records keep the values. Readers of strings want the fill value, too: such arrays are copied unchanged. */
+    if (st == CUBED_OK && m->wide_fill && !m->fields)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: a fill value of more than %zu bytes is not supported", where,
+                       sizeof m->fill);
     return st;
 }
 
