@@ -89,6 +89,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_field_reduce(cubed_array *x, cubed
                                                            const cubed_field_options *options,
                                                            cubed_array **out, cubed_error *err);
 
+/* Computes empirical orthogonal functions: the n patterns of cells that explain most of the variance of a series of fields about
+ * zero, as CDO's `eof`. Pass anomalies for variances about the mean. A cell that misses an element is missing in all patterns.
+ *
+ * weights       of cells, of a shape that broadcasts to a field's: the axes of x except `axis`. They are divided by their sum
+ *               over cells that are not missing. NULL: 1
+ * axis          of the times
+ * patterns      n fields. Their squares, times the weights, have the sum 1, and their sum is not negative.
+ * variances     n, which descend: the mean square of the coefficients
+ * coefficients  (times, n): sums of the coefficients times the patterns approximate x
+ *
+ * Errors: CUBED_E_ARG if n exceeds the number of times or of cells; CUBED_E_TYPE unless x and weights have real numbers. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_eofs(cubed_array *x, cubed_array *weights, int64_t n,
+                                                   int axis, uint64_t task_mem,
+                                                   cubed_array **patterns, cubed_array **variances,
+                                                   cubed_array **coefficients, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

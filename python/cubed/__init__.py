@@ -21,6 +21,7 @@ from cubed.array._rechunk import rechunk as rechunk
 from cubed.array_api import *  # noqa: F403
 from cubed.functions import fields as _fields
 from cubed.functions.fields import *  # noqa: F403
+from cubed.functions.statistical import eofs as eofs
 from cubed.io._create import from_array as from_array
 from cubed.io._create import from_zarr as from_zarr
 from cubed.io._store import store as store
@@ -101,7 +102,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "visualize",
     ]
     __all__ += array_api.__all__
-    __all__ += _fields.__all__
+    __all__ += [*_fields.__all__, "eofs"]
     # `eval` is left out: `from cubed import *` would replace Python's own.
     #: Names to import lazily, because few programs need them, and their modules.
     _later = {

@@ -113,9 +113,7 @@ static cubed_status call_statistic(const cb_call *c)
                       "Percentage of the elements that are below, from 0 to 100.")},               \
             AXIS, KEEPDIMS,                                                                        \
             PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_INVERTED_CDF, cb_quantile_methods,        \
-                         "How to choose between elements, by NumPy's names. CDO has "              \
-                         "``\"inverted_cdf\"`` as ``nrank``, ``\"weibull\"`` as ``nist``, "        \
-                         "``\"median_unbiased\"`` as ``rtype8``, and the others by these names."), \
+                         "How to choose between elements, by the names of NumPy and CDO."),        \
             PARAM_TASK_MEM                                                                         \
     }
 

@@ -111,7 +111,8 @@ bool cubed_op_takes_any_integer(cubed_op op)
     case CUBED_OP_HYPOT:
     case CUBED_OP_LOGADDEXP:
     case CUBED_OP_COPYSIGN:
-    case CUBED_OP_NEXTAFTER: return true;
+    case CUBED_OP_NEXTAFTER:
+    case CUBED_OP_STDTR: return true;
     default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
     }
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "context/context.h"
 #include "cubed/array_api.h"
+#include "cubed/fields.h"
 #include "ops/steps.h"
 #include "rows.h"
 
@@ -159,7 +160,7 @@ enum { SKIP_NAN = 1, PERCENT = 2 };
                       CUBED_PARAM_REQUIRED | CUBED_PARAM_LABELS, 0, MOST, NOTES)},                 \
             AXES,                                                                                  \
             PARAM_CHOICE("method", NAMED, CUBED_QUANTILE_LINEAR, cb_quantile_methods,              \
-                         "How to interpolate between elements, with the names of NumPy."),         \
+                         "How to interpolate between elements, with the names of NumPy and CDO."), \
             KEEPDIMS, WEIGHTS, PARAM_TASK_MEM                                                      \
     }
 
@@ -273,6 +274,27 @@ static cubed_status call_corrcoef(const cb_call *c)
     cubed_array *rows = get_observations(&s, c, 3), *made = NULL;
     if (rows) made = cb_step(&s, cubed_corrcoef(rows, &made, c->err), &made);
     return cb_steps_end(&s, made, c->out);
+}
+
+/* --- Empirical orthogonal functions -------------------------------------------------------------------- */
+
+static const cubed_param eofs_params[] = {
+    PARAM_NAMED_ARRAY("x", "Anomalies: fields at several times."),
+    PARAM_REQUIRED_INT("n", 0, "Number of functions."),
+    PARAM_OPTIONAL_ARRAY("weights", 0,
+                         "Weights of cells, such as areas, which broadcast to a field of `x`. "
+                         "None: 1."),
+    {PARAM("axis", ACCEPTS(INT), NAMED | CUBED_PARAM_AXIS, "The axis of times."), INT_DEFAULT(0)},
+    PARAM_TASK_MEM,
+};
+
+static cubed_status call_eofs(const cb_call *c)
+{
+    int axis;
+    CB_TRY(cb_call_check_axis(c, 3, cubed_array_ndim(cb_call_array(c, 0)), (int)cb_call_int(c, 3),
+                              &axis));
+    return cubed_eofs(cb_call_array(c, 0), cb_call_array(c, 2), cb_call_int(c, 1), axis,
+                      cb_call_task_mem(c), &c->out[0], &c->out[1], &c->out[2], c->err);
 }
 
 /* --- Counts of values ---------------------------------------------------------------------------------- */
@@ -427,6 +449,15 @@ static const cb_row rows[] = {
       PARAMS(running_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_cumulative,
      .which = CUBED_REDUCE_SUM},
+    {{"eofs", CATEGORY,
+      .summary =
+          "Empirical orthogonal functions: the patterns that explain most of the variance of "
+          "a series of fields.",
+      .returns = "Fields ``(n, ...)``, the variance that each explains ``(n,)``, and their "
+                 "coefficients ``(times, n)``: float64 for integers, else the type that `x` and "
+                 "`weights` promote to.",
+      PARAMS(eofs_params), .results = {"patterns", "variances", "coefficients"}},
+     .call = call_eofs},
     {{"histogram", CATEGORY, .summary = "The number of elements in each bin.",
       .returns = "One element for each bin: int64, or the type of `weights`.",
       PARAMS(histogram_params)},

@@ -14,6 +14,10 @@ const cubed_choice cb_quantile_methods[] = {
 #define CUBED_QUANTILE(NAME, name, number, discrete) {#name, CUBED_QUANTILE_##NAME},
 #include "cubed/quantiles.def"
 #undef CUBED_QUANTILE
+    /* CDO's own names; it has NumPy's, too. */
+    {"nrank", CUBED_QUANTILE_INVERTED_CDF},
+    {"nist", CUBED_QUANTILE_WEIBULL},
+    {"rtype8", CUBED_QUANTILE_MEDIAN_UNBIASED},
     {NULL, 0}};
 
 double cb_call_real(const cb_call *c, int i)

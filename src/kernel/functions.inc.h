@@ -64,6 +64,8 @@ static inline T FN(logaddexp1)(T x, T y)
     return (T)(high + W(log1p)(W(exp)(low - high)));
 }
 
+#include "kernel/student.inc.h"
+
 #define R    T
 #define NAME atan2
 /* In double for both types: C libraries differ in the bits of atan2f, which is also slower. */
@@ -80,6 +82,9 @@ static inline T FN(logaddexp1)(T x, T y)
 #include "kernel/loop2.inc.h"
 #define NAME       nextafter
 #define EXPR(x, y) M(nextafter)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       stdtr
+#define EXPR(x, y) FN(stdtr1)((x), (y))
 #include "kernel/loop2.inc.h"
 #undef R
 
@@ -106,5 +111,6 @@ static void FN(fill_functions)(cb_kernels *k)
     k->elem[CUBED_OP_LOGADDEXP][DT] = FN(logaddexp);
     k->elem[CUBED_OP_COPYSIGN][DT] = FN(copysign);
     k->elem[CUBED_OP_NEXTAFTER][DT] = FN(nextafter);
+    k->elem[CUBED_OP_STDTR][DT] = FN(stdtr);
 }
 #undef FN

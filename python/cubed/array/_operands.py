@@ -155,7 +155,7 @@ COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", 
 
 
 _SEARCHES = frozenset(("isin", "searchsorted"))
-_FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nextafter"))
+_FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nextafter", "stdtr"))
 
 
 def _wide_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> _core.Array:

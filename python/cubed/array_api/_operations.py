@@ -68,6 +68,7 @@ __all__ = [
     "sinh",
     "sqrt",
     "square",
+    "stdtr",
     "subtract",
     "tan",
     "tanh",
@@ -1783,6 +1784,37 @@ def square(x: Array, /, **options: Unpack[UfuncOptions]) -> Array:
     array([1, 4])
     """
     return apply("square", x, **options)
+
+
+def stdtr(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:
+    """Probability that Student's t with x1 degrees of freedom is at most x2, element by element.
+
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+    **options : dict
+        `out`, `where` and `dtype`, as NumPy's ufuncs have them; `out` is lazy.
+
+    Returns
+    -------
+    Array
+        Operands are broadcast and promoted, integers to float64. Lazy.
+
+    Raises
+    ------
+    TypeError
+        For bool and complex numbers.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.stdtr(cubed.asarray([1, 10]), cubed.asarray([-1.0, 2.0])).compute()
+    array([0.25      , 0.96330598])
+    """
+    return apply("stdtr", x1, x2, **options)
 
 
 def subtract(x1: Any, x2: Any, /, **options: Unpack[UfuncOptions]) -> Array:

@@ -9,6 +9,7 @@ from cubed.array._array import Array
 __all__ = [
     "EigResult",
     "EighResult",
+    "EofsResult",
     "LUResult",
     "QRResult",
     "SVDResult",
@@ -31,6 +32,14 @@ class EighResult(NamedTuple):
 
     eigenvalues: Array
     eigenvectors: Array
+
+
+class EofsResult(NamedTuple):
+    """Patterns, the variance that each explains, and their coefficients at each time."""
+
+    patterns: Array
+    variances: Array
+    coefficients: Array
 
 
 class LUResult(NamedTuple):

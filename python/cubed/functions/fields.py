@@ -509,12 +509,11 @@ def fldpctl(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
-        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
-        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
-        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
-        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
-        ``"normal_unbiased"``.
+        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
 
     Returns
     -------
@@ -1013,12 +1012,11 @@ def merpctl(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
-        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
-        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
-        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
-        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
-        ``"normal_unbiased"``.
+        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
 
     Returns
     -------
@@ -1780,12 +1778,11 @@ def zonpctl(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     method : str, default "inverted_cdf"
-        How to choose between elements, by NumPy's names. CDO has ``"inverted_cdf"`` as ``nrank``,
-        ``"weibull"`` as ``nist``, ``"median_unbiased"`` as ``rtype8``, and the others by these
-        names. One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
-        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
-        ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``,
-        ``"normal_unbiased"``.
+        How to choose between elements, by the names of NumPy and CDO. One of ``"linear"``,
+        ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
 
     Returns
     -------

@@ -8,8 +8,9 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, DTypeLike
-from cubed.functions._calls import check_choice, operand, type_for
+from cubed.functions._calls import check_choice, operand, task_mem, type_for
 from cubed.functions._prepare import quantile_of
+from cubed.functions._results import EofsResult
 
 __all__ = [
     "corrcoef",
@@ -20,6 +21,7 @@ __all__ = [
     "cumulative_min",
     "cumulative_prod",
     "cumulative_sum",
+    "eofs",
     "median",
     "nancumprod",
     "nancumsum",
@@ -362,6 +364,58 @@ def cumulative_sum(
     return x._like(core)
 
 
+def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
+    """Empirical orthogonal functions: the patterns that explain most of the variance of a series of
+    fields.
+
+    As CDO's ``eof``: `x` is taken as it is, so pass anomalies for variances about the mean, and the
+    sum of the squares of a pattern times the weights is 1. Weights are divided by their sum over
+    cells without missing elements. The sum of each pattern, times the roots of the weights, is not
+    negative.
+
+    A cell that misses an element at any time is missing in all patterns. The singular values of all
+    times by all cells are computed, in chunks that hold all times or all cells, whichever are
+    fewer.
+
+    Parameters
+    ----------
+    x : array_like
+        Anomalies: fields at several times.
+    n : int
+        Number of functions.
+    weights : array_like or None
+        Weights of cells, such as areas, which broadcast to a field of `x`. None: 1.
+    axis : int, default 0
+        The axis of times.
+
+    Returns
+    -------
+    EofsResult
+        Fields ``(n, ...)``, the variance that each explains ``(n,)``, and their coefficients
+        ``(times, n)``: float64 for integers, else the type that `x` and `weights` promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        If `n` exceeds the number of times or of cells.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> x = cubed.asarray([[1.0, 2.0], [-1.0, -2.0], [2.0, -1.0]])
+    >>> found = cubed.eofs(x, 1)
+    >>> found.variances.compute().round(6)
+    array([3.333333])
+    >>> (found.coefficients @ found.patterns).compute().round(6)
+    array([[ 1.,  2.],
+           [-1., -2.],
+           [-0., -0.]])
+    """
+    spec = common_spec(x, weights)
+    cores = _core.call("eofs", core_of(x), n, operand(weights), axis, task_mem(spec))
+    return EofsResult(*(Array._new(c, spec) for c in cores))
+
+
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The median: the middle element, or the mean of the two middle elements.
 
@@ -530,10 +584,11 @@ def nanpercentile(
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
-        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
@@ -580,10 +635,11 @@ def nanquantile(
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
-        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
@@ -634,10 +690,11 @@ def percentile(
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
-        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
@@ -725,10 +782,11 @@ def quantile(
     axis : int, tuple of int or None
         Axes along which to compute. None: all.
     method : str, default "linear"
-        How to interpolate between elements, with the names of NumPy. One of ``"linear"``,
+        How to interpolate between elements, with the names of NumPy and CDO. One of ``"linear"``,
         ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
         ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``,
-        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``.
+        ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"nrank"``,
+        ``"nist"``, ``"rtype8"``.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None

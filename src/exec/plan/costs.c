@@ -43,6 +43,7 @@ static const double elem[CUBED_OP_COUNT] = {
     [CUBED_OP_ATAN2] = 0.9,
     [CUBED_OP_HYPOT] = 0.65,
     [CUBED_OP_LOGADDEXP] = 5.5,
+    [CUBED_OP_STDTR] = 300,
     [CUBED_OP_FLOOR_DIVIDE] = 0.65,
     [CUBED_OP_REMAINDER] = 0.55,
     [CUBED_OP_RANDOM_UNIFORM] = 0.5,
