@@ -3,7 +3,8 @@
 const cli_topic eval_topics[] = {
     {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ..., None]"},
     {"elementwise",
-     "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
+     "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1) "
+     "stdtr(df, t)"},
     {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
                    "nanmax, nanargmin, nanargmax, ... "
                    "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=)"},
@@ -38,7 +39,8 @@ const cli_topic eval_topics[] = {
      "their statistics, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) "
      "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
      "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
-    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x"},
+    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x; patterns, "
+                    "variances, coefficients = eofs(x, 3, weights=, axis=0), of anomalies"},
     {"attributes", "set_attrs(x, units=\"degC\", comment=None); None removes one"},
     {"counts",
      "histogram (x, edges or bins=10, range=(0, 1), weights=) bincount (x, length=, weights=)"},
@@ -91,7 +93,8 @@ const cli_topic eval_topics[] = {
      "days_in_month(x) time_steps(x)"},
     {"series",
      "timcor timcovar fldcor fldcovar (x, y) of the elements that neither array lacks; detrend(x) "
-     "regres(x), also trend_slope, per time step, trend_intercept(x); consecsum(x > 25), also "
+     "regres(x), also trend_slope, per time step, trend_intercept(x) trend_stderr(x) "
+     "trend_pvalue(x), subtrend addtrend (x, intercept, slope); consecsum(x > 25), also "
      "consecutive: the true elements up to each; consects(x > 25), also spell_lengths: the length "
      "of each spell at its last element"},
     {"climate indices",

@@ -69,24 +69,57 @@ void cli_print_function(FILE *f, const cubed_function *function)
     put_entry(f, function->results[0] ? "arrays" : "array", function->returns);
 }
 
+/* Describes the parameters of a usage such as "ymonsub(x, c, dim="time")". */
+static void put_params(FILE *f, const char *usage)
+{
+    fputs("\narguments:\n", f);
+    for (const char *at = strchr(usage, '('); at; at = strchr(at, ',')) {
+        char name[32];
+        at += strspn(at, "(, .");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ",=)"), at);
+        const char *note = expr_param_note(name);
+        if (note) put_entry(f, name, note);
+    }
+}
+
 bool cli_print_unlisted(FILE *f, const char *name)
 {
     expr_function_text text;
     if (!expr_function_describe(name, &text)) return false;
     fprintf(f, "%s\n\n", text.usage);
     cli_put_filled(f, text.summary, 0);
+    if (expr_is_climate(name)) put_params(f, text.usage);
     return true;
+}
+
+/* A list of functions of one category. */
+typedef struct listing {
+    FILE *f;
+    const char *category;
+    bool found;
+} listing;
+
+static void put_listed(listing *l, const char *name, const char *summary)
+{
+    if (!l->found)
+        fprintf(l->f, "functions of %s, which `cubed help FUNCTION` describes:\n", l->category);
+    cli_put_entry(l->f, name, summary, NAME_COLUMN);
+    l->found = true;
+}
+
+static void put_climate(void *ctx, const char *name)
+{
+    expr_function_text text;
+    if (expr_is_climate(name) && expr_function_describe(name, &text))
+        put_listed(ctx, name, text.summary);
 }
 
 bool cli_print_category(FILE *f, const char *category)
 {
-    bool found = false;
+    listing l = {f, category, false};
     for (const cubed_function *c = cubed_function_next(NULL); c; c = cubed_function_next(c)) {
-        if (strcmp(c->category, category) != 0) continue;
-        if (!found)
-            fprintf(f, "functions of %s, which `cubed help FUNCTION` describes:\n", category);
-        cli_put_entry(f, c->name, c->summary, NAME_COLUMN);
-        found = true;
+        if (strcmp(c->category, category) == 0) put_listed(&l, c->name, c->summary);
     }
-    return found;
+    if (strcmp(category, "climate") == 0) expr_function_each(put_climate, &l);
+    return l.found;
 }

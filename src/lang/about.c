@@ -565,8 +565,9 @@ static expr_about about_defined(expr_builder *b, const expr *e, const expr *body
     about.missing = about.missing || packing != NULL || first.missing;
     json_decref(about.attrs);
     about.attrs = d->rule == CUBED_ATTRS_NONE ? NULL : computed(json_incref(first.attrs));
+    if (d->rule == CUBED_ATTRS_SQUARE && about.attrs) square_units(b, about.attrs);
     if ((d->units || d->long_name) && !about.attrs) about.attrs = expr_json_object(b);
-    const int axis = x ? lang_axis_named(x, "time") : -1;
+    const int axis = x ? lang_axis_named(x, expr_defined_dim(e)) : -1;
     if (d->method && about.attrs && axis >= 0) add_method(b, about.attrs, x, 1, &axis, d->method);
     if (d->units) expr_json_put_text(b, about.attrs, "units", "%s", d->units);
     if (d->long_name) {

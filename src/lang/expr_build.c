@@ -1,4 +1,5 @@
 /* Builds lazy arrays from trees. */
+#include <math.h>
 #include <string.h>
 
 #include "lang/about.h"
@@ -215,7 +216,7 @@ static cubed_status name_argument(expr_builder *b, const expr *e, int i)
         var.about.attrs = attrs;
         var.about.missing = true;
     }
-    char *name = expr_text(b, "_%d%c", e->number, i == 0 ? 'x' : 'y');
+    char *name = expr_text(b, "_%d%c", e->number, "xyz"[i]);
     add_var(b, var, name);
     expr_text_free(name);
     return CUBED_OK;
@@ -242,25 +243,55 @@ static cubed_status build_body(expr_builder *b, const expr *e, const char *text,
     return CUBED_OK;
 }
 
+/* Checks a keyword whose value becomes a part of the statements of a definition. */
+static cubed_status check_word(expr_builder *b, const expr *word, const char *expected)
+{
+    if (!word || (word->kind == EXPR_STRING && !word->text[strcspn(word->text, "\"\\;")]))
+        return CUBED_OK;
+    return expr_reject(b, word, expected);
+}
+
+/* Reads the numbers of a call, which are behind its arrays or have names. `n` arguments have none. */
+static cubed_status read_numbers(expr_builder *b, const expr *e, const expr_definition *d, int n,
+                                 double *number)
+{
+    const int first = expr_defined_arrays(d);
+    for (int i = 0; i < expr_defined_numbers(d); i++) {
+        const expr *named = expr_keyword(e, d->numbers[i]);
+        const expr *given = first + i < n ? e->child[first + i] : named;
+        value v = {.array = NULL};
+        if (given != named && named)
+            return expr_fail(b->err, CUBED_E_ARG, b->text, named->at, "%s: %s is given twice",
+                             e->text, d->numbers[i]);
+        if (!given && isnan(number[i]))
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s: %s is missing, expected it",
+                             e->text, d->numbers[i]);
+        if (!given) continue;
+        EXPR_TRY(expr_get_number(b, given, &v));
+        number[i] = v.re;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status build_defined(expr_builder *b, const expr *e, const expr_definition *d,
                                   value *out)
 {
-    const char *const names[] = {d->takes_freq ? "freq" : NULL, NULL};
+    const char *names[DEFINED_MOST_NUMBERS + 3] = {NULL};
     double number[DEFINED_MOST_NUMBERS] = {d->number[0], d->number[1]};
     const expr *freq = expr_keyword(e, "freq");
+    if (freq && freq->kind == EXPR_NONE) freq = NULL;
+    const int narrays = expr_defined_arrays(d), nnumbers = expr_defined_numbers(d);
     char *text = NULL;
-    int n;
-    EXPR_TRY(expr_check_args(b, e, d->narrays, d->narrays + d->nnumbers, names, &n));
-    if (freq && freq->kind != EXPR_STRING)
-        return expr_reject(b, freq, "expected a frequency in quotes, such as \"YS\"");
-    if (freq && freq->text[strcspn(freq->text, "\"\\;")])
-        return expr_reject(b, freq, "expected a frequency, such as \"YS\"");
-    for (int i = d->narrays; i < n; i++) {
-        value v = {.array = NULL};
-        EXPR_TRY(expr_get_number(b, e->child[i], &v));
-        number[i - d->narrays] = v.re;
-    }
-    for (int i = 0; i < d->narrays; i++) EXPR_TRY(name_argument(b, e, i));
+    int n = 0;
+    for (int i = 0; i < nnumbers; i++) names[n++] = d->numbers[i];
+    if (d->takes_freq) names[n++] = "freq";
+    if (expr_defined_is_along(d)) names[n++] = "dim";
+    EXPR_TRY(expr_check_args(b, e, narrays, narrays + nnumbers, names, &n));
+    EXPR_TRY(check_word(b, freq, "expected a frequency in quotes, such as \"YS\""));
+    EXPR_TRY(check_word(b, expr_keyword(e, "dim"),
+                        "expected the name of a dimension in quotes, such as \"time\""));
+    EXPR_TRY(read_numbers(b, e, d, n, number));
+    for (int i = 0; i < narrays; i++) EXPR_TRY(name_argument(b, e, i));
     expr_about about = expr_about_of(b, e->child[0]);
     cubed_status st =
         expr_defined_text(b, e, d, about.attrs, number, freq ? freq->text : NULL, &text);

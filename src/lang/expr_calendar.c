@@ -462,30 +462,33 @@ static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **
     return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
 }
 
-#define WINDOW(NAME, Q)                                                                            \
+#define WINDOW(NAME, Q, WHAT, WHERE)                                                               \
     {                                                                                              \
         .name = (NAME), .fn = call_windows, .usage = NAME "(x, " Q "length, dim=\"time\")",        \
-        .summary = "A statistic of windows of so many times, as CDO has it. Functions that begin " \
-                   "with ydrun combine the windows of a day of all years."                         \
+        .summary = WHAT " of the elements in windows of so many times" WHERE ", as CDO has it."    \
     }
-#define WINDOWS(PREFIX)                                                                            \
-    WINDOW(PREFIX "avg", ""), WINDOW(PREFIX "max", ""), WINDOW(PREFIX "mean", ""),                 \
-        WINDOW(PREFIX "min", ""), WINDOW(PREFIX "pctl", "q, "), WINDOW(PREFIX "std", ""),          \
-        WINDOW(PREFIX "std1", ""), WINDOW(PREFIX "sum", ""), WINDOW(PREFIX "var", ""),             \
-        WINDOW(PREFIX "var1", "")
 
 const expr_function expr_calendar_functions[] = {
     {.name = "anomaly",
      .fn = call_anomaly,
      .usage = "anomaly(x, groupby, dim=\"time\", reference=None, skipna=None)",
-     .summary = "Elements less the mean of their group, such as \"time.month\", in the years of "
-                "reference=(\"1981\", \"2010\"), by default in all years."},
+     .summary = "Elements less the mean of their group of times. The means are those of the times "
+                "of a reference, by default of all."},
     {.name = "resample",
      .fn = call_resample,
      .usage = "resample(x, frequency, reduction, dim=\"time\", skipna=None, ddof=0, "
               "min_count=0, q=None, method=None)",
      .summary = "Reduces the elements in each interval of time. Frequencies are those of Pandas: "
                 "YS, QS-DEC, MS, YE, QE, ME, W, D, h, min, s, also with a number, such as 6h."},
-    WINDOWS("run"),
-    WINDOWS("ydrun"),
+    WINDOW("runavg", "", "The mean, missing if an element is,", ""),
+    WINDOW("runmax", "", "The largest", ""),
+    WINDOW("runmean", "", "The mean", ""),
+    WINDOW("runmin", "", "The smallest", ""),
+    WINDOW("runpctl", "q, ", "Percentiles", ""),
+    WINDOW("runstd", "", "The standard deviation", ""),
+    WINDOW("runstd1", "", "The sample standard deviation", ""),
+    WINDOW("runsum", "", "The sum", ""),
+    WINDOW("runvar", "", "The variance", ""),
+    WINDOW("runvar1", "", "The sample variance", ""),
+    WINDOW("ydrunpctl", "q, ", "Percentiles", " around each day of all years"),
     {.name = NULL}};

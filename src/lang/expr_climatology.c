@@ -562,14 +562,15 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
 
 /* --- Functions ---------------------------------------------------------------------------------------- */
 
-#define ARITHMETIC(NAME)                                                                           \
+#define ARITHMETIC(NAME, WORD)                                                                     \
     {                                                                                              \
         .name = (NAME), .fn = call_arithmetic, .usage = NAME "(x, c, dim=\"time\")",               \
-        .summary = "Each time of x with the element of c for its group of times, as CDO has it."   \
+        .summary = "Each time of x " WORD " the element of c for its group of times, as CDO has "  \
+                   "it."                                                                           \
     }
 #define FAMILY(PREFIX)                                                                             \
-    ARITHMETIC(PREFIX "add"), ARITHMETIC(PREFIX "sub"), ARITHMETIC(PREFIX "mul"),                  \
-        ARITHMETIC(PREFIX "div")
+    ARITHMETIC(PREFIX "add", "plus"), ARITHMETIC(PREFIX "sub", "minus"),                           \
+        ARITHMETIC(PREFIX "mul", "times"), ARITHMETIC(PREFIX "div", "divided by")
 #define SELECTION(NAME, LABELS)                                                                    \
     {                                                                                              \
         .name = (NAME), .fn = call_selection, .usage = NAME "(x, " LABELS ", ..., dim=\"time\")",  \
@@ -608,5 +609,8 @@ const expr_function expr_climatology_functions[] = {
      .fn = call_of_times,
      .usage = "days_in_month(x, dim=\"time\")",
      .summary = "The number of days in the month of each time, which broadcasts to x."},
-    {.name = "time_steps", .fn = call_of_times},
+    {.name = "time_steps",
+     .fn = call_of_times,
+     .usage = "time_steps(x, dim=\"time\")",
+     .summary = "The number of each time from 0, which broadcasts to x."},
     {.name = NULL}};

@@ -1,5 +1,7 @@
 #include "lang/expr_defined.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,16 +16,28 @@
     "{p}o = ({x} == {x}) & ({y} == {y}); {p}a = where({p}o, {x}, nan); "                           \
     "{p}b = where({p}o, {y}, nan); {p}u = {p}a - " MEAN("{p}a") "; {p}v = {p}b - " MEAN(           \
         "{p}b") "; "
-#define TIME_MEAN(X) "nanmean(" X ", \"time\", keepdims=True)"
+#define TIME_MEAN(X) "nanmean(" X ", {d}, keepdims=True)"
+#define TIME_SUM(X)  "nansum(" X ", {d}, keepdims=True)"
 #define AREA_MEAN(X) "fldmean(" X ", keepdims=True)"
 
 /* Steps of time and elements less their means, where no element is missing, and the slope {p}s of the least-squares line. */
-#define LINE                                                                                       \
-    "{p}t = where({x} == {x}, time_steps({x}), nan); {p}u = {p}t - " TIME_MEAN(                    \
-        "{p}t") "; {p}v = {x} - " TIME_MEAN("{x}") "; {p}s = nansum({p}u * {p}v, \"time\", "       \
-                                                   "keepdims=True) / "                             \
-                                                   "nansum({p}u * {p}u, \"time\", "                \
-                                                   "keepdims=True); "
+#define LINE                                                                                         \
+    "{p}t = where({x} == {x}, time_steps({x}, dim={d}), nan); {p}u = {p}t - " TIME_MEAN(             \
+        "{p}t") "; {p}v = {x} - " TIME_MEAN("{x}") "; {p}w = " TIME_SUM("{p}u * {p}u") "; "          \
+                                                                                       "{p}s "       \
+                                                                                       "="           \
+                                                                                       " " TIME_SUM( \
+                                                                                           "{p}u "   \
+                                                                                           "* "      \
+                                                                                           "{p}v") " / {p}w; "
+
+/* The standard error {p}e of the slope and the degrees of freedom {p}n of the residuals. */
+#define ERROR                                                                                      \
+    LINE "{p}r = {p}v - {p}s * {p}u; {p}n = " TIME_SUM(                                            \
+        "where({p}t == {p}t, 1.0, 0.0)") " - 2; "                                                  \
+                                         "{p}e = sqrt(" TIME_SUM(                                  \
+                                             "{p}r * {p}r") " / where({p}n > 0, {p}n, nan) / "     \
+                                                            "{p}w); "
 
 /* Code that sets {p}m to 1 if a condition is true, 0 if it is false, and NaN if x is missing. */
 #define HOLDS(CONDITION) "{p}m = where({x} == {x}, where(" CONDITION ", 1.0, 0.0), nan); "
@@ -31,52 +45,77 @@
 /* Code that sets {p}l to the length of the spell that contains each element. A spell is a run of days on which the condition is
  * true. {p}m is 1 in spells of at least {0} days, 0 outside of them, and NaN if x is missing. */
 #define SPELLS(CONDITION)                                                                          \
-    "{p}c = " CONDITION "; {p}l = consecsum({p}c) + flip(consecsum(flip({p}c, dim=\"time\")), "    \
-    "dim=\"time\") - 1; {p}m = where({x} == {x}, where({p}c & ({p}l >= {0}), 1.0, 0.0), nan); "
+    "{p}c = " CONDITION "; {p}l = consecsum({p}c, dim={d}) + flip(consecsum(flip({p}c, "           \
+    "dim={d}), dim={d}), dim={d}) - 1; "                                                           \
+    "{p}m = where({x} == {x}, where({p}c & ({p}l >= {0}), 1.0, 0.0), nan); "
 
-#define DAYS(NAME, ALIAS, N, FIRST, CONDITION, LONG_NAME)                                          \
+#define CLIMATOLOGY "ydaysub({x}, {y}, dim={d})"
+
+#define DAYS(NAME, ALIAS, NUMBER, FIRST, CONDITION, LONG_NAME, SUMMARY)                            \
     {                                                                                              \
-        .name = (NAME), .alias = (ALIAS), .narrays = 1, .nnumbers = (N), .number = {FIRST},        \
-        .body = HOLDS(CONDITION) "{total m}", .rule = CUBED_ATTRS_REDUCE, .method = "sum",         \
-        .units = "days", .long_name = (LONG_NAME), .takes_freq = true                              \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x"}, .numbers = {NUMBER}, .number = {FIRST}, \
+        .summary = (SUMMARY), .body = HOLDS(CONDITION) "{total m}", .rule = CUBED_ATTRS_REDUCE,    \
+        .method = "sum", .units = "days", .long_name = (LONG_NAME), .takes_freq = true             \
     }
 /* Defines an index of heat or cold waves. Its first number is the minimum length, in days, of a spell whose days are counted. */
-#define WAVES(NAME, ALIAS, N, SECOND, CONDITION, LONG_NAME)                                        \
+#define WAVES(NAME, ALIAS, NUMBER, SECOND, CONDITION, LONG_NAME, SUMMARY)                          \
     {                                                                                              \
-        .name = (NAME), .alias = (ALIAS), .narrays = 2, .nnumbers = (N), .number = {6, SECOND},    \
-        .body = SPELLS(CONDITION) "{total m}", .rule = CUBED_ATTRS_REDUCE, .method = "sum",        \
-        .units = "days", .long_name = (LONG_NAME), .takes_freq = true                              \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x", "c"}, .numbers = {"days", NUMBER},       \
+        .number = {6, SECOND}, .summary = (SUMMARY), .body = SPELLS(CONDITION) "{total m}",        \
+        .rule = CUBED_ATTRS_REDUCE, .method = "sum", .units = "days", .long_name = (LONG_NAME),    \
+        .takes_freq = true                                                                         \
     }
-#define SHARE(NAME, CONDITION, LONG_NAME)                                                          \
+#define SHARE(NAME, CONDITION, SIDE)                                                               \
     {                                                                                              \
-        .name = (NAME), .narrays = 2, .body = HOLDS(CONDITION) "100 * {mean m}",                   \
-        .rule = CUBED_ATTRS_REDUCE, .units = "%", .long_name = (LONG_NAME), .takes_freq = true     \
+        .name = (NAME), .arrays = {"x", "c"},                                                      \
+        .summary = "Percentage of days on which x is " SIDE " c, a percentile of each calendar "   \
+                   "day.",                                                                         \
+        .body = HOLDS(CONDITION) "100 * {mean m}", .rule = CUBED_ATTRS_REDUCE, .units = "%",       \
+        .long_name = "share of days " SIDE " a percentile", .takes_freq = true                     \
     }
-#define LONGEST(NAME, ALIAS, CONDITION, LONG_NAME)                                                 \
+#define LONGEST(NAME, ALIAS, CONDITION, LONG_NAME, SUMMARY)                                        \
     {                                                                                              \
-        .name = (NAME), .alias = (ALIAS), .narrays = 1, .nnumbers = 1, .number = {1},              \
-        .body = "{p}c = consecsum(" CONDITION "); {p}m = where({x} == {x}, {p}c, nan); {most m}",  \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x"}, .numbers = {"threshold"},               \
+        .number = {1}, .summary = (SUMMARY),                                                       \
+        .body = "{p}c = consecsum(" CONDITION ", dim={d}); {p}m = where({x} == {x}, {p}c, nan); "  \
+                "{most m}",                                                                        \
         .rule = CUBED_ATTRS_REDUCE, .method = "maximum", .units = "days",                          \
         .long_name = (LONG_NAME), .takes_freq = true                                               \
     }
-#define OF_PAIRS(NAME, BODY, RULE, UNITS)                                                          \
+#define LARGEST(NAME, ALIAS, VALUE, SUMMARY)                                                       \
     {                                                                                              \
-        .name = (NAME), .narrays = 2, .body = (BODY), .rule = CUBED_ATTRS_##RULE, .units = (UNITS) \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x"}, .summary = (SUMMARY),                   \
+        .body = "{p}m = " VALUE "; {most m}", .rule = CUBED_ATTRS_REDUCE, .method = "maximum",     \
+        .takes_freq = true                                                                         \
+    }
+#define OF_PAIRS(NAME, BODY, UNITS, SUMMARY)                                                       \
+    {                                                                                              \
+        .name = (NAME), .arrays = {"x", "y"}, .summary = (SUMMARY), .body = (BODY),                \
+        .rule = CUBED_ATTRS_NONE, .units = (UNITS)                                                 \
+    }
+#define WITH_TREND(NAME, SIGN, SUMMARY)                                                            \
+    {                                                                                              \
+        .name = (NAME), .arrays = {"x", "intercept", "slope"}, .summary = (SUMMARY),               \
+        .body = "{x} " SIGN " ({y} + {z} * time_steps({x}, dim={d}))", .rule = CUBED_ATTRS_SAME    \
     }
 
 /* The share of days above the percentile y of wet days, and their share of all precipitation. */
 #define ABOVE "where(({x} == {x}) & ({y} == {y}), where(({x} > {y}) & ({x} >= {R0}), "
 #define WET(DAYS_NAME, AMOUNT_NAME)                                                                \
     {.name = (DAYS_NAME),                                                                          \
-     .narrays = 2,                                                                                 \
+     .arrays = {"x", "p"},                                                                         \
      .number = {1},                                                                                \
+     .summary = "Percentage of days with at least 1 mm of precipitation that is above p, a "       \
+                "percentile of wet days.",                                                         \
      .body = "{p}m = " ABOVE "1.0, 0.0), nan); 100 * {mean m}",                                    \
      .rule = CUBED_ATTRS_REDUCE,                                                                   \
      .units = "%",                                                                                 \
      .long_name = "share of days above a percentile of wet days",                                  \
      .takes_freq = true},                                                                          \
     {                                                                                              \
-        .name = (AMOUNT_NAME), .narrays = 2, .number = {1},                                        \
+        .name = (AMOUNT_NAME), .arrays = {"x", "p"}, .number = {1},                                \
+        .summary = "Percentage of the precipitation that falls on days above p, a percentile of "  \
+                   "wet days.",                                                                    \
         .body = "{p}m = " ABOVE "{x}, 0.0), nan); {p}k = where({p}m == {p}m, {x}, nan); "          \
                 "100 * {total m} / {total k}",                                                     \
         .rule = CUBED_ATTRS_REDUCE, .units = "%",                                                  \
@@ -84,107 +123,172 @@
         .takes_freq = true                                                                         \
     }
 
+/* Statistics of windows around the same day of all years, as sums over statistics of each window, so that each element is read
+ * once and not once for each window. {p}s and {p}n: sum and number of the elements of each window. */
+#define RUNS                                                                                       \
+    "{p}s = runsum({x}, {0}, dim={d}); {p}n = runsum(where({x} == {x}, ones_like({x}), "           \
+    "zeros_like({x})), {0}, dim={d}); {p}k = ydaysum({p}n, dim={d}); "
+/* The sum {p}q of squared differences from the mean of the day: inside of windows, and of the means of windows. */
+#define RUN_SQUARES                                                                                \
+    RUNS "{p}a = ydaysub(runmean({x}, {0}, dim={d}), ydaysum({p}s, dim={d}) / {p}k, dim={d}); "    \
+         "{p}q = ydaysum(runvar({x}, {0}, dim={d}) * {p}n + {p}n * {p}a * {p}a, dim={d}); "
+#define YDRUN(STATISTIC, BODY, RULE, METHOD, WHAT)                                                 \
+    {                                                                                              \
+        .name = "ydrun" STATISTIC, .arrays = {"x"}, .numbers = {"length"}, .number = {NAN},        \
+        .summary = WHAT " of the elements in windows of so many times around each day of all "     \
+                        "years, as CDO has it.",                                                   \
+        .body = (BODY), .rule = CUBED_ATTRS_##RULE, .method = (METHOD)                             \
+    }
+
 static const expr_definition definitions[] = {
+    YDRUN("mean", RUNS "ydaysum({p}s, dim={d}) / {p}k", REDUCE, "mean", "The mean"),
+    YDRUN("avg", "ydayavg(runavg({x}, {0}, dim={d}), dim={d})", REDUCE, "mean",
+          "The mean, missing if an element is,"),
+    YDRUN("sum", "ydaysum(runsum({x}, {0}, dim={d}), dim={d})", REDUCE, "sum", "The sum"),
+    YDRUN("min", "ydaymin(runmin({x}, {0}, dim={d}), dim={d})", REDUCE, "minimum", "The smallest"),
+    YDRUN("max", "ydaymax(runmax({x}, {0}, dim={d}), dim={d})", REDUCE, "maximum", "The largest"),
+    YDRUN("var", RUN_SQUARES "{p}q / {p}k", SQUARE, "variance", "The variance"),
+    YDRUN("var1", RUN_SQUARES "{p}q / where({p}k > 1, {p}k - 1, nan)", SQUARE, "variance",
+          "The sample variance"),
+    YDRUN("std", RUN_SQUARES "sqrt({p}q / {p}k)", REDUCE, "standard_deviation",
+          "The standard deviation"),
+    YDRUN("std1", RUN_SQUARES "sqrt({p}q / where({p}k > 1, {p}k - 1, nan))", REDUCE,
+          "standard_deviation", "The sample standard deviation"),
     {.name = "yearmonmean",
-     .narrays = 1,
-     .body = "{p}d = days_in_month({x}); yearsum({x} * {p}d) / "
-             "yearsum(where({x} == {x}, {p}d, nan))",
+     .arrays = {"x"},
+     .summary = "Yearly means of monthly values, weighted by the lengths of months.",
+     .body = "{p}d = days_in_month({x}, dim={d}); yearsum({x} * {p}d, dim={d}) / "
+             "yearsum(where({x} == {x}, {p}d, nan), dim={d})",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "mean"},
-    OF_PAIRS("timcovar", PAIRS(TIME_MEAN) "nanmean({p}u * {p}v, \"time\")", NONE, NULL),
+    OF_PAIRS("timcovar", PAIRS(TIME_MEAN) "nanmean({p}u * {p}v, {d})", NULL,
+             "Covariance of two series, over the times that neither lacks."),
     OF_PAIRS("timcor",
-             PAIRS(TIME_MEAN) "nansum({p}u * {p}v, \"time\") / sqrt(nansum({p}u * {p}u, \"time\") "
-                              "* nansum({p}v * {p}v, \"time\"))",
-             NONE, "1"),
-    OF_PAIRS("fldcovar", PAIRS(AREA_MEAN) "fldmean({p}u * {p}v)", NONE, NULL),
+             PAIRS(TIME_MEAN) "nansum({p}u * {p}v, {d}) / sqrt(nansum({p}u * {p}u, {d}) "
+                              "* nansum({p}v * {p}v, {d}))",
+             "1", "Correlation of two series, over the times that neither lacks."),
+    OF_PAIRS("fldcovar", PAIRS(AREA_MEAN) "fldmean({p}u * {p}v)", NULL,
+             "Covariance of two fields, weighted by area, over the cells that neither lacks."),
     OF_PAIRS("fldcor",
              PAIRS(AREA_MEAN) "fldmean({p}u * {p}v) / "
                               "sqrt(fldmean({p}u * {p}u) * fldmean({p}v * {p}v))",
-             NONE, "1"),
+             "1",
+             "Correlation of two fields, weighted by area, over the cells that neither lacks."),
     {.name = "regres",
      .alias = "trend_slope",
-     .narrays = 1,
-     .body = LINE "nansum({p}u * {p}v, \"time\") / nansum({p}u * {p}u, \"time\")",
+     .arrays = {"x"},
+     .summary = "Slope of the least-squares line of each series, per time step.",
+     .body = LINE "nansum({p}u * {p}v, {d}) / nansum({p}u * {p}u, {d})",
      .rule = CUBED_ATTRS_NONE},
     {.name = "trend_intercept",
-     .narrays = 1,
-     .body = LINE "nanmean({x}, \"time\") - nanmean({p}s * {p}t, \"time\")",
+     .arrays = {"x"},
+     .summary = "Value of the least-squares line of each series at the first time.",
+     .body = LINE "nanmean({x}, {d}) - nanmean({p}s * {p}t, {d})",
      .rule = CUBED_ATTRS_REDUCE},
-    {.name = "detrend", .narrays = 1, .body = LINE "{p}v - {p}s * {p}u", .rule = CUBED_ATTRS_SAME},
+    {.name = "trend_stderr",
+     .arrays = {"x"},
+     .summary = "Standard error of the slope of the least-squares line, per time step.",
+     .body = ERROR "squeeze({p}e, {d})",
+     .rule = CUBED_ATTRS_NONE},
+    {.name = "trend_pvalue",
+     .arrays = {"x"},
+     .summary = "Two-sided probability of a slope as large as that of the least-squares line if "
+                "there is no trend, by Student's t test.",
+     .body = ERROR "squeeze(2 * stdtr({p}n, -abs({p}s / {p}e)), {d})",
+     .rule = CUBED_ATTRS_NONE,
+     .units = "1"},
+    {.name = "detrend",
+     .arrays = {"x"},
+     .summary = "Elements less the least-squares line of their series.",
+     .body = LINE "{p}v - {p}s * {p}u",
+     .rule = CUBED_ATTRS_SAME},
+    WITH_TREND("subtrend", "-",
+               "Elements less a line: x - (intercept + slope * step), whose steps count from 0."),
+    WITH_TREND("addtrend", "+",
+               "Elements plus a line: x + (intercept + slope * step), whose steps count from 0."),
     {.name = "consecsum",
      .alias = "consecutive",
-     .narrays = 1,
+     .arrays = {"x"},
+     .summary = "Number of consecutive elements up to each one that are true or not 0.",
      .body = "{p}m = ({x} == {x}) & ({x} != 0); "
-             "{p}n = cumulative_sum(where({p}m, 1, 0), dim=\"time\"); "
-             "{p}n - cumulative_max(where({p}m, 0, {p}n), dim=\"time\")",
+             "{p}n = cumulative_sum(where({p}m, 1, 0), dim={d}); "
+             "{p}n - cumulative_max(where({p}m, 0, {p}n), dim={d})",
      .rule = CUBED_ATTRS_SAME,
      .units = "1"},
     {.name = "consects",
      .alias = "spell_lengths",
-     .narrays = 1,
-     .body = "{p}r = flip(consecsum(flip({x}, dim=\"time\")), dim=\"time\"); "
-             "where({p}r == 1, consecsum({x}), nan)",
+     .arrays = {"x"},
+     .summary = "Length of each spell of elements that are true or not 0, at its last element. "
+                "Other elements are missing.",
+     .body = "{p}r = flip(consecsum(flip({x}, dim={d}), dim={d}), dim={d}); "
+             "where({p}r == 1, consecsum({x}, dim={d}), nan)",
      .rule = CUBED_ATTRS_SAME,
      .units = "1"},
-    DAYS("eca_fd", "frost_days", 0, 0, "{x} < {K0}", "days below 0 degrees Celsius"),
-    DAYS("eca_id", "ice_days", 0, 0, "{x} < {K0}", "days below 0 degrees Celsius"),
-    DAYS("eca_su", "summer_days", 1, 25, "{x} > {K0}", "days above a temperature"),
-    DAYS("eca_tr", "tropical_nights", 1, 20, "{x} > {K0}", "nights above a temperature"),
-    DAYS("eca_rr1", "wet_days", 1, 1, "{x} >= {R0}", "days with precipitation"),
-    DAYS("eca_r1mm", NULL, 0, 1, "{x} >= {R0}", "days with 1 mm or more of precipitation"),
-    DAYS("eca_r10mm", "heavy_precipitation_days", 0, 10, "{x} >= {R0}",
-         "days with 10 mm or more of precipitation"),
-    DAYS("eca_r20mm", "very_heavy_precipitation_days", 0, 20, "{x} >= {R0}",
-         "days with 20 mm or more of precipitation"),
-    LONGEST("eca_cdd", "consecutive_dry_days", "{x} < {R0}", "longest dry spell"),
-    LONGEST("eca_cwd", "consecutive_wet_days", "{x} >= {R0}", "longest wet spell"),
-    {.name = "eca_rx1day",
-     .alias = "highest_one_day_precipitation",
-     .narrays = 1,
-     .body = "{p}m = {x}; {most m}",
-     .rule = CUBED_ATTRS_REDUCE,
-     .method = "maximum",
-     .takes_freq = true},
+    DAYS("eca_fd", "frost_days", NULL, 0, "{x} < {K0}", "days below 0 degrees Celsius",
+         "Number of days whose minimum temperature is below 0 degrees Celsius."),
+    DAYS("eca_id", "ice_days", NULL, 0, "{x} < {K0}", "days below 0 degrees Celsius",
+         "Number of days whose maximum temperature is below 0 degrees Celsius."),
+    DAYS("eca_su", "summer_days", "threshold", 25, "{x} > {K0}", "days above a temperature",
+         "Number of days whose maximum temperature is above a threshold in degrees Celsius."),
+    DAYS("eca_tr", "tropical_nights", "threshold", 20, "{x} > {K0}", "nights above a temperature",
+         "Number of days whose minimum temperature is above a threshold in degrees Celsius."),
+    DAYS("eca_rr1", "wet_days", "threshold", 1, "{x} >= {R0}", "days with precipitation",
+         "Number of days with at least a threshold of precipitation, in mm per day."),
+    DAYS("eca_r1mm", NULL, NULL, 1, "{x} >= {R0}", "days with 1 mm or more of precipitation",
+         "Number of days with 1 mm or more of precipitation."),
+    DAYS("eca_r10mm", "heavy_precipitation_days", NULL, 10, "{x} >= {R0}",
+         "days with 10 mm or more of precipitation",
+         "Number of days with 10 mm or more of precipitation."),
+    DAYS("eca_r20mm", "very_heavy_precipitation_days", NULL, 20, "{x} >= {R0}",
+         "days with 20 mm or more of precipitation",
+         "Number of days with 20 mm or more of precipitation."),
+    LONGEST("eca_cdd", "consecutive_dry_days", "{x} < {R0}", "longest dry spell",
+            "Largest number of consecutive days with less than a threshold of precipitation, in mm "
+            "per day."),
+    LONGEST("eca_cwd", "consecutive_wet_days", "{x} >= {R0}", "longest wet spell",
+            "Largest number of consecutive days with at least a threshold of precipitation, in mm "
+            "per day."),
+    LARGEST("eca_rx1day", "highest_one_day_precipitation", "{x}",
+            "Largest precipitation of one day."),
     /* CDO's input are sums of five days already. */
-    {.name = "eca_rx5day",
-     .narrays = 1,
-     .body = "{p}m = {x}; {most m}",
-     .rule = CUBED_ATTRS_REDUCE,
-     .method = "maximum",
-     .takes_freq = true},
-    {.name = "highest_five_day_precipitation",
-     .narrays = 1,
-     .body = "{p}m = runsum({x}, 5); {most m}",
-     .rule = CUBED_ATTRS_REDUCE,
-     .method = "maximum",
-     .takes_freq = true},
+    LARGEST("eca_rx5day", NULL, "{x}",
+            "Largest element of x, sums of the precipitation of five days, as CDO has it."),
+    LARGEST("highest_five_day_precipitation", NULL, "runsum({x}, 5, dim={d})",
+            "Largest precipitation of five consecutive days."),
     WET("eca_r75p", "eca_r75ptot"),
     WET("eca_r90p", "eca_r90ptot"),
     WET("eca_r95p", "eca_r95ptot"),
     WET("eca_r99p", "eca_r99ptot"),
     {.name = "eca_sdii",
      .alias = "wet_day_intensity",
-     .narrays = 1,
-     .nnumbers = 1,
+     .arrays = {"x"},
+     .numbers = {"threshold"},
      .number = {1},
+     .summary = "Mean precipitation of days with at least a threshold of it, in mm per day.",
      .body = "{p}m = where({x} >= {R0}, {x}, nan); {mean m}",
      .rule = CUBED_ATTRS_REDUCE,
      .method = "mean",
      .takes_freq = true},
-    WAVES("eca_hwdi", "heat_wave_days", 2, 5, "ydaysub({x}, {y}) > {1}",
-          "days of heat waves above the mean of the calendar day"),
-    WAVES("eca_cwdi", "cold_wave_days", 2, 5, "ydaysub({x}, {y}) < -{1}",
-          "days of cold waves below the mean of the calendar day"),
-    WAVES("eca_hwfi", "warm_spell_days", 1, 0, "ydaysub({x}, {y}) > 0",
-          "days of spells above a percentile of the calendar day"),
-    WAVES("eca_cwfi", "cold_spell_days", 1, 0, "ydaysub({x}, {y}) < 0",
-          "days of spells below a percentile of the calendar day"),
-    SHARE("eca_tx90p", "ydaysub({x}, {y}) > 0", "share of days above a percentile"),
-    SHARE("eca_tg90p", "ydaysub({x}, {y}) > 0", "share of days above a percentile"),
-    SHARE("eca_tn90p", "ydaysub({x}, {y}) > 0", "share of days above a percentile"),
-    SHARE("eca_tx10p", "ydaysub({x}, {y}) < 0", "share of days below a percentile"),
-    SHARE("eca_tg10p", "ydaysub({x}, {y}) < 0", "share of days below a percentile"),
-    SHARE("eca_tn10p", "ydaysub({x}, {y}) < 0", "share of days below a percentile"),
+    WAVES("eca_hwdi", "heat_wave_days", "degrees", 5, CLIMATOLOGY " > {1}",
+          "days of heat waves above the mean of the calendar day",
+          "Number of days in spells of several days that are some degrees warmer than c, the mean "
+          "of each calendar day."),
+    WAVES("eca_cwdi", "cold_wave_days", "degrees", 5, CLIMATOLOGY " < -{1}",
+          "days of cold waves below the mean of the calendar day",
+          "Number of days in spells of several days that are some degrees colder than c, the mean "
+          "of each calendar day."),
+    WAVES("eca_hwfi", "warm_spell_days", NULL, 0, CLIMATOLOGY " > 0",
+          "days of spells above a percentile of the calendar day",
+          "Number of days in spells of several days above c, a percentile of each calendar day."),
+    WAVES("eca_cwfi", "cold_spell_days", NULL, 0, CLIMATOLOGY " < 0",
+          "days of spells below a percentile of the calendar day",
+          "Number of days in spells of several days below c, a percentile of each calendar day."),
+    SHARE("eca_tx90p", CLIMATOLOGY " > 0", "above"),
+    SHARE("eca_tg90p", CLIMATOLOGY " > 0", "above"),
+    SHARE("eca_tn90p", CLIMATOLOGY " > 0", "above"),
+    SHARE("eca_tx10p", CLIMATOLOGY " < 0", "below"),
+    SHARE("eca_tg10p", CLIMATOLOGY " < 0", "below"),
+    SHARE("eca_tn10p", CLIMATOLOGY " < 0", "below"),
 };
 
 enum { COUNT = sizeof definitions / sizeof *definitions };
@@ -198,12 +302,58 @@ const expr_definition *expr_defined_find(const char *name)
     return NULL;
 }
 
-void expr_defined_guess(lang_guess *g)
+void expr_defined_each(void (*put)(void *ctx, const char *name), void *ctx)
 {
     for (int i = 0; i < COUNT; i++) {
-        lang_guess_list(g, definitions[i].name);
-        if (definitions[i].alias) lang_guess_list(g, definitions[i].alias);
+        put(ctx, definitions[i].name);
+        if (definitions[i].alias) put(ctx, definitions[i].alias);
     }
+}
+
+int expr_defined_arrays(const expr_definition *d)
+{
+    int n = 0;
+    while (n < DEFINED_MOST_ARRAYS && d->arrays[n]) n++;
+    return n;
+}
+
+int expr_defined_numbers(const expr_definition *d)
+{
+    int n = 0;
+    while (n < DEFINED_MOST_NUMBERS && d->numbers[n]) n++;
+    return n;
+}
+
+bool expr_defined_is_along(const expr_definition *d) { return strncmp(d->name, "fld", 3) != 0; }
+
+const char *expr_defined_dim(const expr *e)
+{
+    const expr *dim = expr_keyword(e, "dim");
+    return dim && dim->kind == EXPR_STRING ? dim->text : "time";
+}
+
+/* Appends to a text of at most `cap` bytes; what does not fit is left out. */
+static void append(char *text, size_t cap, const char *fmt, ...) CUBED_PRINTF(3, 4);
+static void append(char *text, size_t cap, const char *fmt, ...)
+{
+    const size_t n = strlen(text);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text + n, cap - n, fmt, args);
+    va_end(args);
+}
+
+void expr_defined_usage(const expr_definition *d, const char *name, char *usage, size_t cap)
+{
+    snprintf(usage, cap, "%s(", name);
+    for (int i = 0; i < expr_defined_arrays(d); i++)
+        append(usage, cap, "%s%s", i > 0 ? ", " : "", d->arrays[i]);
+    for (int i = 0; i < expr_defined_numbers(d); i++) {
+        append(usage, cap, ", %s", d->numbers[i]);
+        if (!isnan(d->number[i])) append(usage, cap, "=%g", d->number[i]);
+    }
+    if (d->takes_freq) append(usage, cap, ", freq=None");
+    append(usage, cap, "%s)", expr_defined_is_along(d) ? ", dim=\"time\"" : "");
 }
 
 /* --- Text --------------------------------------------------------------------------------------------- */
@@ -235,15 +385,16 @@ static double precipitation(const char *units, double amount, bool *known)
 }
 
 /* The reduction {total m}, {most m} or {mean m} of the name `of`. */
-static char *reduction(const char *kind, const char *of, const char *freq)
+static char *reduction(const char *kind, const char *of, const char *freq, const char *dim)
 {
     const bool is_total = strcmp(kind, "total") == 0;
     const char *name = is_total ? "sum" : strcmp(kind, "most") == 0 ? "max" : "mean";
     if (freq)
-        return lang_printf("%s(%s, resample=\"%s\", dim=\"time\", skipna=True%s)", name, of, freq,
-                           is_total ? ", min_count=1" : "");
-    if (!is_total) return lang_printf("nan%s(%s, \"time\")", name, of);
-    return lang_printf("where(all(%s != %s, dim=\"time\"), nan, nansum(%s, \"time\"))", of, of, of);
+        return lang_printf("%s(%s, resample=\"%s\", dim=\"%s\", skipna=True%s)", name, of, freq,
+                           dim, is_total ? ", min_count=1" : "");
+    if (!is_total) return lang_printf("nan%s(%s, \"%s\")", name, of, dim);
+    return lang_printf("where(all(%s != %s, dim=\"%s\"), nan, nansum(%s, \"%s\"))", of, of, dim, of,
+                       dim);
 }
 
 /* The text in place of a mark. Sets *units to "temperature" or "precipitation" if the mark needs units that are not known. */
@@ -254,12 +405,12 @@ static char *replacement(const expr *e, const char *mark, const json_t *attrs, c
     char kind[16], name[32], of[64];
     bool known = true;
     const int k = mark[1] == '1';
-    if (strcmp(mark, "x") == 0 || strcmp(mark, "y") == 0)
-        return lang_printf("_%d%s", e->number, mark);
+    if (strcmp(mark, "d") == 0) return lang_printf("\"%s\"", expr_defined_dim(e));
+    if (strlen(mark) == 1 && strchr("xyz", *mark)) return lang_printf("_%d%s", e->number, mark);
     if (strcmp(mark, "p") == 0) return lang_printf("_%d_", e->number);
     if (sscanf(mark, "%15s %31s", kind, name) == 2) {
         snprintf(of, sizeof of, "_%d_%s", e->number, name);
-        return reduction(kind, of, freq);
+        return reduction(kind, of, freq, expr_defined_dim(e));
     }
     double v = number[*mark == '1'];
     if (*mark == 'K') v = temperature(own, number[k], &known);

@@ -5,33 +5,46 @@
 #include "lang/expr_builder.h"
 #include "lang/guess.h"
 
-enum { DEFINED_MOST_ARRAYS = 2, DEFINED_MOST_NUMBERS = 2 };
+enum { DEFINED_MOST_ARRAYS = 3, DEFINED_MOST_NUMBERS = 2 };
 
 typedef struct expr_definition {
     const char *name, *alias; /* two names of one function; `alias` may be NULL */
-    int narrays;              /* positional arguments before the numbers */
-    int nnumbers;
-    double number[DEFINED_MOST_NUMBERS]; /* defaults */
-    const char *body;                    /* statements; see expr_defined_text */
-    cubed_attrs_rule rule;               /* effect on the attributes of the first array */
-    const char *method; /* method that cell_methods records along time; NULL: no method */
+    const char *arrays
+        [DEFINED_MOST_ARRAYS]; /* names of the arrays, the first arguments; NULL behind the last */
+    const char *numbers[DEFINED_MOST_NUMBERS]; /* names of the numbers; NULL behind the last */
+    double number[DEFINED_MOST_NUMBERS];       /* defaults; NAN: a call states the number */
+    const char *summary;
+    const char *body;      /* statements; see expr_defined_text */
+    cubed_attrs_rule rule; /* effect on the attributes of the first array */
+    const char *method;    /* method that cell_methods records along time; NULL: no method */
     const char *units, *long_name; /* replace attributes unless NULL */
     bool takes_freq;
 } expr_definition;
 
 /* Returns the definition of a function, or NULL. */
 const expr_definition *expr_defined_find(const char *name);
-/* Adds the names of all definitions to the candidates. */
-void expr_defined_guess(lang_guess *g);
+/* Calls `put` with the names of all definitions. */
+void expr_defined_each(void (*put)(void *ctx, const char *name), void *ctx);
+/* Returns the number of arrays that a call has. */
+int expr_defined_arrays(const expr_definition *d);
+/* Returns the number of numbers that a call may have. */
+int expr_defined_numbers(const expr_definition *d);
+/* Returns whether a function is along one dimension, by default "time". */
+bool expr_defined_is_along(const expr_definition *d);
+/* Returns the dimension of a call of d. */
+const char *expr_defined_dim(const expr *e);
+/* Writes the usage of a function: "eca_su(x, threshold=25, freq=None, dim="time")". `name`: that or the alias. */
+void expr_defined_usage(const expr_definition *d, const char *name, char *usage, size_t cap);
 
 /* Writes the statements of a call of d. Marks in a body are replaced:
  *
- *   {x}, {y}             names of the arrays
+ *   {x}, {y}, {z}        names of the arrays
  *   {p}                  prefix of the call's own names
+ *   {d}                  the dimension of the call, in quotes
  *   {0}, {1}             numbers
  *   {K0}, {R0}           a number as a temperature or an amount of precipitation in the units of x, from degrees Celsius or mm per day
  *   {total m}, {most m}, {mean m}
- *                        sum, maximum and mean of {p}m over time, or over the intervals of `freq`, without missing values
+ *                        sum, maximum and mean of {p}m over the dimension, or over the intervals of `freq`, without missing values
  *
  * x       the first array, for its units
  * number  of the call

@@ -58,7 +58,6 @@ static void try_functions(lang_guess *g)
         try_word(g, f->name);
     expr_function_each(try_function, g);
     for (int i = 0; i < CUBED_DTYPE_COUNT; i++) try_word(g, cubed_dtype_name((cubed_dtype)i));
-    expr_defined_guess(g);
 }
 
 bool expr_is_function(const char *name)
@@ -79,7 +78,8 @@ bool expr_is_along_time(const char *name)
             if (strcmp(f->name, name) == 0) return true;
         }
     }
-    if (expr_defined_find(name)) return strncmp(name, "fld", 3) != 0;
+    const expr_definition *d = expr_defined_find(name);
+    if (d) return expr_defined_is_along(d);
     return calendar_call_is_function(name) || calendar_call_windows(&call, &unused);
 }
 
@@ -102,13 +102,18 @@ bool expr_function_describe(const char *name, expr_function_text *out)
 {
     cubed_dtype dtype;
     const expr_function *f = expr_find_function(name);
+    const expr_definition *d = expr_defined_find(name);
     if (cubed_function_find(name)) return false;
-    if (f || expr_defined_find(name)) {
-        const bool is_described = f && f->usage;
-        snprintf(out->usage, sizeof out->usage, "%s%s", is_described ? f->usage : name,
-                 is_described ? "" : "(x, ...)");
+    if (d) {
+        expr_defined_usage(d, name, out->usage, sizeof out->usage);
+        snprintf(out->summary, sizeof out->summary, "%s", d->summary);
+        return true;
+    }
+    if (f) {
+        snprintf(out->usage, sizeof out->usage, "%s%s", f->usage ? f->usage : name,
+                 f->usage ? "" : "(x, ...)");
         snprintf(out->summary, sizeof out->summary, "%s",
-                 is_described ? f->summary : "The topics of `cubed help eval` show its arguments.");
+                 f->usage ? f->summary : "The topics of `cubed help eval` show its arguments.");
         return true;
     }
     if (calendar_call_describe(name, out->usage, sizeof out->usage, out->summary,
@@ -129,4 +134,48 @@ void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx)
         }
     }
     calendar_call_each_function(put, ctx);
+    expr_defined_each(put, ctx);
+}
+
+bool expr_is_climate(const char *name)
+{
+    return expr_is_along_time(name) || expr_defined_find(name) || strcmp(name, "anomaly") == 0;
+}
+
+const char *expr_param_note(const char *name)
+{
+    static const struct {
+        const char *name, *note;
+    } notes[] = {
+        {"x", "Array with coordinates, by the CF conventions."},
+        {"y", "Second array, with the dimensions of x."},
+        {"c", "Climatology: an element for each group of times, such as a result of ymonmean or "
+              "ydaypctl. Dimensions meet by name."},
+        {"p", "Percentile of wet days for each place."},
+        {"intercept", "Value of the line at the first time, such as a result of trend_intercept."},
+        {"slope", "Change of the line per time step, such as a result of trend_slope."},
+        {"threshold",
+         "Limit in degrees Celsius or in mm per day. The units of x say what it is for x."},
+        {"days", "Length of the shortest spell that counts."},
+        {"degrees", "Difference from c that days of a spell exceed, in kelvins."},
+        {"freq", "Intervals of the results, such as \"YS\" for years. None: all times together."},
+        {"dim", "Dimension of the times."},
+        {"q", "Percentage of the elements that are below, from 0 to 100. Several are a list."},
+        {"length", "Number of times in a window."},
+        {"groupby", "Part of dates that the times of a group share, such as \"time.month\"."},
+        {"reference", "First and last date of the times whose means count, such as (\"1981\", "
+                      "\"2010\"). None: all."},
+        {"skipna", "Whether missing values are left out. None: if x has floating-point numbers."},
+        {"month", "Numbers of months, ranges such as (6, 8), or lists such as [1, 12]."},
+        {"year", "Years, ranges such as (1981, 2010), or lists of them."},
+        {"day", "Days of the month, ranges such as (1, 7), or lists of them."},
+        {"hour", "Hours, ranges such as (6, 18), or lists of them."},
+        {"season", "Initials of 3 to 12 months, such as \"DJF\", or \"ANN\"."},
+        {"first", "First date: \"2000-01-15\", \"2000-01\" or \"2000\"."},
+        {"last", "Last date, whose whole day, month or year counts. None: that of first."},
+    };
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        if (strcmp(notes[i].name, name) == 0) return notes[i].note;
+    }
+    return NULL;
 }

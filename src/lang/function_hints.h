@@ -15,12 +15,16 @@ const char *expr_function_hint(const char *name, char *hint, size_t cap);
 bool expr_is_along_time(const char *name);
 /* Description of a function that has no row in the catalogue. */
 typedef struct expr_function_text {
-    char usage[128]; /* "sel(x, DIM=LABEL, ..., method=None)" */
+    char usage[160]; /* "sel(x, DIM=LABEL, ..., method=None)" */
     char summary[512];
 } expr_function_text;
 
 /* Describes a function of expressions that has no row in the catalogue. Returns false for other names. */
 bool expr_function_describe(const char *name, expr_function_text *out);
+/* Returns whether a function is about climates: statistics and arithmetic by dates, selections, trends, spells and indices. */
+bool expr_is_climate(const char *name);
+/* Returns the description of a parameter of functions for which expr_is_climate returns true, or NULL. */
+const char *expr_param_note(const char *name);
 /* Calls `put` with the name of each such function, except types, such as float32(x). */
 void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx);
 
