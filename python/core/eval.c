@@ -165,15 +165,53 @@ static bool all_used(const host *h)
     return true;
 }
 
-static PyObject *tuple_of(core_state *s, const cubed_expr_results *r)
+/* A new reference to an array that may be NULL: None. */
+static PyObject *array_or_none(core_state *s, cubed_array *x)
 {
-    const int n = cubed_expr_results_count(r);
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; i < n && tuple; i++) {
-        PyObject *item = core_wrap(s, cubed_array_ref(cubed_expr_results_at(r, i)->array));
-        if (!item || PyTuple_SetItem(tuple, i, item) < 0) Py_CLEAR(tuple);
+    return x ? core_wrap(s, cubed_array_ref(x)) : Py_NewRef(Py_None);
+}
+
+/* (dimension, first, length, step, whole, described, made): the coordinate of an axis of a result. None if it is the input's. */
+static PyObject *coordinate_of(core_state *s, const cubed_expr_result *r, int d)
+{
+    const char *dim = cubed_array_dim_name(r->array, d);
+    const cubed_expr_coord *c = dim ? cubed_expr_result_coord(r, dim) : NULL;
+    if (!c) return Py_NewRef(Py_None);
+    PyObject *made = array_or_none(s, c->made);
+    if (!made) return NULL;
+    return Py_BuildValue("(sLLLLNN)", dim, (long long)c->part.start, (long long)c->part.len,
+                         (long long)c->part.step, (long long)c->whole, PyBool_FromLong(!c->cut),
+                         made);
+}
+
+/* The coordinates of all axes of a result. */
+static PyObject *coordinates_of(core_state *s, const cubed_expr_result *r)
+{
+    const int ndim = cubed_array_ndim(r->array);
+    PyObject *tuple = PyTuple_New(ndim);
+    for (int d = 0; d < ndim && tuple; d++) {
+        PyObject *item = coordinate_of(s, r, d);
+        if (!item || PyTuple_SetItem(tuple, d, item) < 0) Py_CLEAR(tuple);
     }
     return tuple;
+}
+
+/* The arrays of all results, and their coordinates. */
+static PyObject *pair_of(core_state *s, const cubed_expr_results *r)
+{
+    const int n = cubed_expr_results_count(r);
+    PyObject *arrays = PyTuple_New(n), *coordinates = PyTuple_New(n);
+    for (int i = 0; i < n && arrays && coordinates; i++) {
+        const cubed_expr_result *one = cubed_expr_results_at(r, i);
+        PyObject *item = core_wrap(s, cubed_array_ref(one->array));
+        if (!item || PyTuple_SetItem(arrays, i, item) < 0) Py_CLEAR(arrays);
+        item = coordinates_of(s, one);
+        if (!item || PyTuple_SetItem(coordinates, i, item) < 0) Py_CLEAR(coordinates);
+    }
+    PyObject *pair = arrays && coordinates ? PyTuple_Pack(2, arrays, coordinates) : NULL;
+    Py_XDECREF(arrays);
+    Py_XDECREF(coordinates);
+    return pair;
 }
 
 static PyObject *eval(PyObject *module, PyObject *args)
@@ -209,7 +247,7 @@ static PyObject *eval(PyObject *module, PyObject *args)
     if (st != CUBED_OK)
         raise_located(&err);
     else if (all_used(&h))
-        made = tuple_of(h.state, results);
+        made = pair_of(h.state, results);
 out:
     cubed_expr_results_free(results);
     cubed_expr_free(expr);
@@ -248,7 +286,7 @@ PyMethodDef core_eval_methods[] = {
      "Callable[[str, str | None], Array | None], count: "
      "Callable[[int, Array, int], tuple[Array, int]], "
      "task_mem: int, named: bool, /) -> "
-     "tuple[Array, ...]"},
+     "tuple[tuple[Array, ...], tuple[tuple[ExpressionCoordinate | None, ...], ...]]"},
     {"eval_names", eval_names, METH_O, "eval_names(text: str, /) -> list[tuple[str, bool]]"},
     {NULL, NULL, 0, NULL},
 };

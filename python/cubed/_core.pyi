@@ -79,6 +79,7 @@ Operation = Literal[
     "random_normal",
     "random_exponential",
     "random_integers",
+    "stdtr",
 ]
 Reduction = Literal[
     "sum",
@@ -139,6 +140,11 @@ BlockInput = tuple[
     Array, Sequence[int], Sequence[int | tuple[int, ...]], tuple[tuple[int, int, bool], ...]
 ]
 BlockOutput = tuple[str, Sequence[int], Sequence[int | tuple[int, ...]], Sequence[int]]
+
+# Of eval, for an axis that no longer has the input's coordinate: the dimension; first element,
+# length and step of the part that is left; length of the whole coordinate; whether a coordinate
+# describes the elements; the coordinate that was made.
+ExpressionCoordinate = tuple[str, int, int, int, int, bool, Array | None]
 
 version: str
 libraries: str
@@ -279,7 +285,7 @@ def eval(
     task_mem: int,
     named: bool,
     /,
-) -> tuple[Array, ...]: ...
+) -> tuple[tuple[Array, ...], tuple[tuple[ExpressionCoordinate | None, ...], ...]]: ...
 def eval_names(text: str, /) -> list[tuple[str, bool]]: ...
 def interrupt_calls(exception: type[BaseException], /) -> None: ...
 def parse_bytes(text: str, /) -> int | None: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +65,52 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     >>> int(parts["high"].compute())
     3
     """
+    results = evaluated(text, arrays, spec)
+    if len(results) == 1 and results[0].is_bare:
+        return results[0].array
+    return {r.name: r.array for r in results}
+
+
+class Result(NamedTuple):
+    """An array that an expression makes."""
+
+    name: str
+    is_bare: bool  #: whether the expression assigns no name
+    array: Array
+    #: Of each axis; None if the coordinate of the inputs describes it.
+    coordinates: tuple[_core.ExpressionCoordinate | None, ...]
+
+
+@computes_first
+def evaluated(
+    text: str,
+    arrays: Mapping[str, Any],
+    spec: Spec | None = None,
+    *,
+    beside: Mapping[Any, Any] | None = None,
+    apart: Mapping[str, str] | None = None,
+) -> list[Result]:
+    """Evaluates expressions.
+
+    Parameters
+    ----------
+    text : str
+        As for :func:`eval`.
+    arrays : mapping of str to array_like, DataArray, str or path
+        The arrays that the text names.
+    spec : Spec or None
+        As for :func:`eval`.
+    beside : mapping or None
+        Variables of Xarray that are coordinates of all arrays, such as those of a Dataset.
+    apart : mapping of str to str or None
+        Names of arrays, and the dimension of each along which its labels may differ from those of
+        the other arrays.
+
+    Returns
+    -------
+    list of Result
+        In the order of the statements.
+    """
     names = _core.eval_names(text)
     if not names:
         raise ValueError("eval: there is no result, because every name begins with _")
@@ -71,7 +118,7 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     used = spec or common_spec(*given.values())
     places = [value for value in arrays.values() if _is_place(value)]
     labelled = {name: value for name, value in arrays.items() if _is_labelled(value)}
-    _check_aligned(labelled)
+    _check_aligned(labelled, apart or {})
     known = numbers_before()
     lengths = [int(numbers.flat[-1]) for (numbers,) in known or ()]
 
@@ -80,14 +127,18 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
         first = [arrays[of]] if of in arrays else []
         for value in (*first, *labelled.values(), *places):
             if name in getattr(value, "coords", ()):
-                return _of_xarray(name, value.coords[name], used)._x
+                return _of_xarray(name, value.coords[name].variable, used)._x
             if not _is_place(value):
                 continue
             try:
                 return from_zarr(_beside(value, name), spec=used, decode=True)._x
             except FileNotFoundError:
                 continue
+        if beside is not None and name in beside:
+            return _of_xarray(name, beside[name], used)._x
         return None
+
+    coordinates: list[tuple[_core.ExpressionCoordinate | None, ...]] = []
 
     def run(inputs: tuple[_core.Array, ...], task_mem: int) -> tuple[_core.Array, ...]:
         """Returns the results, then arrays of numbers that are not computed: zeros replace them.
@@ -105,7 +156,9 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
             zeros = core_of(np.zeros(x.shape, np.int64))
             return zeros, lengths[number] if number < len(lengths) else most
 
-        made = _core.eval(text, tuple(given), inputs, coordinate, count, task_mem, bool(labelled))
+        made, coordinates[:] = _core.eval(
+            text, tuple(given), inputs, coordinate, count, task_mem, bool(labelled)
+        )
         return (*made, *planned)
 
     inputs = tuple(x._x for x in given.values())
@@ -113,14 +166,10 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     made, planned = found[: len(names)], found[len(names) :]
     for x in planned:
         computed_first([Array._new(x, used)], [None])
-    results = [Array._new(x, used) for x in made]
-    if len(names) == 1 and names[0][1]:
-        return results[0]
-    return {name: x for (name, _), x in zip(names, results, strict=True)}
-
-
-#: Attributes that functions of expressions use: units, calendars, roles of coordinates.
-_USED_ATTRIBUTES = ("units", "calendar", "standard_name", "axis", "positive")
+    return [
+        Result(*name, _without_names(Array._new(x, used)), found)
+        for name, x, found in zip(names, made, coordinates, strict=True)
+    ]
 
 
 def _has_cf_dates(data: np.ndarray[Any, Any]) -> bool:
@@ -165,7 +214,10 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
             )
         data = data.astype(str)
     x = lazy(data, name)
-    said = {k: v for k, v in held.attrs.items() if k in _USED_ATTRIBUTES and isinstance(v, str)}
+    said = _json_attributes(held.attrs)
+    aside = [str(k) for k in getattr(value, "coords", ()) if k not in held.dims]
+    if aside:
+        said["coordinates"] = " ".join(aside)
     if said:
         x = x._like(_core.with_attrs(x._x, json.dumps(said)))
     if x.ndim == 0:
@@ -173,13 +225,36 @@ def _of_xarray(name: str, value: Any, spec: Spec | None) -> Array:
     return x._like(_core.with_dim_names(x._x, tuple(str(d) for d in held.dims)))
 
 
-def _check_aligned(labelled: dict[str, Any]) -> None:
+def _json_attributes(attrs: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns the attributes that JSON can hold, with numbers and arrays of NumPy as Python's."""
+    found: dict[str, Any] = {}
+    for name, value in attrs.items():
+        plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+        try:
+            json.dumps(plain, allow_nan=False)
+        except (TypeError, ValueError):
+            continue
+        found[str(name)] = plain
+    return found
+
+
+def _without_names(x: Array) -> Array:
+    """Returns an array without the attribute that names coordinates, which it does not have."""
+    attrs = json.loads(x._x.attrs)
+    if attrs.pop("coordinates", None) is None:
+        return x
+    return x._like(_core.with_attrs(x._x, json.dumps(attrs)))
+
+
+def _check_aligned(labelled: dict[str, Any], apart: Mapping[str, str]) -> None:
     """Raises ValueError if objects have different labels along a dimension, because elements are
     combined by position.
     """
     seen: dict[Any, tuple[str, Any]] = {}
     for name, value in labelled.items():
         for dim, index in getattr(value, "indexes", {}).items():
+            if apart.get(name) == dim:
+                continue
             first, have = seen.setdefault(dim, (name, index))
             if not have.equals(index):
                 raise ValueError(

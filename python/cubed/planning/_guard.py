@@ -38,6 +38,16 @@ def raise_if_computes() -> Iterator[None]:
         _refused.reset(token)
 
 
+@contextmanager
+def in_memory() -> Iterator[None]:
+    """Allows computing in the block: of elements that are in memory, such as those of labels."""
+    token = _refused.set(False)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+
+
 def check_may_compute() -> None:
     """Raises an error within :func:`raise_if_computes`."""
     if _refused.get():

@@ -8,24 +8,72 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 import cubed
 from cubed.array._array import Array
 from cubed.planning._compute import Plan
+from cubed.xarray._calls import AUTO, dimension
+from cubed.xarray._functions import Functions
 
 if TYPE_CHECKING:
     from cubed.diagnostics.estimate import Estimate, Profile
 
 
-class Accessor:
-    """What ``ds.cubed`` and ``da.cubed`` offer for lazy arrays.
+class Accessor(Functions):
+    """Methods of lazy arrays, ``ds.cubed`` and ``da.cubed``.
 
-    A plan is that of all lazy variables and coordinates together.
+    A plan is that of all lazy variables and coordinates together. Functions of climates and fields,
+    such as ``da.cubed.ymonmean()``, find dates, areas and levels by the coordinates of CF, and
+    their results have coordinates and attributes.
     """
 
     def __init__(self, owner: xr.Dataset | xr.DataArray) -> None:
         self._owner = owner
+
+    def remap(self, target: Any, method: str = "bilinear", **options: Any) -> Any:
+        """The object on another horizontal grid.
+
+        Parameters
+        ----------
+        target, method
+            As for :func:`cubed.remap`.
+        **options
+            Other options of :func:`cubed.remap`.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy, with the coordinates of the new grid.
+        """
+        return cubed.remap(self._owner, target, method, **options)
+
+    def trend(self, dim: str = "time") -> xr.Dataset:
+        """Fits a line to each series by least squares, per time step.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        Dataset
+            Variables `slope`, `intercept` (the value at the first time), `stderr` (the standard
+            error of the slope) and `pvalue` (the two-sided probability of such a slope without a
+            trend, by Student's t test). Of a Dataset, their names begin with those of its
+            variables.
+        """
+        whole = self._owner if isinstance(self._owner, xr.Dataset) else None
+        found = {
+            name: getattr(self, f"trend_{name}")(dim=dim)
+            for name in ("slope", "intercept", "stderr", "pvalue")
+        }
+        if whole is None:
+            return xr.Dataset(found)
+        dated = [n for n in whole.data_vars if n in found["slope"] and dim in whole[n].dims]
+        return xr.Dataset({f"{n}_{name}": v[n] for n in dated for name, v in found.items()})
 
     def _lazy(self, method: str) -> list[Array]:
         """The lazy arrays of the object; TypeError if there is none."""
@@ -42,6 +90,55 @@ class Accessor:
                 ' least one: make some by .chunk(chunked_array_type="cubed")'
             )
         return lazy
+
+    def eofs(self, n: int, weights: Any = AUTO, dim: str = "time") -> xr.Dataset:
+        """Empirical orthogonal functions: the patterns that explain most of the variance.
+
+        Parameters
+        ----------
+        n : int
+            Number of functions.
+        weights : DataArray, None or "auto", default "auto"
+            Weights of cells. None: equal weights, as CDO's ``eof`` has them. ``"auto"``: areas of
+            the cells, by the coordinates.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        Dataset
+            Variables `patterns`, `variances` (the part of the variance about zero that each pattern
+            explains) and `coefficients`, along a dimension `mode` that counts from 1. Lazy. Pass
+            anomalies for variances about the mean.
+
+        Raises
+        ------
+        TypeError
+            For a Dataset.
+        """
+        x = self._owner
+        if isinstance(x, xr.Dataset):
+            raise TypeError(
+                "eofs: the object is a Dataset, expected a DataArray: choose a variable"
+            )
+        dim = dimension(x, dim, "eofs")
+        cells = x.isel({dim: 0}, drop=True)
+        if isinstance(weights, str) and weights == AUTO:
+            weights = type(self)(cells).gridarea()
+        if weights is not None:
+            weights = weights.broadcast_like(cells).transpose(*cells.dims).data
+        found = cubed.eofs(x.data, n, weights, axis=x.get_axis_num(dim))
+        mode = {"mode": ("mode", np.arange(1, n + 1))}
+        patterns = xr.DataArray(found.patterns, {**cells.coords, **mode}, ("mode", *cells.dims))
+        dated = {k: v for k, v in x.coords.items() if v.dims == (dim,)}
+        return xr.Dataset(
+            {
+                "patterns": patterns,
+                "variances": ("mode", found.variances),
+                "coefficients": ((dim, "mode"), found.coefficients),
+            },
+            {**dated, **mode},
+        )
 
     def visualize(
         self, filename: str | os.PathLike[str] = "cubed", format: str | None = None, **options: Any

@@ -1,0 +1,4736 @@
+"""Functions of climates and fields as methods of Xarray's accessor: written by tools/generate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed.xarray._calls import AUTO, call
+
+
+class Functions:
+    """Functions of climates and of fields, by the names that CDO and expressions have."""
+
+    _owner: Any
+
+    def addtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
+        """Elements plus a line: x + (intercept + slope * step), whose steps count from 0.
+
+        Parameters
+        ----------
+        intercept : DataArray or Dataset
+            Value of the line at the first time, such as a result of trend_intercept.
+        slope : DataArray or Dataset
+            Change of the line per time step, such as a result of trend_slope.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "addtrend", (("intercept", intercept), ("slope", slope)), {"dim": dim}
+        )
+
+    def anomaly(
+        self,
+        groupby: str,
+        dim: str = "time",
+        reference: tuple[str, str] | None = None,
+        skipna: bool | None = None,
+    ) -> Any:
+        """Elements less the mean of their group of times.
+
+        The means are those of the times of a reference, by default of all.
+
+        Parameters
+        ----------
+        groupby : str
+            Part of dates that the times of a group share, such as "time.month".
+        dim : str, default "time"
+            Dimension of the times.
+        reference : tuple of str or None
+            First and last date of the times whose means count, such as ("1981", "2010"). None: all.
+        skipna : bool or None
+            Whether missing values are left out. None: if x has floating-point numbers.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "anomaly",
+            (("groupby", groupby),),
+            {"dim": dim, "reference": reference, "skipna": skipna},
+        )
+
+    def cold_spell_days(
+        self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days below c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "cold_spell_days", (("c", c), ("days", days)), {"freq": freq, "dim": dim}
+        )
+
+    def cold_wave_days(
+        self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days that are some degrees colder than c, the mean of
+        each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        degrees : float, default 5
+            Difference from c that days of a spell exceed, in kelvins.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "cold_wave_days",
+            (("c", c), ("days", days), ("degrees", degrees)),
+            {"freq": freq, "dim": dim},
+        )
+
+    def consecsum(self, dim: str = "time") -> Any:
+        """Number of consecutive elements up to each one that are true or not 0.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "consecsum", (), {"dim": dim})
+
+    def consects(self, dim: str = "time") -> Any:
+        """Length of each spell of elements that are true or not 0, at its last element.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "consects", (), {"dim": dim})
+
+    def consecutive(self, dim: str = "time") -> Any:
+        """Number of consecutive elements up to each one that are true or not 0.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "consecutive", (), {"dim": dim})
+
+    def consecutive_dry_days(
+        self, threshold: float = 1, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Largest number of consecutive days with less than a threshold of precipitation, in mm per
+        day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "consecutive_dry_days",
+            (("threshold", threshold),),
+            {"freq": freq, "dim": dim},
+        )
+
+    def consecutive_wet_days(
+        self, threshold: float = 1, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Largest number of consecutive days with at least a threshold of precipitation, in mm per
+        day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "consecutive_wet_days",
+            (("threshold", threshold),),
+            {"freq": freq, "dim": dim},
+        )
+
+    def dayadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dayadd", (("c", c),), {"dim": dim})
+
+    def dayavg(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "D", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dayavg", (), {"dim": dim})
+
+    def daydiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daydiv", (("c", c),), {"dim": dim})
+
+    def daymax(self, dim: str = "time") -> Any:
+        """The max of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daymax", (), {"dim": dim})
+
+    def daymean(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daymean", (), {"dim": dim})
+
+    def daymin(self, dim: str = "time") -> Any:
+        """The min of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daymin", (), {"dim": dim})
+
+    def daymul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daymul", (("c", c),), {"dim": dim})
+
+    def daypctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daypctl", (("q", q),), {"dim": dim})
+
+    def days_in_month(self, dim: str = "time") -> Any:
+        """The number of days in the month of each time, which broadcasts to x.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "days_in_month", (), {"dim": dim})
+
+    def daystd(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daystd", (), {"dim": dim})
+
+    def daystd1(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daystd1", (), {"dim": dim})
+
+    def daysub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daysub", (("c", c),), {"dim": dim})
+
+    def daysum(self, dim: str = "time") -> Any:
+        """The sum of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "daysum", (), {"dim": dim})
+
+    def dayvar(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dayvar", (), {"dim": dim})
+
+    def dayvar1(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "D", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "dayvar1", (), {"dim": dim})
+
+    def detrend(self, dim: str = "time") -> Any:
+        """Elements less the least-squares line of their series.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "detrend", (), {"dim": dim})
+
+    def eca_cdd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest number of consecutive days with less than a threshold of precipitation, in mm per
+        day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_cdd", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
+    def eca_cwd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest number of consecutive days with at least a threshold of precipitation, in mm per
+        day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_cwd", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
+    def eca_cwdi(
+        self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days that are some degrees colder than c, the mean of
+        each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        degrees : float, default 5
+            Difference from c that days of a spell exceed, in kelvins.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "eca_cwdi",
+            (("c", c), ("days", days), ("degrees", degrees)),
+            {"freq": freq, "dim": dim},
+        )
+
+    def eca_cwfi(self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days in spells of several days below c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_cwfi", (("c", c), ("days", days)), {"freq": freq, "dim": dim})
+
+    def eca_fd(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose minimum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_fd", (), {"freq": freq, "dim": dim})
+
+    def eca_hwdi(
+        self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days that are some degrees warmer than c, the mean of
+        each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        degrees : float, default 5
+            Difference from c that days of a spell exceed, in kelvins.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "eca_hwdi",
+            (("c", c), ("days", days), ("degrees", degrees)),
+            {"freq": freq, "dim": dim},
+        )
+
+    def eca_hwfi(self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days in spells of several days above c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_hwfi", (("c", c), ("days", days)), {"freq": freq, "dim": dim})
+
+    def eca_id(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose maximum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_id", (), {"freq": freq, "dim": dim})
+
+    def eca_r10mm(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with 10 mm or more of precipitation.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r10mm", (), {"freq": freq, "dim": dim})
+
+    def eca_r1mm(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with 1 mm or more of precipitation.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r1mm", (), {"freq": freq, "dim": dim})
+
+    def eca_r20mm(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with 20 mm or more of precipitation.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r20mm", (), {"freq": freq, "dim": dim})
+
+    def eca_r75p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
+        wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r75p", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r75ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r75ptot", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r90p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
+        wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r90p", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r90ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r90ptot", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r95p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
+        wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r95p", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r95ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r95ptot", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r99p(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days with at least 1 mm of precipitation that is above p, a percentile of
+        wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r99p", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_r99ptot(self, p: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of the precipitation that falls on days above p, a percentile of wet days.
+
+        Parameters
+        ----------
+        p : DataArray or Dataset
+            Percentile of wet days for each place.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_r99ptot", (("p", p),), {"freq": freq, "dim": dim})
+
+    def eca_rr1(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with at least a threshold of precipitation, in mm per day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_rr1", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
+    def eca_rx1day(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest precipitation of one day.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_rx1day", (), {"freq": freq, "dim": dim})
+
+    def eca_rx5day(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest element of x, sums of the precipitation of five days, as CDO has it.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_rx5day", (), {"freq": freq, "dim": dim})
+
+    def eca_sdii(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
+        """Mean precipitation of days with at least a threshold of it, in mm per day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "eca_sdii", (("threshold", threshold),), {"freq": freq, "dim": dim}
+        )
+
+    def eca_su(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose maximum temperature is above a threshold in degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 25
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_su", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
+    def eca_tg10p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is below c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tg10p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def eca_tg90p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is above c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tg90p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def eca_tn10p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is below c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tn10p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def eca_tn90p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is above c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tn90p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def eca_tr(self, threshold: float = 20, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose minimum temperature is above a threshold in degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 20
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tr", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
+    def eca_tx10p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is below c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tx10p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def eca_tx90p(self, c: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Percentage of days on which x is above c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_tx90p", (("c", c),), {"freq": freq, "dim": dim})
+
+    def fldcor(self, y: Any) -> Any:
+        """Correlation of two fields, weighted by area, over the cells that neither lacks.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldcor", (("y", y),), {})
+
+    def fldcovar(self, y: Any) -> Any:
+        """Covariance of two fields, weighted by area, over the cells that neither lacks.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldcovar", (("y", y),), {})
+
+    def frost_days(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose minimum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "frost_days", (), {"freq": freq, "dim": dim})
+
+    def heat_wave_days(
+        self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days that are some degrees warmer than c, the mean of
+        each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        degrees : float, default 5
+            Difference from c that days of a spell exceed, in kelvins.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "heat_wave_days",
+            (("c", c), ("days", days), ("degrees", degrees)),
+            {"freq": freq, "dim": dim},
+        )
+
+    def heavy_precipitation_days(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with 10 mm or more of precipitation.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "heavy_precipitation_days", (), {"freq": freq, "dim": dim})
+
+    def highest_five_day_precipitation(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest precipitation of five consecutive days.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "highest_five_day_precipitation", (), {"freq": freq, "dim": dim})
+
+    def highest_one_day_precipitation(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest precipitation of one day.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "highest_one_day_precipitation", (), {"freq": freq, "dim": dim})
+
+    def houravg(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "h", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "houravg", (), {"dim": dim})
+
+    def hourmax(self, dim: str = "time") -> Any:
+        """The max of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourmax", (), {"dim": dim})
+
+    def hourmean(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourmean", (), {"dim": dim})
+
+    def hourmin(self, dim: str = "time") -> Any:
+        """The min of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourmin", (), {"dim": dim})
+
+    def hourpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourpctl", (("q", q),), {"dim": dim})
+
+    def hourstd(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourstd", (), {"dim": dim})
+
+    def hourstd1(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourstd1", (), {"dim": dim})
+
+    def hoursum(self, dim: str = "time") -> Any:
+        """The sum of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hoursum", (), {"dim": dim})
+
+    def hourvar(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourvar", (), {"dim": dim})
+
+    def hourvar1(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "h", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "hourvar1", (), {"dim": dim})
+
+    def ice_days(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose maximum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ice_days", (), {"freq": freq, "dim": dim})
+
+    def monadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monadd", (("c", c),), {"dim": dim})
+
+    def monavg(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monavg", (), {"dim": dim})
+
+    def mondiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mondiv", (("c", c),), {"dim": dim})
+
+    def monmax(self, dim: str = "time") -> Any:
+        """The max of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monmax", (), {"dim": dim})
+
+    def monmean(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monmean", (), {"dim": dim})
+
+    def monmin(self, dim: str = "time") -> Any:
+        """The min of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monmin", (), {"dim": dim})
+
+    def monmul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monmul", (("c", c),), {"dim": dim})
+
+    def monpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monpctl", (("q", q),), {"dim": dim})
+
+    def monstd(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monstd", (), {"dim": dim})
+
+    def monstd1(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monstd1", (), {"dim": dim})
+
+    def monsub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monsub", (("c", c),), {"dim": dim})
+
+    def monsum(self, dim: str = "time") -> Any:
+        """The sum of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monsum", (), {"dim": dim})
+
+    def monvar(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monvar", (), {"dim": dim})
+
+    def monvar1(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "MS", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "monvar1", (), {"dim": dim})
+
+    def regres(self, dim: str = "time") -> Any:
+        """Slope of the least-squares line of each series, per time step.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "regres", (), {"dim": dim})
+
+    def runavg(self, length: int, dim: str = "time") -> Any:
+        """The mean, missing if an element is, of the elements in windows of so many times, as CDO
+        has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runavg", (("length", length),), {"dim": dim})
+
+    def runmax(self, length: int, dim: str = "time") -> Any:
+        """The largest of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runmax", (("length", length),), {"dim": dim})
+
+    def runmean(self, length: int, dim: str = "time") -> Any:
+        """The mean of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runmean", (("length", length),), {"dim": dim})
+
+    def runmin(self, length: int, dim: str = "time") -> Any:
+        """The smallest of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runmin", (("length", length),), {"dim": dim})
+
+    def runpctl(self, q: Any, length: int, dim: str = "time") -> Any:
+        """Percentiles of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runpctl", (("q", q), ("length", length)), {"dim": dim})
+
+    def runstd(self, length: int, dim: str = "time") -> Any:
+        """The standard deviation of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runstd", (("length", length),), {"dim": dim})
+
+    def runstd1(self, length: int, dim: str = "time") -> Any:
+        """The sample standard deviation of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runstd1", (("length", length),), {"dim": dim})
+
+    def runsum(self, length: int, dim: str = "time") -> Any:
+        """The sum of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runsum", (("length", length),), {"dim": dim})
+
+    def runvar(self, length: int, dim: str = "time") -> Any:
+        """The variance of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runvar", (("length", length),), {"dim": dim})
+
+    def runvar1(self, length: int, dim: str = "time") -> Any:
+        """The sample variance of the elements in windows of so many times, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "runvar1", (("length", length),), {"dim": dim})
+
+    def seasavg(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasavg", (), {"dim": dim})
+
+    def seasmax(self, dim: str = "time") -> Any:
+        """The max of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasmax", (), {"dim": dim})
+
+    def seasmean(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasmean", (), {"dim": dim})
+
+    def seasmin(self, dim: str = "time") -> Any:
+        """The min of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasmin", (), {"dim": dim})
+
+    def seaspctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seaspctl", (("q", q),), {"dim": dim})
+
+    def seasstd(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasstd", (), {"dim": dim})
+
+    def seasstd1(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasstd1", (), {"dim": dim})
+
+    def seassum(self, dim: str = "time") -> Any:
+        """The sum of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seassum", (), {"dim": dim})
+
+    def seasvar(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasvar", (), {"dim": dim})
+
+    def seasvar1(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "QS-DEC", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seasvar1", (), {"dim": dim})
+
+    def seldate(self, first: Any, last: Any = None, dim: str = "time") -> Any:
+        """The times from the beginning of the first date to the end of the last one.
+
+        Dates are in quotes: "2000-01-15", "2000-01" or "2000".
+
+        Parameters
+        ----------
+        first : str or date
+            First date: "2000-01-15", "2000-01" or "2000".
+        last : str, date or None
+            Last date, whose whole day, month or year counts. None: that of first.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "seldate", (("first", first), ("last", last)), {"dim": dim})
+
+    def selday(self, *day: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *day : int, tuple of int or list of int
+            Days of the month, ranges such as (1, 7), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selday", [("day", v) for v in day], {"dim": dim})
+
+    def select_date(self, first: Any, last: Any = None, dim: str = "time") -> Any:
+        """The times from the beginning of the first date to the end of the last one.
+
+        Dates are in quotes: "2000-01-15", "2000-01" or "2000".
+
+        Parameters
+        ----------
+        first : str or date
+            First date: "2000-01-15", "2000-01" or "2000".
+        last : str, date or None
+            Last date, whose whole day, month or year counts. None: that of first.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_date", (("first", first), ("last", last)), {"dim": dim})
+
+    def select_day(self, *day: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *day : int, tuple of int or list of int
+            Days of the month, ranges such as (1, 7), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_day", [("day", v) for v in day], {"dim": dim})
+
+    def select_hour(self, *hour: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *hour : int, tuple of int or list of int
+            Hours, ranges such as (6, 18), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_hour", [("hour", v) for v in hour], {"dim": dim})
+
+    def select_month(self, *month: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *month : int, tuple of int or list of int
+            Numbers of months, ranges such as (6, 8), or lists such as [1, 12].
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_month", [("month", v) for v in month], {"dim": dim})
+
+    def select_season(self, *season: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *season : str
+            Initials of 3 to 12 months, such as "DJF", or "ANN".
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_season", [("season", v) for v in season], {"dim": dim})
+
+    def select_year(self, *year: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *year : int, tuple of int or list of int
+            Years, ranges such as (1981, 2010), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "select_year", [("year", v) for v in year], {"dim": dim})
+
+    def selhour(self, *hour: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *hour : int, tuple of int or list of int
+            Hours, ranges such as (6, 18), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selhour", [("hour", v) for v in hour], {"dim": dim})
+
+    def selmon(self, *month: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *month : int, tuple of int or list of int
+            Numbers of months, ranges such as (6, 8), or lists such as [1, 12].
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selmon", [("month", v) for v in month], {"dim": dim})
+
+    def selmonth(self, *month: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *month : int, tuple of int or list of int
+            Numbers of months, ranges such as (6, 8), or lists such as [1, 12].
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selmonth", [("month", v) for v in month], {"dim": dim})
+
+    def selseas(self, *season: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *season : str
+            Initials of 3 to 12 months, such as "DJF", or "ANN".
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selseas", [("season", v) for v in season], {"dim": dim})
+
+    def selseason(self, *season: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *season : str
+            Initials of 3 to 12 months, such as "DJF", or "ANN".
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selseason", [("season", v) for v in season], {"dim": dim})
+
+    def selyear(self, *year: Any, dim: str = "time") -> Any:
+        """The times with these parts of dates.
+
+        A pair is a range with both ends.
+
+        Parameters
+        ----------
+        *year : int, tuple of int or list of int
+            Years, ranges such as (1981, 2010), or lists of them.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "selyear", [("year", v) for v in year], {"dim": dim})
+
+    def spell_lengths(self, dim: str = "time") -> Any:
+        """Length of each spell of elements that are true or not 0, at its last element.
+
+        Other elements are missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "spell_lengths", (), {"dim": dim})
+
+    def subtrend(self, intercept: Any, slope: Any, dim: str = "time") -> Any:
+        """Elements less a line: x - (intercept + slope * step), whose steps count from 0.
+
+        Parameters
+        ----------
+        intercept : DataArray or Dataset
+            Value of the line at the first time, such as a result of trend_intercept.
+        slope : DataArray or Dataset
+            Change of the line per time step, such as a result of trend_slope.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "subtrend", (("intercept", intercept), ("slope", slope)), {"dim": dim}
+        )
+
+    def summer_days(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days whose maximum temperature is above a threshold in degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 25
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "summer_days", (("threshold", threshold),), {"freq": freq, "dim": dim}
+        )
+
+    def timcor(self, y: Any, dim: str = "time") -> Any:
+        """Correlation of two series, over the times that neither lacks.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timcor", (("y", y),), {"dim": dim})
+
+    def timcovar(self, y: Any, dim: str = "time") -> Any:
+        """Covariance of two series, over the times that neither lacks.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "timcovar", (("y", y),), {"dim": dim})
+
+    def time_steps(self, dim: str = "time") -> Any:
+        """The number of each time from 0, which broadcasts to x.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "time_steps", (), {"dim": dim})
+
+    def trend_intercept(self, dim: str = "time") -> Any:
+        """Value of the least-squares line of each series at the first time.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "trend_intercept", (), {"dim": dim})
+
+    def trend_pvalue(self, dim: str = "time") -> Any:
+        """Two-sided probability of a slope as large as that of the least-squares line if there is
+        no trend, by Student's t test.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "trend_pvalue", (), {"dim": dim})
+
+    def trend_slope(self, dim: str = "time") -> Any:
+        """Slope of the least-squares line of each series, per time step.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "trend_slope", (), {"dim": dim})
+
+    def trend_stderr(self, dim: str = "time") -> Any:
+        """Standard error of the slope of the least-squares line, per time step.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "trend_stderr", (), {"dim": dim})
+
+    def tropical_nights(
+        self, threshold: float = 20, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days whose minimum temperature is above a threshold in degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 20
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "tropical_nights", (("threshold", threshold),), {"freq": freq, "dim": dim}
+        )
+
+    def very_heavy_precipitation_days(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with 20 mm or more of precipitation.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "very_heavy_precipitation_days", (), {"freq": freq, "dim": dim})
+
+    def warm_spell_days(
+        self, c: Any, days: int = 6, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Number of days in spells of several days above c, a percentile of each calendar day.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        days : int, default 6
+            Length of the shortest spell that counts.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "warm_spell_days", (("c", c), ("days", days)), {"freq": freq, "dim": dim}
+        )
+
+    def wet_day_intensity(
+        self, threshold: float = 1, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Mean precipitation of days with at least a threshold of it, in mm per day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "wet_day_intensity",
+            (("threshold", threshold),),
+            {"freq": freq, "dim": dim},
+        )
+
+    def wet_days(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
+        """Number of days with at least a threshold of precipitation, in mm per day.
+
+        Parameters
+        ----------
+        threshold : float, default 1
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "wet_days", (("threshold", threshold),), {"freq": freq, "dim": dim}
+        )
+
+    def ydayadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydayadd", (("c", c),), {"dim": dim})
+
+    def ydayavg(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydayavg", (), {"dim": dim})
+
+    def ydaydiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaydiv", (("c", c),), {"dim": dim})
+
+    def ydaymax(self, dim: str = "time") -> Any:
+        """The max of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaymax", (), {"dim": dim})
+
+    def ydaymean(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaymean", (), {"dim": dim})
+
+    def ydaymin(self, dim: str = "time") -> Any:
+        """The min of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaymin", (), {"dim": dim})
+
+    def ydaymul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaymul", (("c", c),), {"dim": dim})
+
+    def ydaypctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaypctl", (("q", q),), {"dim": dim})
+
+    def ydaystd(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaystd", (), {"dim": dim})
+
+    def ydaystd1(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaystd1", (), {"dim": dim})
+
+    def ydaysub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaysub", (("c", c),), {"dim": dim})
+
+    def ydaysum(self, dim: str = "time") -> Any:
+        """The sum of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydaysum", (), {"dim": dim})
+
+    def ydayvar(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydayvar", (), {"dim": dim})
+
+    def ydayvar1(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "dayofyear", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydayvar1", (), {"dim": dim})
+
+    def ydrunavg(self, length: int, dim: str = "time") -> Any:
+        """The mean, missing if an element is, of the elements in windows of so many times around
+        each day of all years, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunavg", (("length", length),), {"dim": dim})
+
+    def ydrunmax(self, length: int, dim: str = "time") -> Any:
+        """The largest of the elements in windows of so many times around each day of all years, as
+        CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunmax", (("length", length),), {"dim": dim})
+
+    def ydrunmean(self, length: int, dim: str = "time") -> Any:
+        """The mean of the elements in windows of so many times around each day of all years, as CDO
+        has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunmean", (("length", length),), {"dim": dim})
+
+    def ydrunmin(self, length: int, dim: str = "time") -> Any:
+        """The smallest of the elements in windows of so many times around each day of all years, as
+        CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunmin", (("length", length),), {"dim": dim})
+
+    def ydrunpctl(self, q: Any, length: int, dim: str = "time") -> Any:
+        """Percentiles of the elements in windows of so many times around each day of all years, as
+        CDO has it.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunpctl", (("q", q), ("length", length)), {"dim": dim})
+
+    def ydrunstd(self, length: int, dim: str = "time") -> Any:
+        """The standard deviation of the elements in windows of so many times around each day of all
+        years, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunstd", (("length", length),), {"dim": dim})
+
+    def ydrunstd1(self, length: int, dim: str = "time") -> Any:
+        """The sample standard deviation of the elements in windows of so many times around each day
+        of all years, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunstd1", (("length", length),), {"dim": dim})
+
+    def ydrunsum(self, length: int, dim: str = "time") -> Any:
+        """The sum of the elements in windows of so many times around each day of all years, as CDO
+        has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunsum", (("length", length),), {"dim": dim})
+
+    def ydrunvar(self, length: int, dim: str = "time") -> Any:
+        """The variance of the elements in windows of so many times around each day of all years, as
+        CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunvar", (("length", length),), {"dim": dim})
+
+    def ydrunvar1(self, length: int, dim: str = "time") -> Any:
+        """The sample variance of the elements in windows of so many times around each day of all
+        years, as CDO has it.
+
+        Parameters
+        ----------
+        length : int
+            Number of times in a window.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ydrunvar1", (("length", length),), {"dim": dim})
+
+    def yearadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearadd", (("c", c),), {"dim": dim})
+
+    def yearavg(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearavg", (), {"dim": dim})
+
+    def yeardiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yeardiv", (("c", c),), {"dim": dim})
+
+    def yearmax(self, dim: str = "time") -> Any:
+        """The max of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmax", (), {"dim": dim})
+
+    def yearmean(self, dim: str = "time") -> Any:
+        """The mean of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmean", (), {"dim": dim})
+
+    def yearmin(self, dim: str = "time") -> Any:
+        """The min of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmin", (), {"dim": dim})
+
+    def yearmonmean(self, dim: str = "time") -> Any:
+        """Yearly means of monthly values, weighted by the lengths of months.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmonmean", (), {"dim": dim})
+
+    def yearmul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearmul", (("c", c),), {"dim": dim})
+
+    def yearpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearpctl", (("q", q),), {"dim": dim})
+
+    def yearstd(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearstd", (), {"dim": dim})
+
+    def yearstd1(self, dim: str = "time") -> Any:
+        """The std of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearstd1", (), {"dim": dim})
+
+    def yearsub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearsub", (("c", c),), {"dim": dim})
+
+    def yearsum(self, dim: str = "time") -> Any:
+        """The sum of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearsum", (), {"dim": dim})
+
+    def yearvar(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearvar", (), {"dim": dim})
+
+    def yearvar1(self, dim: str = "time") -> Any:
+        """The var of the elements in each interval of time "YS", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yearvar1", (), {"dim": dim})
+
+    def yhouradd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhouradd", (("c", c),), {"dim": dim})
+
+    def yhourdiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourdiv", (("c", c),), {"dim": dim})
+
+    def yhourmul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhourmul", (("c", c),), {"dim": dim})
+
+    def yhoursub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yhoursub", (("c", c),), {"dim": dim})
+
+    def ymonadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonadd", (("c", c),), {"dim": dim})
+
+    def ymonavg(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "month", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonavg", (), {"dim": dim})
+
+    def ymondiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymondiv", (("c", c),), {"dim": dim})
+
+    def ymonmax(self, dim: str = "time") -> Any:
+        """The max of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonmax", (), {"dim": dim})
+
+    def ymonmean(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonmean", (), {"dim": dim})
+
+    def ymonmin(self, dim: str = "time") -> Any:
+        """The min of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonmin", (), {"dim": dim})
+
+    def ymonmul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonmul", (("c", c),), {"dim": dim})
+
+    def ymonpctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonpctl", (("q", q),), {"dim": dim})
+
+    def ymonstd(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonstd", (), {"dim": dim})
+
+    def ymonstd1(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonstd1", (), {"dim": dim})
+
+    def ymonsub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonsub", (("c", c),), {"dim": dim})
+
+    def ymonsum(self, dim: str = "time") -> Any:
+        """The sum of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonsum", (), {"dim": dim})
+
+    def ymonvar(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonvar", (), {"dim": dim})
+
+    def ymonvar1(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "month", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "ymonvar1", (), {"dim": dim})
+
+    def yseasadd(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x plus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasadd", (("c", c),), {"dim": dim})
+
+    def yseasavg(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "season", as CDO has it.
+
+        Missing values make the result missing.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasavg", (), {"dim": dim})
+
+    def yseasdiv(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x divided by the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasdiv", (("c", c),), {"dim": dim})
+
+    def yseasmax(self, dim: str = "time") -> Any:
+        """The max of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasmax", (), {"dim": dim})
+
+    def yseasmean(self, dim: str = "time") -> Any:
+        """The mean of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasmean", (), {"dim": dim})
+
+    def yseasmin(self, dim: str = "time") -> Any:
+        """The min of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasmin", (), {"dim": dim})
+
+    def yseasmul(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x times the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasmul", (("c", c),), {"dim": dim})
+
+    def yseaspctl(self, q: Any, dim: str = "time") -> Any:
+        """The percentile of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100. Several are a list.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseaspctl", (("q", q),), {"dim": dim})
+
+    def yseasstd(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasstd", (), {"dim": dim})
+
+    def yseasstd1(self, dim: str = "time") -> Any:
+        """The std of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasstd1", (), {"dim": dim})
+
+    def yseassub(self, c: Any, dim: str = "time") -> Any:
+        """Each time of x minus the element of c for its group of times, as CDO has it.
+
+        Parameters
+        ----------
+        c : DataArray or Dataset
+            Climatology: an element for each group of times, such as a result of ymonmean or
+            ydaypctl. Dimensions meet by name.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseassub", (("c", c),), {"dim": dim})
+
+    def yseassum(self, dim: str = "time") -> Any:
+        """The sum of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseassum", (), {"dim": dim})
+
+    def yseasvar(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasvar", (), {"dim": dim})
+
+    def yseasvar1(self, dim: str = "time") -> Any:
+        """The var of the elements of all times with the same "season", as CDO has it.
+
+        Missing values are skipped. The divisor is n - 1.
+
+        Parameters
+        ----------
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "yseasvar1", (), {"dim": dim})
+
+    def fldavg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of a field, weighted by area; NaN if an element is missing.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldavg", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldint(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The integral over a field: the sum of elements times areas.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldint", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldmax(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of a field.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldmax", (), {"dim": dim, "keepdims": keepdims})
+
+    def fldmean(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of a field, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldmean", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldmin(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The smallest element of a field.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldmin", (), {"dim": dim, "keepdims": keepdims})
+
+    def fldpctl(
+        self, q: Any, dim: Any = None, keepdims: bool = False, method: str = "inverted_cdf"
+    ) -> Any:
+        """Percentiles of a field, without weights.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+        method : str, default "inverted_cdf"
+            How to choose between elements, by the names of NumPy and CDO.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "fldpctl",
+            (("q", q),),
+            {"dim": dim, "keepdims": keepdims, "method": method},
+        )
+
+    def fldrange(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of a field minus the smallest.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldrange", (), {"dim": dim, "keepdims": keepdims})
+
+    def fldstd(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The standard deviation of a field, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldstd", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldstd1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample standard deviation of a field, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldstd1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldsum(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sum of the elements of a field, without weights.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "fldsum", (), {"dim": dim, "keepdims": keepdims})
+
+    def fldvar(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The variance of a field, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldvar", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def fldvar1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample variance of a field, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "fldvar1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def gridarea(self, edges: str = "great_circles", radius: float = 6371000.0) -> Any:
+        """The areas of the cells of a grid, in square metres.
+
+        Parameters
+        ----------
+        edges : {"great_circles", "latitudes"}, default "great_circles"
+            Northern and southern edges of cells: great circles, as in CDO, or circles of latitude,
+            which give exact zonal bands.
+        radius : float, default 6371000.0
+            Radius of the sphere in metres.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "gridarea", (), {"edges": edges, "radius": radius})
+
+    def meravg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each meridian, weighted by area; NaN if an element is missing.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "meravg", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def mermax(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each meridian.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mermax", (), {"dim": dim, "keepdims": keepdims})
+
+    def mermean(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each meridian, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "mermean", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def mermin(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The smallest element of each meridian.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mermin", (), {"dim": dim, "keepdims": keepdims})
+
+    def merpctl(
+        self, q: Any, dim: Any = None, keepdims: bool = False, method: str = "inverted_cdf"
+    ) -> Any:
+        """Percentiles of each meridian, without weights.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+        method : str, default "inverted_cdf"
+            How to choose between elements, by the names of NumPy and CDO.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "merpctl",
+            (("q", q),),
+            {"dim": dim, "keepdims": keepdims, "method": method},
+        )
+
+    def merrange(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each meridian minus the smallest.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "merrange", (), {"dim": dim, "keepdims": keepdims})
+
+    def merstd(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The standard deviation of each meridian, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "merstd", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def merstd1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample standard deviation of each meridian, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "merstd1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def mersum(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sum of the elements of each meridian, without weights.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "mersum", (), {"dim": dim, "keepdims": keepdims})
+
+    def mervar(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The variance of each meridian, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "mervar", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def mervar1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample variance of each meridian, weighted by area.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "mervar1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertavg(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each column, weighted by layer; NaN if an element is missing.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertavg", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertmax(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each column.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "vertmax", (), {"dim": dim, "keepdims": keepdims})
+
+    def vertmean(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each column, weighted by layer.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertmean", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertmin(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The smallest element of each column.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "vertmin", (), {"dim": dim, "keepdims": keepdims})
+
+    def vertrange(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each column minus the smallest.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "vertrange", (), {"dim": dim, "keepdims": keepdims})
+
+    def vertstd(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The standard deviation of each column, weighted by layer.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertstd", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertstd1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample standard deviation of each column, weighted by layer.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertstd1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertsum(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sum of the elements of each column, without weights.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "vertsum", (), {"dim": dim, "keepdims": keepdims})
+
+    def vertvar(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The variance of each column, weighted by layer.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertvar", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def vertvar1(self, weights: Any = AUTO, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample variance of each column, weighted by layer.
+
+        Parameters
+        ----------
+        weights : DataArray, None or "auto", default "auto"
+            Weights, which meet the object by the names of their dimensions. None: equal weights.
+            ``"auto"``: areas of cells, or the thickness of layers, by the coordinates.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "vertvar1", (), {"weights": weights, "dim": dim, "keepdims": keepdims}
+        )
+
+    def zonavg(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each circle of latitude; NaN if an element is missing.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonavg", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonmax(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonmax", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonmean(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The mean of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonmean", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonmin(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The smallest element of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonmin", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonpctl(
+        self, q: Any, dim: Any = None, keepdims: bool = False, method: str = "inverted_cdf"
+    ) -> Any:
+        """Percentiles of each circle of latitude, without weights.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Percentage of the elements that are below, from 0 to 100.
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+        method : str, default "inverted_cdf"
+            How to choose between elements, by the names of NumPy and CDO.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "zonpctl",
+            (("q", q),),
+            {"dim": dim, "keepdims": keepdims, "method": method},
+        )
+
+    def zonrange(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The largest element of each circle of latitude minus the smallest.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonrange", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonstd(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The standard deviation of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonstd", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonstd1(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample standard deviation of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonstd1", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonsum(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sum of the elements of each circle of latitude, without weights.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonsum", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonvar(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The variance of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonvar", (), {"dim": dim, "keepdims": keepdims})
+
+    def zonvar1(self, dim: Any = None, keepdims: bool = False) -> Any:
+        """The sample variance of each circle of latitude.
+
+        Parameters
+        ----------
+        dim : str, list of str or None
+            Dimensions of the field. None: those of its latitudes, longitudes or levels.
+        keepdims : bool, default False
+            Whether to keep the reduced axes, with one element.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "zonvar1", (), {"dim": dim, "keepdims": keepdims})
