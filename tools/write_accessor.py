@@ -189,7 +189,10 @@ def method(f: Function, of_fields: bool) -> str:
 def module(command: Path) -> str:
     parts = [HEADER]
     for category in CATEGORIES:
-        for name in sorted(entries(helped(command, category).partition("\n")[2])):
+        # `fields` is a function, too, whose help comes first.
+        text = helped(command, category)
+        listed = re.split(rf"^functions of {category}.*$", text, flags=re.M)[-1]
+        for name in sorted(entries(listed)):
             f = described(command, name)
             is_field = category == "fields"
             parts.append(method(of_field(f) if is_field else f, is_field) + "\n")

@@ -90,6 +90,14 @@ static bool write_man(const char *dir, const cli_verb *verb, bool functions)
     return ok;
 }
 
+static bool is_category(const char *name)
+{
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f)) {
+        if (strcmp(f->category, name) == 0) return true;
+    }
+    return false;
+}
+
 static int cmd_help(int argc, char **argv)
 {
     bool man = false;
@@ -114,10 +122,10 @@ static int cmd_help(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (optind < argc && !v && !man) {
-        /* A name may be that of both a function and its category: fft. */
+        /* A function and a category may have one name: fft, fields. */
         if (function) {
             cli_print_function(stdout, function);
-            if (strcmp(function->category, function->name) == 0) fputs("\n", stdout);
+            if (is_category(function->name)) fputs("\n", stdout);
         }
         if (cli_print_category(stdout, argv[optind]) || function) return EXIT_SUCCESS;
     }
