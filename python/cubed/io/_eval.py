@@ -124,7 +124,7 @@ def evaluated(
 
     def coordinate(name: str, of: str | None) -> _core.Array | None:
         """Returns a coordinate, that of the array `of` if there is one."""
-        first = [arrays[of]] if of in arrays else []
+        first = [arrays[of]] if of is not None and of in arrays else []
         for value in (*first, *labelled.values(), *places):
             if name in getattr(value, "coords", ()):
                 return _of_xarray(name, value.coords[name].variable, used)._x
