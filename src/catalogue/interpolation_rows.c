@@ -254,9 +254,10 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
 
 /* The image and the result get axes of one element, so that both have the same number of axes. */
 static cubed_status transform_axes(const cb_call *c, cubed_array *x, const affine *a,
-                                   cubed_affine *map, const cubed_spline_options *o)
+                                   const cubed_affine *map, const cubed_spline_options *o)
 {
     const int ndim = a->columns;
+    cubed_affine whole = *map;
     int64_t of_x[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     int axes[CUBED_MAX_NDIM];
     cubed_array *image = NULL, *made = NULL;
@@ -264,11 +265,11 @@ static cubed_status transform_axes(const cb_call *c, cubed_array *x, const affin
         of_x[d] = d < a->n ? cubed_array_shape(x)[d] : 1;
         shape[d] = d < a->m ? map->shape[d] : 1;
         axes[d] = a->m + d;
-        if (d >= a->n) map->kept |= 1U << d;
+        if (d >= a->n) whole.kept |= 1U << d;
     }
-    map->shape = shape;
+    whole.shape = shape;
     cubed_status st = cubed_reshape(x, ndim, of_x, &image, c->err);
-    if (st == CUBED_OK) st = cubed_affine_transform(image, map, o, &made, c->err);
+    if (st == CUBED_OK) st = cubed_affine_transform(image, &whole, o, &made, c->err);
     if (st == CUBED_OK) st = cubed_squeeze(made, axes, ndim - a->m, c->out, c->err);
     cubed_array_unref(image);
     cubed_array_unref(made);

@@ -42,6 +42,7 @@ static void NAME(sums_of_present)(const cb_sparse_rows *s, int64_t r, double out
         negative = negative || w < 0;
         for (int v = 0; v < NV; v++) {
             const vec e = NAME(load)(at + v * NV_LANES);
+            /* NOLINTNEXTLINE(misc-redundant-expression): NaN differs from itself */
             const vec_bits is_nan = (vec_bits)(e != e);
             nan.v[v] |= is_nan;
             sum.v[v] += (vec)((vec_bits)(weight * e) & ~is_nan);

@@ -5,7 +5,10 @@
 static inline WIDE FN(log_gamma_step)(WIDE a)
 {
     WIDE factor = 1;
-    for (; a < 20; a += 1) factor *= a / (a + (WIDE)0.5);
+    while (a < 20) {
+        factor *= a / (a + (WIDE)0.5);
+        a += 1;
+    }
     const WIDE r = 1 / (a * a);
     const WIDE series = (((((WIDE)691 / 180224 * r - (WIDE)31 / 18432) * r + (WIDE)17 / 14336) * r -
                           (WIDE)1 / 640) *
