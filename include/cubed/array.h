@@ -1,9 +1,9 @@
 /* Lazy arrays: descriptions of a computation, which a plan (cubed/plan.h) carries out. Building an array does no I/O,
- * except that opening a source reads its metadata; it costs a few microseconds.
+ * except that opening a source reads its metadata; it takes a few microseconds.
  *
- * A cubed_array is immutable and reference-counted. Any thread may take and give up references. A function that makes an
- * array gives the caller one reference and takes references of its own to its inputs. All arrays of a computation belong to
- * one context. */
+ * A cubed_array is immutable and reference-counted. Any thread may take and release references. A function that makes an array
+ * returns one reference to the caller. The array holds references of its own to its inputs. All arrays of a computation belong
+ * to one context. */
 #ifndef CUBED_ARRAY_H
 #define CUBED_ARRAY_H
 
@@ -33,21 +33,21 @@ typedef enum cubed_reduction {
 /* Return the standard's name of an operation ("add") or reduction ("mean"), a static string; NULL for another number. */
 CUBED_API const char *cubed_op_name(cubed_op op);
 CUBED_API const char *cubed_reduction_name(cubed_reduction reduction);
-/* Look up an operation, and its number of operands, or a reduction by name. Return false if there is none of that name. */
+/* Look up an operation and its number of operands, or a reduction, by name. Return false if the name is unknown. */
 CUBED_API bool cubed_op_parse(const char *name, cubed_op *op, int *arity);
 CUBED_API bool cubed_reduction_parse(const char *name, cubed_reduction *reduction);
 
-/* Takes a reference and returns x; gives a reference up (NULL is allowed). Thread-safe. */
+/* Take a reference and return x; release a reference (NULL is allowed). Thread-safe. */
 CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
 CUBED_API void cubed_array_unref(cubed_array *x);
 
-/* Properties of an array. Pointers are valid as long as x; the context is borrowed. */
+/* Properties of an array. Returned pointers are valid as long as x; the context is borrowed. */
 CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
 CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
 CUBED_API int cubed_array_ndim(const cubed_array *x);
 CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
-/* Returns the length of a chunk along each axis; >= 1. The first and last chunk of an axis may be shorter. For irregular
- * chunks it is the longest. */
+/* Returns the length of a chunk along each axis, at least 1. The first and last chunk of an axis may be shorter. For irregular
+ * chunks it is the length of the longest chunk. */
 CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
 /* Return the number of chunks along an axis, and the length of chunk number `i`, 0 <= i < their number. */
 CUBED_API int64_t cubed_array_num_chunks(const cubed_array *x, int dim);
@@ -56,14 +56,14 @@ CUBED_API int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_
 CUBED_API bool cubed_array_is_irregular(const cubed_array *x, int dim);
 /* Returns the name of a dimension; NULL if it has none. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
-/* Returns the attributes as the text of a JSON object, "{}" if there are none. The member CUBED_ATTRIBUTE_TYPES, if
+/* Returns the attributes as the text of a JSON object, "{}" if x has no attributes. The member CUBED_ATTRIBUTE_TYPES, if
  * present, gives types of attributes; cubed_attribute_get returns a value with its type. A source has the attributes of its
- * store. Casts, views and rechunks keep the attributes of their operand; other operations drop them, because the attributes
- * do not describe their values. */
+ * store. Casts, views and rechunks keep the attributes of their operand; other operations drop them, because the attributes do
+ * not describe their values. */
 CUBED_API const char *cubed_array_attrs(const cubed_array *x);
-/* Gets the fill value of a Zarr array of format 2, or of a view or copy of one, in x's type: readers take it for "missing"
- * wherever it occurs. Returns false if there is none. These arrays, and those of format 3, pass their fill value on to the
- * arrays that they are stored in. */
+/* Gets the fill value of a Zarr array of format 2, or of a view or copy of one, in x's type. Readers treat elements that equal
+ * it as missing. Returns false if x has no such value. Arrays that are stored from arrays of format 2 or 3 get the same fill
+ * value. */
 CUBED_API bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out);
 /* Make an array that differs from x in its attributes or dimension names only. `json` must be an object; names[ndim] may
  * hold NULLs. */
@@ -80,13 +80,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *
  * [NAME, TYPE, SHAPE] for each field, as in Zarr format 2. TYPE is a type string such as "<f4", or a list of fields. Fields
  * follow one another without padding.
  *
- * cubed_array_fields      description of the elements; NULL for other types, and if it is not known
- * cubed_array_set_fields  sets the description of an array that no other array reads yet. CUBED_E_FORMAT if it is not valid,
- *                         CUBED_E_TYPE if its size is not that of the elements
- * cubed_fields_dtype      type of elements with these fields, CUBED_RECORD with some length
- * cubed_field             an array of the field `name` of x, in this machine's byte order; axes of the field follow those of
- *                         x. CUBED_E_ARG if there is no such field
- * cubed_fields            records of n fields of x, without the others, in this machine's byte order */
+ * cubed_array_fields      returns the description of the elements; NULL for other types, and if the fields are not known
+ * cubed_array_set_fields  sets the description of an array that no other array reads yet. CUBED_E_FORMAT if the description is
+ *                         invalid, CUBED_E_TYPE if its size differs from the size of the elements
+ * cubed_fields_dtype      gets the type of elements with these fields: CUBED_RECORD with their length
+ * cubed_field             makes an array of the field `name` of x, in this machine's byte order; the field's own axes follow
+ *                         those of x. CUBED_E_ARG if there is no such field
+ * cubed_fields            makes records that have only the n named fields of x, in this machine's byte order */
 CUBED_API const char *cubed_array_fields(const cubed_array *x);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_set_fields(cubed_array *x, const char *json,
                                                                cubed_error *err);
@@ -99,8 +99,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields(cubed_array *x, const char 
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
-/* Serialises an array for another process or a later day: its operations, the places of its stores as absolute paths, and
- * all elements in memory that it reads.
+/* Serialises an array for another process or later use: its operations, the places of its stores as absolute paths, and all
+ * elements in memory that it reads.
  *
  * data  freed with cubed_array_free_bytes
  *
@@ -108,12 +108,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_fields(cubed_array *x, const char 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size,
                                                          cubed_error *err);
 CUBED_API void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size);
-/* Makes an array from the bytes of cubed_array_save, all of which it checks. Stores are opened when the array is computed.
+/* Makes an array from the bytes of cubed_array_save. Checks all bytes. Stores are opened when the array is computed.
  *
  * allow_code  accepts bytes that carry code: a user-defined function, which can do whatever this process may
  *
- * Errors: CUBED_E_FORMAT for bytes that are not an array, CUBED_E_UNSUPPORTED for those of another version, and for code
- * that is not allowed. */
+ * Errors: CUBED_E_FORMAT for bytes that are not an array; CUBED_E_UNSUPPORTED for bytes of another version, and for code that
+ * is not allowed. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, const void *data,
                                                          size_t size, bool allow_code,
                                                          cubed_array **out, cubed_error *err);
@@ -145,7 +145,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ct
  * HDF5), for which cubed_array_open fails with CUBED_E_UNSUPPORTED. Reads all elements now, into an array in memory whose
  * elements have the length of the longest.
  *
- * most  largest number of bytes of a chunk, and of all elements
+ * most  maximum size in bytes of a chunk, and of all elements together
  *
  * Errors: CUBED_E_UNSUPPORTED if the array has elements of another type, or is stored in shards within shards;
  * CUBED_E_BUDGET if a chunk, or all elements, exceed `most`. */
@@ -160,14 +160,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_texts(cubed_context *ct
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
     const int64_t *chunks, const void *data, cubed_array **out, cubed_error *err);
-/* Sets the owner of the memory of such an array: `release(owner)` is called once, by the thread that gives up the last
- * reference of the arrays and plans that read the memory. Call it once, before x is used otherwise. */
+/* Sets the owner of the memory of an array from cubed_array_from_memory. `release(owner)` is called once, by the thread that
+ * releases the last reference to the arrays and plans that read the memory. Call it once, before x is used otherwise. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
-/* Marks the memory of such an array as allocated for the array alone, such as for a copy of values that a user passed:
- * plans count its elements with their metadata. Call it before x is used otherwise. */
+/* Marks the memory of an array from cubed_array_from_memory as allocated only for this array, such as a copy of values that a
+ * user passed. Plans then count the elements as part of their metadata. Call it before x is used otherwise. */
 CUBED_API void cubed_array_set_made(cubed_array *x);
-/* Returns the tag of x: a pointer that the program stores with an array, for data that live as long as the arrays made from
- * it. NULL at first. Neither this function nor the next is thread-safe. */
+/* Returns the tag of x: a pointer that the program stores with an array, for data that must live as long as the arrays made
+ * from it. Initially NULL. Neither this function nor the next is thread-safe. */
 CUBED_API const void *cubed_array_tag(const cubed_array *x);
 /* Gives the tag `to` to x and to all its inputs, recursively, that have x's tag.
  *
@@ -176,12 +176,12 @@ CUBED_API const void *cubed_array_tag(const cubed_array *x);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                                           void (*visit)(void *ctx, const void *tag),
                                                           void *ctx, cubed_error *err);
-/* Sets the origin of x: a number other than 0 by which the program knows where it made x. Plans and errors report it; saved
- * plans do not contain it. Has no effect if x has an origin. Inputs that the same call made, and that have no origin, get
- * it, too. Call it before x is used otherwise. */
+/* Sets the origin of x: a nonzero number that tells the program where it made x. Plans and errors report it; saved plans do not
+ * contain it. Has no effect if x has an origin. Inputs that were made by the same call and have no origin get the same number.
+ * Call it before x is used otherwise. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
-/* Marks the chunks of x as not chosen by the user, as they are if `chunks` is NULL in the functions above and below. An
- * array that is made of several arrays then takes the chunks of the others. Call it before x is used otherwise. */
+/* Marks the chunks of x as not chosen by the user. Functions with a `chunks` parameter do this if it is NULL. An array that is
+ * made of several arrays then has the chunks of the other arrays. Call it before x is used otherwise. */
 CUBED_API void cubed_array_yield_chunks(cubed_array *x);
 /* Makes an array with one value everywhere. With ndim 0 it is a scalar, which broadcasts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
@@ -189,13 +189,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cub
                                                          const int64_t *chunks,
                                                          const cubed_scalar *value,
                                                          cubed_array **out, cubed_error *err);
-/* The same for bytes or strings. `element` points to the bytes of an element, which are copied. */
+/* Like cubed_array_full, for bytes or strings. `element` points to the bytes of one element, which are copied. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype,
                                                               int ndim, const int64_t *shape,
                                                               const int64_t *chunks,
                                                               const void *element,
                                                               cubed_array **out, cubed_error *err);
-/* Makes an int64 array whose elements are their own positions in C order plus `start`. arange and random are built on it. */
+/* Makes an int64 array whose elements are their own positions in C order plus `start`. cubed_array_arange and
+ * cubed_array_random are built on this function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, int ndim,
                                                           const int64_t *shape,
                                                           const int64_t *chunks, int64_t start,
@@ -219,13 +220,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx,
                                                              double stop, int64_t num,
                                                              bool endpoint, const int64_t *chunk,
                                                              cubed_array **out, cubed_error *err);
-/* Makes a matrix of rows x columns with 1 on the diagonal that is k to the right of the main one, and 0 elsewhere. */
+/* Makes a matrix of rows x columns with 1 on the k-th diagonal (k > 0: to the right of the main diagonal), and 0 elsewhere. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows,
                                                         int64_t columns, int64_t k,
                                                         cubed_dtype dtype, const int64_t *chunks,
                                                         cubed_array **out, cubed_error *err);
-/* Return the lower (upper) triangles of the matrices in the last two axes, including the diagonal that is k to the right of
- * the main one; 0 elsewhere, also if x has NaN there. */
+/* Return the lower (upper) triangles of the matrices in the last two axes, including the k-th diagonal (k > 0: to the right of
+ * the main diagonal). All other elements are 0, even if x has NaN there. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_tril(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cubed_array **out,
@@ -251,21 +252,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_uniform(cubed_context *ctx, 
                                                             const int64_t *chunks, double low,
                                                             double high, int64_t seed,
                                                             cubed_array **out, cubed_error *err);
-/* Makes float64 numbers loc + scale * z, where z is the normal quantile of one word (Wichura's AS 241): |z| < 9.2.
- * CUBED_E_ARG unless both are finite and scale >= 0. */
+/* Makes float64 numbers loc + scale * z, where z is the normal quantile of one word (Wichura's AS 241): |z| < 9.2. CUBED_E_ARG
+ * unless loc and scale are finite and scale >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_normal(cubed_context *ctx, int ndim,
                                                            const int64_t *shape,
                                                            const int64_t *chunks, double loc,
                                                            double scale, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
-/* Makes float64 numbers scale * -log(u), where u in (0, 1] is made of one word: 0 to 44.4 times scale, which is the mean.
- * CUBED_E_ARG unless scale is finite and >= 0. */
+/* Makes float64 numbers scale * -log(u), where u in (0, 1] is made of one word. The mean is `scale`; the range is 0 to 44.4
+ * times `scale`. CUBED_E_ARG unless scale is finite and >= 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_exponential(cubed_context *ctx, int ndim,
                                                                 const int64_t *shape,
                                                                 const int64_t *chunks, double scale,
                                                                 int64_t seed, cubed_array **out,
                                                                 cubed_error *err);
-/* Values from low to last, both included. */
+/* The integers from `low` to `last`, both included. */
 typedef struct cubed_scalar_range {
     cubed_scalar low, last;
 } cubed_scalar_range;
@@ -312,7 +313,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_arr
  * - Complex to real drops the imaginary part.
  * - Float to integer truncates. NaN and values out of range give an unspecified value, without a trap.
  * - Anything to bool tests != 0.
- * - Times are cast from and to integers and bools, as int64, and to other units downwards. Months and years are cast to
+ * - Times are cast from and to integers and bools as int64, and to other units by rounding down. Months and years are cast to
  *   days only for dates.
  *
  * Errors: CUBED_E_TYPE for other casts, and for strings. */
@@ -324,7 +325,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype
 typedef struct cubed_reduce_options {
     size_t struct_size;
     const int *
-        axes; /* axes to reduce; negative ones count from the last; each at most once; NULL: all axes */
+        axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
     int naxes;
     bool keepdims;
     double correction; /* var and std: the divisor is N - correction */
@@ -336,11 +337,11 @@ typedef struct cubed_reduce_options {
 
 /* Reduces x over `options->axes` (options NULL: all axes). The axes are removed or, with keepdims, have extent 1.
  *
- * - min and max have x's type (float32 for half precision), all and any bool; sums and products of integers int64 or
- *   uint64; all others the floating-point or complex type of x, float64 for integers.
+ * - The type of the result is x's type for min and max (float32 for half precision); bool for all and any; int64 or uint64 for
+ *   sums and products of integers; otherwise the floating-point or complex type of x, or float64 for integers.
  * - Floating-point states are float64.
  * - Complex numbers are compared by their real parts; equal real parts by their imaginary parts.
- * - Times have min and max; differences of times also sum and mean (truncated). NaT behaves like NaN.
+ * - Times support min and max; differences of times also support sum and mean (truncated). NaT behaves like NaN.
  *
  * Errors: CUBED_E_TYPE for a type that the reduction does not accept; CUBED_E_AXIS for an axis that x does not have;
  * CUBED_E_ARG for min or max of no elements. */
@@ -348,8 +349,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_reduction reduction, 
                                                      const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
 
-/* The same over the elements that are not NaN, as NumPy's nansum, nanmax and so on. Without elements a sum is 0, a product
- * is 1, and every other result is NaN. Not for all and any. */
+/* Like cubed_reduce, without the elements that are NaN, as in NumPy's nansum and nanmax. If no elements remain, a sum is 0, a
+ * product is 1, and every other result is NaN. Does not support all and any. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_reduce(cubed_reduction reduction, cubed_array *x,
                                                          const cubed_reduce_options *options,
                                                          cubed_array **out, cubed_error *err);
@@ -359,14 +360,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
                                                             cubed_array **out, cubed_error *err);
 
 /* Return the position of the smallest (largest) element along an axis, as int64; `axis` NULL: in C order of the whole
- * array. Of several equal elements the first; the first NaN if there is one. Complex numbers are ordered by real parts,
- * then by imaginary parts. Reads the input twice. CUBED_E_ARG if there are no elements. */
+ * array. Of several equal elements it is the first; if there are NaN, it is the first NaN. Complex numbers are ordered by real
+ * parts, then by imaginary parts. Reads the input twice. CUBED_E_ARG if there are no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims,
                                                      cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims,
                                                      cubed_array **out, cubed_error *err);
 
-/* --- Views: move no data, always fuse ----------------------------------------------------------- */
+/* --- Views: move no data, always fused ---------------------------------------------------------- */
 
 /* One axis of a slice, resolved: element k of the result is start + k * step, 0 <= k < len. `drop` removes the axis (len
  * must be 1). */
@@ -403,10 +404,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int ax
  * axis that x does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
                                                       cubed_array **out, cubed_error *err);
-/* Concatenates args[nargs], at least one, along an axis, in the type that they promote to. Chunks along the other axes are
- * those of the largest array (see cubed_elementwise). Along the axis, chunks are as long as those of the only array that is
- * not a constant (irregular ones stay); with several such arrays, as long as the longest. CUBED_E_AXIS for an axis that the
- * arrays do not have, CUBED_E_ARG if other extents differ, CUBED_E_TYPE for types with nothing in common. */
+/* Concatenates args[nargs], nargs >= 1, along an axis. The result has the type that the arrays promote to. Chunks along the
+ * other axes are those of the largest array (see cubed_elementwise). Along the axis, the result has the chunks of the only
+ * array that is not a constant, even if they are irregular. With several such arrays, its chunks are as long as their longest
+ * chunk. CUBED_E_AXIS for an axis that the arrays do not have, CUBED_E_ARG if other extents differ, CUBED_E_TYPE for types
+ * without a common type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 
@@ -416,7 +418,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, i
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reshape(cubed_array *x, int ndim,
                                                       const int64_t *shape, cubed_array **out,
                                                       cubed_error *err);
-/* Repeats each element n times, next to each other, along an axis; NULL: x is flattened before. */
+/* Repeats each element n times along an axis; the copies are next to each other. `axis` NULL: x is flattened first. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis,
                                                      cubed_array **out, cubed_error *err);
 
@@ -436,15 +438,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
-/* Computes running sums, products, largest or smallest values along an axis, in order. The result is stored, even if it is
- * not a target: a task makes the chunks along the axis one after another, each from one read of its input, so tasks run in
- * parallel only across the other axes.
+/* Computes running sums, products, maxima or minima along an axis, in order. The result is stored, even if it is not a target:
+ * a task makes the chunks along the axis one after another, each from one read of its input, so tasks run in parallel only
+ * across the other axes.
  *
  * reduction        CUBED_REDUCE_SUM, PROD, MAX or MIN
- * include_initial  puts the 0 or 1 that sums and products start from in front
+ * include_initial  puts the initial value, 0 for sums and 1 for products, in front of the results
  *
  * Sums and products of integers are int64 or uint64, and wrap. Floats keep their type; totals are carried as float64.
- * Extremes have x's type, are NaN from the first NaN on, and are not defined for complex numbers. */
+ * Maxima and minima have x's type, are NaN from the first NaN on, and are not defined for complex numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,
                                                          int axis, bool include_initial,
                                                          cubed_array **out, cubed_error *err);
@@ -454,7 +456,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reducti
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
                                                            cubed_array **out, cubed_error *err);
 #define CUBED_CHUNKS_KEPT INT64_MIN
-/* Changes the chunks of x to chunks[ndim]; -1 for the whole axis, CUBED_CHUNKS_KEPT for the chunks of x along the axis. */
+/* Changes the chunks of x to chunks[ndim]: -1 is the whole axis, CUBED_CHUNKS_KEPT keeps the chunks of x along the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);
 /* Lengths of the chunks along an axis, each >= 1; their sum is the extent of the axis. */
@@ -462,9 +464,9 @@ typedef struct cubed_chunk_list {
     const int64_t *lengths;
     int64_t n;
 } cubed_chunk_list;
-/* The same with irregular chunks: axes[ndim]; the axis keeps its chunks if its `lengths` is NULL. Such an array is stored
- * in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a slice or a user-defined function
- * are not stored as such: the target has regular chunks, as long as the longest. */
+/* Like cubed_rechunk, with irregular chunks: axes[ndim]. An axis whose `lengths` is NULL keeps its chunks. Such an array is
+ * stored in Zarr format 3 with a "rectilinear" grid. Chunks that are irregular only because of a slice or a user-defined
+ * function are not stored as such: the target has regular chunks, as long as the longest. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,
                                                                 const cubed_chunk_list *axes,
                                                                 cubed_array **out,

@@ -37,33 +37,35 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, 
                                                       cubed_array **out, cubed_error *err);
 
 /* Gets the k largest elements along an axis, the largest first, or their int64 positions; for negative k the smallest ones, the
- * smallest first. There are as many as the axis has, at most. NaN counts as the largest. If the axis has chunks of 2 * k
- * elements or more, chunks are sorted by themselves, and then their candidates. `task_mem` is as in cubed_sort_options. */
+ * smallest first. The result has at most as many elements as the axis. NaN counts as the largest. If the axis has chunks of 2 *
+ * k elements or more, each chunk is sorted alone first, and then the k candidates of all chunks. `task_mem` is as in
+ * cubed_sort_options. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_topk(cubed_array *x, int64_t k, int axis,
                                                    bool positions, uint64_t task_mem,
                                                    cubed_array **out, cubed_error *err);
-/* Gets the int64 positions that sort elements along an axis by keys[n - 1], and elements that are equal there by the key in
- * front of it. Keys have one shape, and types of their own. `task_mem` is as in cubed_sort_options. */
+/* Gets the int64 positions that sort elements along an axis by keys[n - 1], equal ones by keys[n - 2], and so on. All keys have
+ * the same shape; their types may differ. `task_mem` is as in cubed_sort_options. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lexsort(cubed_array *const *keys, int n, int axis,
                                                       uint64_t task_mem, cubed_array **out,
                                                       cubed_error *err);
 
 /* --- Choices ---------------------------------------------------------------------------------------- */
 
-/* Numbers that are no choice: a run fails with CUBED_E_INDEX; they count from 0 again; they are the nearest choice. */
+/* Effect of a number outside 0 to n - 1: the run fails with CUBED_E_INDEX; the number is taken modulo n; the number is clipped
+ * to the nearest choice. */
 typedef enum cubed_choose_mode {
     CUBED_CHOOSE_RAISE,
     CUBED_CHOOSE_WRAP,
     CUBED_CHOOSE_CLIP
 } cubed_choose_mode;
-/* Gets each element of the choice of its number: integers or bools from 0 to n - 1. All arrays are broadcast, and choices
- * are promoted. */
+/* Gets each element from one of n choices. The array of integers or bools, 0 to n - 1, gives the number of the choice. All
+ * arrays are broadcast, and choices are promoted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_choose(cubed_array *numbers,
                                                      cubed_array *const *choices, int n,
                                                      cubed_choose_mode mode, cubed_array **out,
                                                      cubed_error *err);
-/* Gets each element of the choice of the first condition that is true there, of n, or of `fallback` if none is. All arrays
- * are broadcast, and choices are promoted. */
+/* Gets each element from the choice whose condition is the first of n that is true at the element, or from `fallback` if no
+ * condition is true. All arrays are broadcast, and choices are promoted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditions,
                                                      cubed_array *const *choices, int n,
                                                      cubed_array *fallback, cubed_array **out,
@@ -71,7 +73,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_select(cubed_array *const *conditi
 
 /* --- Manipulation and differences ------------------------------------------------------------------- */
 
-/* Moves axes sources[i] to destinations[i]; the other axes keep their order around them. n pairs. */
+/* Moves axes sources[i] to destinations[i], n pairs; the other axes keep their order in the remaining places. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
                                                        const int *destinations, int n,
                                                        cubed_array **out, cubed_error *err);
@@ -83,46 +85,47 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
-/* Computes the differences of neighbours of x, flattened, with other elements in front and behind (NULL: none), which are
- * cast to x's type. CUBED_E_TYPE if that type cannot hold them. */
+/* Computes the differences of neighbours of x, flattened. The elements of two further arrays, cast to x's type, are added in
+ * front and behind; NULL adds nothing. CUBED_E_TYPE if x's type cannot hold them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin,
                                                       cubed_array *to_end, cubed_array **out,
                                                       cubed_error *err);
-/* Integrates y along an axis by the trapezoidal rule, with the sample points x: of y's shape, or 1-D along the axis. If x
- * is NULL the points are dx apart, a number or an array that broadcasts with the trapezoids (NULL: 1). */
+/* Integrates y along an axis by the trapezoidal rule, with the sample points x: of y's shape, or 1-D along the axis. If x is
+ * NULL, `dx` is the distance of the points: a number, or an array that broadcasts with the trapezoids (NULL: 1). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trapezoid(cubed_array *y, cubed_array *x,
                                                         cubed_array *dx, int axis,
                                                         cubed_array **out, cubed_error *err);
 /* Computes derivatives along an axis by differences of second order in the interior and of edge_order (1 or 2) at the ends.
  *
- * spacing  distance of the elements (0-d; NULL: 1), or the 1-D coordinates of the axis
+ * spacing  distance of neighbouring elements (0-d; NULL: 1), or the 1-D coordinates of the elements along the axis
  *
  * The result has f's shape and type; integers give float64. CUBED_E_ARG for an axis of fewer than edge_order + 1 elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing,
                                                        int axis, int edge_order, cubed_array **out,
                                                        cubed_error *err);
-/* Distances of two vectors of m >= n elements: all m + n - 1 at which they overlap, m of them, or those of complete overlap. */
+/* Shifts of two vectors of m and n elements, m >= n, that are in the result: all m + n - 1 shifts with an overlap, the middle m
+ * of them, or those with complete overlap. */
 typedef enum cubed_convolve_mode {
     CUBED_CONVOLVE_FULL,
     CUBED_CONVOLVE_SAME,
     CUBED_CONVOLVE_VALID
 } cubed_convolve_mode;
-/* Compute sums of products of two vectors at distances: with v reversed, or with the conjugate of v. Numbers are vectors of
- * one element. The result has the type that both promote to. The longer vector is read once for each element of the shorter
- * one, of which there are at most 16,384. If elements of the shorter one may be infinite, the ends take several times as
- * long, because padding does not count there. */
+/* Compute sums of products of two vectors that are shifted against each other: with v reversed (convolve), or with the
+ * conjugate of v (correlate). Numbers are vectors of one element. The result has the type that both promote to. The longer
+ * vector is read once for each element of the shorter vector, which has at most 16,384 elements. If the shorter vector may have
+ * infinite elements, the ends take several times as long, because their padding must be left out of the sums. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_convolve(cubed_array *a, cubed_array *v,
                                                        cubed_convolve_mode mode, cubed_array **out,
                                                        cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_correlate(cubed_array *a, cubed_array *v,
                                                         cubed_convolve_mode mode, cubed_array **out,
                                                         cubed_error *err);
-/* Rounds to the nearest multiple of 10**-decimals, and halves to the even one. The result has x's type. */
+/* Rounds to the nearest multiple of 10**-decimals, halves to the even multiple. The result has x's type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_round(cubed_array *x, int decimals, cubed_array **out,
                                                     cubed_error *err);
 
-/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the one in front
- * of it. Steps of less than `discont` stay (NULL: half a period). `period` and `discont` are real numbers (0-d arrays).
+/* Unwraps angles along an axis: subtracts whole periods, so that no angle is more than half a period from the angle before it.
+ * Steps of less than `discont` (NULL: half a period) do not change. `period` and `discont` are real numbers (0-d arrays).
  * Integers with a whole period give int64, all others float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array *period,
                                                      cubed_array *discont, int axis,
@@ -130,25 +133,28 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unwrap(cubed_array *p, cubed_array
 
 /* --- Pieces and axes ---------------------------------------------------------------------------------- */
 
-/* Cuts x along an axis in n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1]. Bounds
- * count as in Python's slices: negative ones from the end; beyond the axis they are its end. out[n] are views. */
+/* Splits x along an axis into n pieces: piece i has the elements from bounds[i] up to, but not including, bounds[i + 1]. Bounds
+ * are as in Python's slices: negative bounds count from the end, and bounds beyond the axis are clipped to it. out[n] are
+ * views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_split(cubed_array *x, int axis, const int64_t *bounds,
                                                     int n, cubed_array **out, cubed_error *err);
-/* Get the elements along an axis, without the axis: out has room for one array for each of them. Views. */
+/* Splits x into one array for each element along an axis, without the axis. `out` has room for as many arrays as the axis has
+ * elements. The arrays are views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unstack(cubed_array *x, int axis, cubed_array **out,
                                                       cubed_error *err);
-/* Broadcasts n arrays to one shape, each of its type: out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
+/* Broadcasts n arrays to one shape; each keeps its type. out[n] are views. CUBED_E_ARG if their shapes do not broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_arrays(cubed_array *const *x, int n,
                                                                cubed_array **out, cubed_error *err);
 /* Adds axes of one element until x has `least` (1 to 3) axes. The elements of a vector are along the last of two axes, and
  * along the middle one of three; a matrix is in the first two of three. A view. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out,
                                                       cubed_error *err);
-/* Gets the diagonal of a matrix that is k to the right of the main one, or makes the matrix that has a vector there and
- * zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
+/* Gets the k-th diagonal of a matrix (k > 0: to the right of the main diagonal). For a vector, makes the matrix with the vector
+ * on this diagonal and zeros elsewhere. CUBED_E_ARG for other numbers of axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diag(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
-/* Puts the elements of x in C order into another shape, again and again if it has more elements; zeros if x has none. */
+/* Puts the elements of x in C order into another shape. If the shape has more elements, they are repeated; if x has no
+ * elements, the result is zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape,
                                                      cubed_array **out, cubed_error *err);
 /* Removes the elements at n positions along an axis. Negative positions count from the end, and equal ones count once.
@@ -157,16 +163,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_delete(cubed_array *x, const int64
                                                      int64_t n, int axis, cubed_array **out,
                                                      cubed_error *err);
 /* Puts values, which are cast to x's type and broadcast, in front of the elements at n positions along an axis. Positions
- * count in x: negative ones from the end, and x's extent is behind its last element. One position takes all values along
- * the axis. CUBED_E_INDEX for a position beyond the axis. */
+ * count in x: negative positions count from the end, and x's extent is the position behind the last element. A single position
+ * receives all values along the axis. CUBED_E_INDEX for a position beyond the axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_insert(cubed_array *x, const int64_t *positions,
                                                      int64_t n, cubed_array *values, int axis,
                                                      cubed_array **out, cubed_error *err);
 
 /* --- Positions -------------------------------------------------------------------------------------- */
 
-/* The same as cubed_argmin and cubed_argmax over the elements that are not NaN. A run fails with CUBED_E_ARG if there are
- * no such elements. Stored. */
+/* Like cubed_argmin and cubed_argmax, over the elements that are not NaN. A run fails with CUBED_E_ARG if there are no such
+ * elements. The result is stored. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
                                                         bool keepdims, cubed_array **out,
                                                         cubed_error *err);
@@ -183,20 +189,20 @@ typedef enum cubed_quantile_method {
 #undef CUBED_QUANTILE
     CUBED_QUANTILE_METHOD_COUNT
 } cubed_quantile_method;
-/* Looks up a name of NumPy. Returns false if there is none of that name. */
+/* Looks up a method by NumPy's name. Returns false if no method has that name. */
 CUBED_API bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method);
 
 typedef struct cubed_quantile_options {
     size_t struct_size;
     const int
-        *axes; /* axes to reduce; negative ones count from the last; each at most once; NULL: all */
+        *axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
     int naxes;
     bool keepdims;
     bool skip_nan; /* uses only elements that are not NaN; otherwise one NaN makes the result NaN */
     cubed_quantile_method method;
-    /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. If the elements of one result use up to a
-     * quarter of it (at most 256 MiB; unknown: 32 MiB), a task reads them together, and needs about three times as much.
-     * Otherwise x is read once for every 8 to 16 bits of its elements, as memory allows for their counts. */
+    /* Bytes that tasks may use (allowed_mem without reserved_mem); 0: unknown. If the elements of one result need at most a
+     * quarter of task_mem (limited to 256 MiB; 32 MiB if unknown), a task reads them together and needs about three times their
+     * size. Otherwise x is read once for every 8 to 16 bits of its elements, depending on the memory for counts. */
     uint64_t task_mem;
 } cubed_quantile_options;
 #define CUBED_QUANTILE_OPTIONS_INIT                                                                \
@@ -208,16 +214,16 @@ typedef struct cubed_quantile_options {
  * the remaining axes, and type float64; discrete methods keep x's type. The quantile of no elements is NaN. Zeros of either
  * sign are equal: the result has +0.
  *
- * Times have the method "linear", truncated from the nearer element, and the discrete methods. NaT among the elements gives
- * NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing, and the lines are sorted
- * (cubed_sort_with).
+ * Times support the method "linear", whose distance from the nearer element is truncated, and the discrete methods. NaT among
+ * the elements gives NaT. With skip_nan, missing times are skipped, the result is NaT if all are missing, and the lines are
+ * sorted (cubed_sort_with).
  *
  * Errors: CUBED_E_ARG for a q out of range, and for times of no elements; CUBED_E_TYPE for skip_nan of times with a method
  * other than "linear", "lower", "higher" and "nearest". */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* The same for one q, without the axis in front; of x's type if that is a floating-point type. */
+/* Like cubed_quantiles for one q, without the axis in front. The result has x's type if that is a floating-point type. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);
@@ -245,9 +251,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
 
 typedef struct cubed_cov_options {
     size_t struct_size;
-    /* The divisor is the number of observations, or the sum of the weights, less ddof; at least 0. */
+    /* The divisor is the number of observations, or the sum of the weights, minus ddof; at least 0. */
     double ddof;
-    /* Number of times of each observation, and its weight: a number for each column. NULL: 1. */
+    /* Number of repetitions of each observation, and its weight: one number for each column. NULL: 1. */
     cubed_array *fweights, *aweights;
 } cubed_cov_options;
 #define CUBED_COV_OPTIONS_INIT                                                                     \
@@ -255,8 +261,8 @@ typedef struct cubed_cov_options {
         sizeof(cubed_cov_options), 1, NULL, NULL                                                   \
     }
 
-/* Computes the covariance matrix of variables, which are the rows of x; one row gives one number. Of x's type; integers
- * give float64, weights at least double precision. CUBED_E_ARG for more than two axes. */
+/* Computes the covariance matrix of variables, which are the rows of x; one row gives one number. The result has x's type,
+ * float64 for integers, and at least double precision with weights. CUBED_E_ARG for more than two axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cov(cubed_array *x, const cubed_cov_options *options,
                                                   cubed_array **out, cubed_error *err);
 /* Computes Pearson's correlation coefficients: covariances divided by the square roots of their diagonal. */
@@ -279,14 +285,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_arra
                                                       cubed_array **out, cubed_array **total,
                                                       cubed_error *err);
 
-/* --- Numbers that are close, or none ------------------------------------------------------------------ */
+/* --- Close, missing and infinite numbers -------------------------------------------------------------- */
 
 typedef struct cubed_close_options {
     size_t struct_size;
     double rtol, atol;
     bool equal_nan; /* NaN is close to NaN */
-    /* |b| if b is a number without a precision of its own (0-d), such as a number in a program's text: it has a's
-     * precision, and the tolerance is rounded once. NULL: b is an array like a. */
+    /* |b| if b is a 0-d number without a precision of its own, such as a literal in a program: it then has a's precision, and
+     * the tolerance is rounded once. NULL: b is an array with a precision of its own. */
     const double *magnitude;
 } cubed_close_options;
 #define CUBED_CLOSE_OPTIONS_INIT                                                                   \
@@ -326,24 +332,24 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sinc(cubed_array *x, cubed_array *
 /* Computes 2 to the power of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_exp2(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
-/* Compute absolute values, and nearest whole numbers (even ones of two), as floats. cubed_fabs refuses complex numbers with
+/* Compute absolute values, and the nearest whole numbers (halves to even), as floats. cubed_fabs refuses complex numbers with
  * CUBED_E_TYPE. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fabs(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rint(cubed_array *x, cubed_array **out,
                                                    cubed_error *err);
-/* Compute the larger and the smaller of two elements. If one of them is NaN, the result is the other one. Complex
- * numbers are ordered by their real parts, then by their imaginary parts. */
+/* Compute the larger and the smaller of two elements. If one element is NaN, the result is the other element. Complex numbers
+ * are ordered by their real parts, then by their imaginary parts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmax(cubed_array *x1, cubed_array *x2,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fmin(cubed_array *x1, cubed_array *x2,
                                                    cubed_array **out, cubed_error *err);
-/* Compute, as bool, which elements are infinity or minus infinity; CUBED_E_TYPE for complex numbers. */
+/* Compute, as bool, which elements are infinity (isposinf), or minus infinity (isneginf). CUBED_E_TYPE for complex numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isposinf(cubed_array *x, cubed_array **out,
                                                        cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isneginf(cubed_array *x, cubed_array **out,
                                                        cubed_error *err);
-/* Compute, as bool, which elements have no imaginary part, or have one. */
+/* Compute, as bool, which elements have an imaginary part of 0 (isreal), or another imaginary part (iscomplex). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isreal(cubed_array *x, cubed_array **out,
                                                      cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_iscomplex(cubed_array *x, cubed_array **out,
@@ -357,12 +363,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_isnat(cubed_array *x, cubed_array 
 /* Flags of cubed_meshgrid. */
 #define CUBED_MESHGRID_SWAPPED 1u /* the first two arrays change places as axes */
 #define CUBED_MESHGRID_SPARSE  2u /* results have one element along the other axes */
-/* Makes coordinates of a grid from those of its n axes: out[n], of the shape of the grid. Views. A number is an axis of
- * extent 1, and an array of more axes is flattened, as in NumPy. CUBED_E_ARG for other flags. */
+/* Makes coordinate arrays of a grid from the coordinates of its n axes: out[n], views of the shape of the grid. A number is an
+ * axis of extent 1, and an array of several axes is flattened, as in NumPy. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags,
                                                        cubed_array **out, cubed_error *err);
-/* Make, for each axis of a shape, the positions of elements along it: out[ndim], of that shape; or with one element along the
- * other axes. `chunks` NULL: automatic. */
+/* Make, for each axis of a shape, the positions of elements along the axis: out[ndim], each of that shape, or sparse with one
+ * element along the other axes. `chunks` NULL: automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices(cubed_context *ctx, int ndim,
                                                       const int64_t *shape, const int64_t *chunks,
                                                       cubed_dtype dtype, cubed_array **out,
@@ -371,8 +377,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_indices_sparse(cubed_context *ctx,
                                                              const int64_t *shape,
                                                              cubed_dtype dtype, cubed_array **out,
                                                              cubed_error *err);
-/* Makes the rows (out[0]) and columns (out[1]) of the lower or upper triangle of a matrix, up to the diagonal that is k to
- * the right of the main one, as int64. A task holds a number for each row. `chunk` NULL: automatic. */
+/* Makes the rows (out[0]) and columns (out[1]) of the elements in the lower or upper triangle of a matrix, including the k-th
+ * diagonal (k > 0: to the right of the main diagonal), as int64. A task holds a number for each row. `chunk` NULL:
+ * automatic. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ctx, int64_t rows,
                                                                int64_t columns, int64_t k,
                                                                bool upper, const int64_t *chunk,
@@ -380,16 +387,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_triangle_indices(cubed_context *ct
 /* Effect of a position beyond its axis. */
 typedef enum cubed_bounds_mode {
     CUBED_BOUNDS_UNCHECKED,
-    CUBED_BOUNDS_WRAP, /* counts on from the other end */
-    CUBED_BOUNDS_CLIP, /* is the first or last position */
+    CUBED_BOUNDS_WRAP, /* the position is taken modulo the extent */
+    CUBED_BOUNDS_CLIP, /* the position is clipped to the first or last */
     CUBED_BOUNDS_MODE_COUNT
 } cubed_bounds_mode;
 /* Computes positions in a flattened array, int64, from positions along each of its n axes, integers that broadcast. modes[n]
- * are their bounds modes. In C order, or with the first axis as the fastest. */
+ * are their bounds modes. The flattened array is in C order, or in Fortran order (the first axis varies fastest). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ravel_multi_index(
     cubed_array *const *x, int n, const int64_t *shape, const cubed_bounds_mode *modes,
     bool first_fastest, cubed_array **out, cubed_error *err);
-/* The reverse: out[n] are positions along the axes of a shape. Positions beyond the shape are not checked. */
+/* The inverse of cubed_ravel_multi_index: out[n] are positions along the axes of a shape. Positions beyond the shape are not
+ * checked. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int n,
                                                             const int64_t *shape,
                                                             bool first_fastest, cubed_array **out,
@@ -397,19 +405,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unravel_index(cubed_array *x, int 
 
 typedef struct cubed_spaced_options {
     size_t struct_size;
-    int64_t num;    /* number of numbers */
+    int64_t num;    /* count of numbers along the new axis */
     bool endpoint;  /* the last number is `stop` */
-    bool geometric; /* each number is the one before it times one factor; otherwise plus one step */
+    bool geometric; /* a geometric series, with a constant factor; otherwise the steps are equal */
     int axis;       /* position of the new axis in the result */
     const cubed_dtype *
-        dtype; /* of the result; numbers in equal steps are rounded down to integers. NULL: as computed */
+        dtype; /* type of the result; for an integer type, numbers in equal steps are rounded down. NULL: the type of the
+                * computation */
 } cubed_spaced_options;
 #define CUBED_SPACED_OPTIONS_INIT                                                                  \
     {                                                                                              \
         sizeof(cubed_spaced_options), 50, true, false, 0, NULL                                     \
     }
-/* Makes numbers between the elements of two arrays, which broadcast, along a new axis: float64 or complex128 at least if they
- * are geometric; integers count as float64. Geometric numbers between elements of which one is 0 are NaN. */
+/* Makes numbers between the elements of two arrays, which broadcast, along a new axis. Integers count as float64; geometric
+ * series have at least the type float64 or complex128. A geometric series is NaN if one of its ends is 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_array *stop,
                                                      const cubed_spaced_options *options,
                                                      cubed_array **out, cubed_error *err);
@@ -417,8 +426,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_spaced(cubed_array *start, cubed_a
 /* --- Elements around an array ------------------------------------------------------------------------- */
 
 /* Elements around an array (cubed/pads.def): a constant; the nearest element; zeros; a ramp down to a value; the largest,
- * mean, median or smallest element along the axis; the array's elements, mirrored about the last one or behind it, or from
- * its other end. */
+ * mean, median or smallest element along the axis; the array's elements, mirrored about the last element or behind it, or
+ * continued periodically. */
 typedef enum cubed_pad_mode {
 #define CUBED_PAD(NAME, name, number) CUBED_PAD_##NAME = (number),
 #include "cubed/pads.def"
@@ -437,7 +446,7 @@ typedef struct cubed_pad_options {
     const cubed_scalar (*end_values)[2];
     const int64_t (*stat_length)[2]; /* number of elements of each statistic; -1 or NULL: all */
     uint64_t task_mem;               /* used for medians: see cubed_quantile_options */
-    /* Instead of constant_values if x has bytes or strings: elements as in cubed_array_full_text. NULL: empty ones */
+    /* Replaces constant_values if x has bytes or strings: elements as in cubed_array_full_text. NULL: empty strings */
     const void *const (*constant_texts)[2];
 } cubed_pad_options;
 #define CUBED_PAD_OPTIONS_INIT                                                                     \
@@ -466,8 +475,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad_with(cubed_array *x, const int
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_histogram(cubed_array *x, const double *edges,
                                                         int64_t bins, cubed_array *weights,
                                                         cubed_array **out, cubed_error *err);
-/* Counts the elements of x, integers or bools, that equal i: int64 of `length` elements; or sums their weights, as float64.
- * A run fails with CUBED_E_ARG if an element is negative or not less than length. */
+/* Counts, for each i from 0 to length - 1, the elements of x (integers or bools) that equal i, as int64; or sums their weights,
+ * as float64. A run fails with CUBED_E_ARG if an element is negative or not less than length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_bincount(cubed_array *x, int64_t length,
                                                        cubed_array *weights, cubed_array **out,
                                                        cubed_error *err);
@@ -496,8 +505,8 @@ typedef struct cubed_einsum_options {
     size_t struct_size;
     const cubed_dtype *
         dtype; /* type of products, sums and the result; NULL: the type that all operands promote to */
-    /* Multiplies from left to right. Otherwise each step multiplies the two operands, sharing an index if any do, whose
-     * product exceeds their own sizes by the fewest elements. */
+    /* Multiplies from left to right. Otherwise each step multiplies the two operands whose product exceeds their own sizes by
+     * the fewest elements; if any operands share an index, it chooses among pairs that do. */
     bool in_order;
     /* Operands that each step multiplies: bit k is operand k; the product becomes the last operand. NULL: one step. */
     const uint64_t *steps;
@@ -558,8 +567,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool upper,
                                                        uint64_t task_mem, cubed_array **out,
                                                        cubed_error *err);
-/* Factors matrices of any shape (n x m, k the smaller extent) into a permutation p (n x n), l (n x k) with ones on the
- * diagonal and no element larger than 1, and u (k x m); their product is the matrix. The run refuses a matrix that a task
+/* Factors matrices of any shape, n x m with smaller extent k, into p l u: a permutation p (n x n), a lower triangle l (n x k)
+ * with ones on the diagonal and no element larger than 1, and an upper triangle u (k x m). The run refuses a matrix that a task
  * cannot hold. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lu(cubed_array *x, cubed_array **p, cubed_array **l,
                                                  cubed_array **u, cubed_error *err);
@@ -601,8 +610,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_eig(cubed_array *x, cubed_array **
                                                   cubed_array **vectors, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigvals(cubed_array *x, cubed_array **out,
                                                       cubed_error *err);
-/* Compute the rank, or the pseudo-inverse. Singular values up to rtol times the largest one count as 0. rtol is one number,
- * or one for each matrix; NULL: the larger extent times the type's epsilon. */
+/* Compute the rank, or the pseudo-inverse. Singular values up to rtol times the largest singular value count as 0. `rtol` is
+ * one number, or one number for each matrix; NULL: the larger extent times the type's epsilon. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol,
                                                           uint64_t task_mem, cubed_array **out,
                                                           cubed_error *err);
@@ -616,8 +625,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64
 /* Flags of cubed_solve_triangular. */
 #define CUBED_TRIANGLE_LOWER         1u
 #define CUBED_TRIANGLE_UNIT_DIAGONAL 2u /* the diagonal consists of ones, and is not read */
-/* Solves a x = b for the upper triangle `a` of matrices, or the lower one. The elements outside of the triangle are not
- * read. Otherwise as cubed_solve. CUBED_E_ARG for other flags. */
+/* Solves a x = b, where `a` is the upper triangle of a matrix, or the lower triangle. Elements outside the triangle are not
+ * read. Otherwise like cubed_solve. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b,
                                                                unsigned flags, uint64_t task_mem,
                                                                cubed_array **out, cubed_error *err);
@@ -627,7 +636,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve_triangular(cubed_array *a, c
  * rcond      singular values up to *rcond times the largest one count as 0; NULL: the larger extent times the type's
  *            epsilon; -1: that epsilon
  * x          receives the solution of least norm
- * residuals  receives the sum of squares of the remainder of each column; empty unless `a` has more rows than columns
+ * residuals  receives the sum of the squared residuals of each column; empty unless `a` has more rows than columns
  * rank       receives the number of singular values that count, as int32
  * s          receives the singular values */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lstsq(cubed_array *a, cubed_array *b,
@@ -650,11 +659,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_multi_dot(cubed_array *const *arra
 
 typedef struct cubed_svd_compressed_options {
     size_t struct_size;
-    /* Number of multiplications of the vectors with the matrix and its adjoint, two passes each. */
+    /* Number of power iterations: each multiplies the vectors by the matrix and by its adjoint, in two passes over the
+     * matrix. */
     int64_t n_power_iter;
-    int64_t n_oversamples; /* number of vectors in addition to the k */
+    int64_t n_oversamples; /* number of random vectors in addition to k */
     int64_t seed;          /* seed of the random vectors */
-    bool coerce_signs;     /* makes the sums of right vectors positive; not for complex matrices */
+    bool coerce_signs;     /* chooses signs so that the sum of each right singular vector is positive; not for complex
+                            * matrices */
 } cubed_svd_compressed_options;
 #define CUBED_SVD_COMPRESSED_OPTIONS_INIT                                                          \
     {                                                                                              \
@@ -703,8 +714,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_norm(cubed_array *x,
                                                    const cubed_norm_options *options,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
-/* Computes the condition number: the norm times the norm of the inverse. For CUBED_NORM_2 the largest singular value
- * divided by the smallest, for -2 the reverse; infinite for matrices of zeros. */
+/* Computes the condition number: the norm of the matrix times the norm of its inverse. For CUBED_NORM_2 this is the largest
+ * singular value divided by the smallest, and for -2 the inverse ratio; infinite for matrices of zeros. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
@@ -719,21 +730,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double
  * CUBED_E_INDEX if a position is out of range.
  *
  * int64 positions in memory that form up to 256 runs with equal steps (a step may be 0) are a concatenation of views: it
- * fuses, and reads only chunks with wanted elements. If x is computed and read more than once, it is stored before. The
- * chunks of the result are as long as those of x; a single run with a step of 1 or -1 has the chunks of a slice.
+ * fuses, and reads only chunks with wanted elements. If x is computed and read more than once, it is stored first. The chunks
+ * of the result are as long as those of x; a single run with a step of 1 or -1 has the chunks of a slice.
  *
  * For other positions, x is read once for every block of positions, in its own chunks. The result is stored in blocks of at
  * most 32 MiB, as long as possible along the axis, with x's chunks along the others. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
                                                    cubed_array **out, cubed_error *err);
-/* The same with positions for every line along the axis; the other axes broadcast. */
+/* Like cubed_take, with separate positions for every line along the axis; the other axes broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
 /* Takes elements by arrays of positions for several axes at once, as NumPy's x[i, :, j]. positions[ndim] has an array for
- * each axis of x, or NULL for the whole axis; the arrays broadcast against each other. Their axes are at the place of x's
- * first indexed axis if the indexed axes are neighbours, else in front. A run fails with CUBED_E_INDEX if a position is out
- * of range. */
+ * each axis of x, or NULL for the whole axis; the arrays broadcast against each other. Their axes replace x's indexed axes if
+ * these are neighbours; otherwise they are in front of all axes. A run fails with CUBED_E_INDEX if a position is out of
+ * range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
                                                      cubed_array **out, cubed_error *err);
 /* Replaces the elements of x where the bool `mask` is true by elements of `value`; both broadcast to x's shape. The value
@@ -743,13 +754,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_arra
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements at the positions that cubed_gather takes: x[i, :, j] = value. `value` broadcasts to the shape of
- * cubed_gather's result. Of equal positions the last in C order counts. Types as in cubed_replace. For each block of x all
- * positions are read, in order. */
+ * cubed_gather's result. If positions are equal, the last one in C order counts. Types are as in cubed_replace. All positions
+ * are read, in order, for each block of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
 /* Replaces the elements of slices[ndim]: x[1:5, ::2, 3] = value. `value` broadcasts to the shape of cubed_slice_array's
- * result; further axes in front may have extent 1. Types as in cubed_replace. */
+ * result; further axes in front may have extent 1. Types are as in cubed_replace. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_assign(cubed_array *x, const cubed_slice *slices,
                                                      cubed_array *value, cubed_array **out,
                                                      cubed_error *err);
@@ -765,13 +776,13 @@ typedef struct cubed_key {
     cubed_key_kind kind;
     cubed_slice slice;      /* CUBED_KEY_SLICE */
     cubed_array *positions; /* CUBED_KEY_POSITIONS, CUBED_KEY_FLAG: integers; borrowed */
-    bool checked;           /* the caller knows that all positions are in range */
+    bool checked;           /* the caller guarantees that all positions are in range */
 } cubed_key;
 /* Selects x[key] in NumPy's order of axes. Axes without an entry are whole. Arrays of positions broadcast against each
- * other. Their axes are where the first of them, or the first integer, is in the key, or in front if other entries separate
- * them.
+ * other. Their axes are at the place of the first array of positions or integer in the key, or in front if other entries
+ * separate these.
  *
- * in_front  the axes of positions are in front in any case
+ * in_front  the axes of positions are always in front
  *
  * Errors: CUBED_E_INDEX for more entries than axes, for slices that leave an axis, and for positions that do not broadcast.
  * A run fails with CUBED_E_INDEX if a position is out of range. */
@@ -803,15 +814,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
 /* Selects the elements of 1-D x where the mask, bool and of x's length, is true. A task makes one chunk, and reads the
  * blocks of x and the mask with its elements.
  *
- * offsets  the result of cubed_mask_offsets for x's chunks, such as from the run that determined `count`; NULL: the run
- *          that makes the result reads the mask twice
+ * offsets  result of cubed_mask_offsets for x's chunks, for example from the run that determined `count`; NULL: the run that
+ *          computes the result reads the mask twice
  * count    number of true elements; a run fails with CUBED_E_ARG if it differs */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
-/* Some shapes depend on values. The caller determines them with a run of its own: a function `..._offsets` or `..._total`
- * makes an array to compute. Pass that array, and the count, its last element, to the function itself. `task_mem` is as in
- * cubed_sort_options, and the same in both. */
+/* Shapes of these results depend on values. The caller determines them with a separate run: a function `..._offsets` or
+ * `..._total` makes an array to compute. Pass this array, and its last element as the count, to the function itself. `task_mem`
+ * is as in cubed_sort_options; pass the same value to both functions. */
 
 /* Get the int64 coordinates of the elements that are not 0, in C order: one array for each dimension of x in outs.
  * CUBED_E_ARG if x has no dimensions. */
@@ -823,21 +834,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_arra
 /* Outputs of cubed_unique; NULL: not wanted. They are 1-D with `count` elements, except `inverse`, which has x's shape. */
 typedef struct cubed_unique_outputs {
     cubed_array **
-        values; /* distinct elements in order; every NaN is distinct, unless options say that all are one */
-    cubed_array **indices; /* int64: position of the first occurrence of each, in C order */
+        values; /* distinct elements in ascending order; every NaN is distinct unless equal_nan is set */
+    cubed_array **indices; /* int64: position of the first occurrence of each distinct element, in C order */
     cubed_array **inverse; /* int64: for each element of x its position in `values` */
-    cubed_array **counts;  /* int64: number of occurrences of each */
+    cubed_array **counts;  /* int64: number of occurrences of each distinct element */
 } cubed_unique_outputs;
 typedef struct cubed_unique_options {
     size_t struct_size;
-    bool equal_nan;    /* all NaN are one element, as in NumPy */
+    bool equal_nan;    /* all NaN count as one element, as in NumPy */
     uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
 } cubed_unique_options;
 #define CUBED_UNIQUE_OPTIONS_INIT                                                                  \
     {                                                                                              \
         sizeof(cubed_unique_options), false, 0                                                     \
     }
-/* Get the distinct elements of x, which is sorted as by cubed_sort_with. Options are the same in both; NULL: the defaults. */
+/* Get the distinct elements of x, which is sorted as by cubed_sort_with. Pass the same options to both functions; NULL: the
+ * defaults. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x,
                                                              const cubed_unique_options *options,
                                                              cubed_array **out, cubed_error *err);
@@ -846,7 +858,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
                                                      const cubed_unique_options *options,
                                                      const cubed_unique_outputs *outs,
                                                      cubed_error *err);
-/* Elements of either of two sets, of both, of the first alone, and of one but not of both. */
+/* Operations on two sets: the elements of either set, of both, of the first only, and of exactly one. */
 typedef enum cubed_set_operation {
     CUBED_SET_UNION,
     CUBED_SET_INTERSECTION,
@@ -856,7 +868,7 @@ typedef enum cubed_set_operation {
 typedef struct cubed_set_options {
     size_t struct_size;
     bool
-        assume_unique; /* elements of each operand are distinct: those of a difference keep their order */
+        assume_unique; /* the elements of each operand are known to be distinct; a difference then keeps their order */
     uint64_t task_mem; /* bytes that tasks may use, as in cubed_quantile_options; 0: unknown */
 } cubed_set_options;
 #define CUBED_SET_OPTIONS_INIT                                                                     \
@@ -866,11 +878,12 @@ typedef struct cubed_set_options {
 /* Outputs of cubed_set; NULL: not wanted. They are 1-D with `count` elements. */
 typedef struct cubed_set_outputs {
     cubed_array **values; /* distinct elements in order */
-    /* Of an intersection, int64: positions of the first occurrence of each in x1 and in x2, in C order. */
+    /* For an intersection only, int64: position of the first occurrence of each element in x1 and in x2, in C order. */
     cubed_array **indices1, **indices2;
 } cubed_set_outputs;
-/* Get distinct elements of two arrays, which are promoted, in order. A difference has the type of x1. All NaN of an
- * array are one element; they equal NaN of the other array in a union only. Options are the same in both; NULL: the defaults. */
+/* Get the distinct elements that the set operation selects from two arrays, in ascending order. The arrays are promoted, except
+ * that a difference has the type of x1. All NaN of an array count as one element, which equals NaN of the other array only in a
+ * union. Pass the same options to both functions; NULL: the defaults. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_set_offsets(cubed_set_operation operation,
                                                           cubed_array *x1, cubed_array *x2,
                                                           const cubed_set_options *options,
@@ -879,21 +892,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_set(cubed_set_operation operation,
                                                   cubed_array *x2, cubed_array *offsets,
                                                   int64_t count, const cubed_set_options *options,
                                                   const cubed_set_outputs *outs, cubed_error *err);
-/* Computes, as bool in x1's shape, whether each element of x1 is among the elements of x2 (with `invert`: is not). NaN is
- * not among anything. Strings are compared with strings of their kind, of any length. */
+/* Computes, as bool in x1's shape, whether each element of x1 is among the elements of x2 (with `invert`: is not). NaN equals
+ * no element. Strings are compared with strings of their kind, of any length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    cubed_array **out, cubed_error *err);
-/* Repeat each element along an axis (NULL: of flattened x) as often as `repeats` says: integers or bools, one for each
- * element or one for all. `total` is their sum. -1, which the first function gives if a number is negative, is
- * CUBED_E_ARG. */
+/* Repeat each element along an axis (NULL: of flattened x). `repeats` has the numbers of repetitions, integers or bools: one
+ * for each element, or one for all. `total` is their sum. If a number is negative, cubed_repeat_total gives -1, and a total of
+ * -1 is CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_array *repeats,
                                                           const int *axis, int64_t total,
                                                           cubed_array **out, cubed_error *err);
-/* Gets the int64 positions at which to insert the elements of x2 into the sorted 1-D x1, so that it stays sorted: in front
- * of equal elements, or behind them if `right`. NaN is larger than all numbers. Strings are compared with strings of their
+/* Gets the int64 positions at which to insert the elements of x2 into the sorted 1-D x1, so that x1 stays sorted: in front of
+ * equal elements, or behind them if `right` is true. NaN is larger than all numbers. Strings are compared with strings of their
  * kind, of any length.
  *
  * sorter  positions that sort x1; NULL: x1 is sorted */
@@ -922,7 +935,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_interp(cubed_array *x, cubed_array
 
 /* --- Fourier transforms ------------------------------------------------------------------------------ */
 
-/* Direction that is divided by the number of elements n: the inverse, both by sqrt(n), or the forward one. */
+/* Scaling of transforms of n elements: the inverse transform is divided by n, both are divided by sqrt(n), or the forward
+ * transform is divided by n. */
 typedef enum cubed_fft_norm {
     CUBED_FFT_BACKWARD,
     CUBED_FFT_ORTHO,
@@ -953,9 +967,9 @@ typedef enum cubed_transform {
 
 typedef struct cubed_fft_options {
     size_t struct_size;
-    const int64_t *s; /* n of each axis; -1, or s NULL: as n NULL above */
+    const int64_t *s; /* n for each axis; an entry of -1, or s NULL, means the same as n NULL above */
     const int *
-        axes; /* each once; real numbers are along the last one; NULL: all axes, and then s must be NULL */
+        axes; /* axes, each at most once; real numbers are along the last of them; NULL: all axes, and then s must be NULL */
     int naxes;
     cubed_fft_norm norm;
     uint64_t task_mem; /* bytes that tasks may use; 0: unknown, and a block holds a whole axis */
@@ -987,8 +1001,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_
                                                     cubed_fft_norm norm, cubed_array **out,
                                                     cubed_error *err);
 /* Transforms along several axes, each once; real numbers are along the last axis of the list. axes NULL: all axes, and then
- * s must be NULL. s[naxes] is n of each axis; -1: as if s were NULL. Axes that are small together are transformed in one
- * pass, others in a pass each. */
+ * s must be NULL. s[naxes] is n for each axis; -1: as if s were NULL. Axes whose block fits a task together are transformed in
+ * one pass, others in one pass each. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
                                                    const int *axes, int naxes, cubed_fft_norm norm,
                                                    cubed_array **out, cubed_error *err);
@@ -1002,15 +1016,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_irfftn(cubed_array *x, const int64
                                                      const int *axes, int naxes,
                                                      cubed_fft_norm norm, cubed_array **out,
                                                      cubed_error *err);
-/* Make the frequencies of the elements of cubed_fft, and of cubed_rfft, for samples at a distance of d. dtype: float32 or
- * float64. */
+/* Make the frequencies of the elements of cubed_fft and of cubed_rfft for samples with spacing d. dtype: float32 or float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d,
                                                       cubed_dtype dtype, cubed_array **out,
                                                       cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d,
                                                        cubed_dtype dtype, cubed_array **out,
                                                        cubed_error *err);
-/* Move the frequency 0 to the middle of axes[naxes] (NULL: all axes), and back: views. */
+/* Move frequency 0 to the middle of axes[naxes] (NULL: all axes), and back. The results are views. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftshift(cubed_array *x, const int *axes, int naxes,
                                                        cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ifftshift(cubed_array *x, const int *axes, int naxes,
