@@ -1001,8 +1001,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_
                                                     cubed_fft_norm norm, cubed_array **out,
                                                     cubed_error *err);
 /* Transforms along several axes, each once; real numbers are along the last axis of the list. axes NULL: all axes, and then
- * s must be NULL. s[naxes] is n for each axis; -1: as if s were NULL. Axes whose block fits a task together are transformed in
- * one pass, others in one pass each. */
+ * s must be NULL. s[naxes] is n for each axis; -1: as if s were NULL. Short axes are transformed together in one pass, other
+ * axes in one pass each. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
                                                    const int *axes, int naxes, cubed_fft_norm norm,
                                                    cubed_array **out, cubed_error *err);

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* JSON has no float32 and no int16. This member of a JSON text of attributes states such types, as NetCDF-C does in Zarr
- * stores: {"types": {"scale_factor": "<f4"}}. It is not an attribute itself. A text with this member keeps the types when
+ * stores: {"types": {"scale_factor": "<f4"}}. It is not an attribute itself. A JSON text with this member keeps the types when
  * it is passed to cubed_array_with_attrs or cubed_zarr_make_group. */
 #define CUBED_ATTRIBUTE_TYPES "_nczarr_attr"
 
@@ -26,15 +26,15 @@ typedef struct cubed_attribute {
     bool is_stated;    /* metadata state the type; false: it was inferred from the value */
     size_t n;
     const void
-        *numbers; /* numbers in this machine's byte order; NULL if the kind is a string or JSON */
-    const char *const *strings; /* `n` of them, or one of characters or JSON; NULL: numbers */
+        *numbers; /* numbers in this machine's byte order; NULL for all other kinds */
+    const char *const *strings; /* `n` strings, or one string for characters and JSON; NULL if the kind is numbers */
 } cubed_attribute;
 
 /* Gives the value of an attribute with its type.
  *
- * If metadata state no type, a string is NC_CHAR, and a list of strings NC_STRING. Integers are int32, or int64 or uint64 if
- * they need it, and other numbers float64. Attributes that CF gives the type of their variable, such as `_FillValue` and
- * `valid_range`, have that type if it can represent them.
+ * If the metadata state no type, a string is NC_CHAR, and a list of strings is NC_STRING. Integers are int32, or int64 or
+ * uint64 if int32 is too small, and other numbers are float64. Attributes that have the type of their variable by the CF
+ * conventions, such as `_FillValue` and `valid_range`, have that type if it can represent them.
  *
  * attrs  JSON text from cubed_array_attrs or cubed_zarr_info
  * dtype  of the array; CUBED_DTYPE_COUNT for a group

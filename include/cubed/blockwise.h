@@ -8,15 +8,15 @@
 extern "C" {
 #endif
 
-/* An operand of an operation on blocks. A call gets one block of every operand; symbols say which blocks belong together:
- * those with the same block number along all axes with the same symbol.
+/* An operand of an operation on blocks. A call gets one block of every operand: blocks with the same block number along all
+ * axes with the same symbol.
  *
- * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. The rules:
- * - An output does not have a symbol twice. Axes of an input with the same symbol are split alike, without halos, and calls
- *   get the blocks on their diagonal.
+ * symbols[d] is the symbol of axis d, 0 or more; -1: every call gets the whole axis. The rules:
+ * - An output does not have a symbol twice. If several axes of one input have the same symbol, they are split alike, without
+ *   halos, and calls get the blocks on the diagonal.
  * - Along a symbol all operands have equally many blocks, whose extents may differ. An input with one block is passed to
  *   all calls.
- * - If an output has a symbol of several blocks, all outputs have it.
+ * - If an output has a symbol with more than one block, all outputs have this symbol.
  * - Blocks along symbols that no output has are passed, one after another, to calls that add up to the same outputs
  *   (`first`, `last` in cubed/sys/block.h). If there are no such blocks, because an axis is empty, there is no call, and
  *   the outputs are zeros. */
@@ -35,8 +35,9 @@ typedef struct cubed_block_output {
     const char *const *dim_names; /* one name or NULL for each axis; NULL: no axis has a name */
 } cubed_block_output;
 
-/* Elements around a block along an axis that are passed with it. `padded`: the array has them at its ends, and the blocks
- * cover the part in between; otherwise blocks at the ends get only existing elements. */
+/* Numbers of elements in front of and behind a block along an axis that are passed with the block. `padded`: the array has
+ * these elements at its ends, and the blocks cover the part in between. Otherwise blocks at the ends get only existing
+ * elements. */
 typedef struct cubed_block_halo {
     int64_t before, after;
     bool padded;
@@ -48,10 +49,11 @@ typedef struct cubed_block_cuts {
     const cubed_chunk_list *const *in, *const *out;
 } cubed_block_cuts;
 
-/* A function that the context knows (cubed/sys/block.h; "sort" and others are the library's own), with its operands. */
+/* A function that is registered with the context (cubed/sys/block.h), or one of the library's own such as "sort", with its
+ * operands. */
 typedef struct cubed_block_operation {
     const char *function;
-    const void *params; /* params_size bytes, copied; NULL if there are none */
+    const void *params; /* params_size bytes, copied; NULL if the function has no parameters */
     size_t params_size;
     const cubed_block_input *inputs;
     int nin;
@@ -74,9 +76,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx,
                                                         const cubed_block_operation *op,
                                                         cubed_array **outs, cubed_error *err);
 
-/* A function of the caller, by the name under which the context knows it (cubed_context_add_block_fn), or by a shared
- * object and the name of a `const cubed_block_fn` that it exports. Plans contain the object's path, and are code then: see
- * cubed_plan_load_code. */
+/* A function of the caller, given by the name with which it was added to the context (cubed_context_add_block_fn), or by a
+ * shared object and the name of a `const cubed_block_fn` that it exports. A plan then contains the path of the shared object
+ * and counts as code: see cubed_plan_load_code. */
 typedef struct cubed_kernel {
     const char *name;
     const char *library, *symbol;
@@ -84,11 +86,12 @@ typedef struct cubed_kernel {
     size_t params_size;
 } cubed_kernel;
 
-/* Calls a function for each block of arrays. A call gets the blocks of the same number (axes are counted from the last; an
- * array of one element along an axis is passed to all calls) and makes one block of the result. The arrays are split alike:
- * by the smallest chunk along each axis, or like all of them if they have the same irregular chunks.
+/* Calls a function for each block of arrays. A call gets the blocks with the same block number and makes one block of the
+ * result. Axes are matched from the last one; an array with one element along an axis is passed to all calls. The arrays are
+ * split alike: by the smallest chunk along each axis, or by their irregular chunks if all arrays have the same ones.
  *
- * chunks  extents of the result's blocks, as many blocks as the arrays have; NULL: the extents of the arrays' blocks */
+ * chunks  extents of the result's blocks, whose number is that of the arrays' blocks; NULL: the extents of the arrays'
+ *         blocks */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
                                                          const cubed_kernel *kernel,
                                                          cubed_array *const *arrays, int narrays,

@@ -45,7 +45,7 @@ CUBED_API int cubed_calendar_month_length(cubed_calendar c, int64_t year, int mo
 typedef struct cubed_time_axis {
     cubed_calendar calendar;
     int64_t unit, base; /* microseconds */
-    int divide; /* 1; 1000 if the unit is a nanosecond: `unit` is 1 then, and numbers are divided by this */
+    int divide; /* divisor of the numbers: 1000 if the unit is a nanosecond (`unit` is then 1), otherwise 1 */
 } cubed_time_axis;
 
 /* Parses "hours since 1900-01-01 00:00:00" as cftime, UDUNITS and Pandas do: in any case, with any number of blanks,
@@ -60,9 +60,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_time_units_parse(const char *units
 /* Returns true if units have the form "UNIT since DATE", in upper or lower case. Does not check the unit and the date. */
 CUBED_API bool cubed_time_units_since(const char *units);
 /* Parses a date that may be incomplete, or end with a time: "2020", "2020-1", "2020-01-05T12", "20200105", "Jan 2020",
- * "5 Jan 2020", "January 5, 2020". Names of months are English, whole or three letters, in any case. Numbers that may mean
- * several dates are refused: "5/1/2020", "20-01-05", "202001". The date names a span of time, such as the whole year 2020. Sets *first to the first microsecond of the span, and *after to the first one after the span.
- * Returns false if `text` is no date of the calendar. */
+ * "5 Jan 2020", "January 5, 2020". Names of months are English, in full or as three letters, in upper or lower case. Ambiguous
+ * numbers are refused: "5/1/2020", "20-01-05", "202001". The date names a span of time, such as the whole year 2020. Sets
+ * *first to the first microsecond of the span, and *after to the first one after the span. Returns false if `text` is not a
+ * date of the calendar. */
 CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t *first,
                                      int64_t *after);
 /* Convert a number of a time coordinate to microseconds after the calendar's origin, rounded to the nearest. Return false
@@ -70,7 +71,7 @@ CUBED_API bool cubed_time_span_parse(const char *text, cubed_calendar c, int64_t
 CUBED_API bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us);
 CUBED_API bool cubed_time_of_int(const cubed_time_axis *a, int64_t number, int64_t *us);
 #define CUBED_TIME_TEXT_CAP 48
-/* Writes "2020-01-05T12:00:00" and returns `text`. Microseconds are left out. */
+/* Writes a time as "2020-01-05T12:00:00", without microseconds, and returns `text`. */
 CUBED_API const char *cubed_time_text(cubed_calendar c, int64_t us, char text[CUBED_TIME_TEXT_CAP]);
 
 /* Returns a / b, rounded towards minus infinity. */

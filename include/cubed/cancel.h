@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Static, or on the stack of a caller that outlives every call that was given the flag. */
+/* Store it in a static variable, or on the stack of a caller that outlives every call with this flag. */
 typedef struct cubed_cancel {
     int32_t flag; /* 0 or 1; use the functions below */
 } cubed_cancel;
@@ -29,7 +29,7 @@ static inline void cubed_cancel_set(cubed_cancel *c)
     __atomic_store_n(&c->flag, 1, __ATOMIC_RELEASE);
 }
 
-/* Clears the flag for another run. No call that was given the flag may be running. */
+/* Clears the flag for another run. No call with this flag may be running. */
 static inline void cubed_cancel_clear(cubed_cancel *c)
 {
     __atomic_store_n(&c->flag, 0, __ATOMIC_RELEASE);

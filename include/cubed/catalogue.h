@@ -1,7 +1,7 @@
 /* The catalogue: every function that makes lazy arrays, with its parameters, defaults and documentation.
  *
- * A binding or a command looks a function up by name, reads what it takes, and calls it with checked values. The typed
- * functions of cubed/array.h and cubed/array_api.h do the same work for programs in C. All of it is read-only: rows may be
+ * A binding or a command looks a function up by name, reads its parameters, and calls it with checked values. The typed
+ * functions of cubed/array.h and cubed/array_api.h do the same work for programs in C. The catalogue is read-only: rows may be
  * used from any thread, and live as long as the library.
  */
 #ifndef CUBED_CATALOGUE_H
@@ -24,16 +24,16 @@ typedef enum cubed_value_kind {
     CUBED_VALUE_FLOAT,
     CUBED_VALUE_COMPLEX,
     CUBED_VALUE_INTS, /* a list of integers: axes, a shape, chunk lengths, ... */
-    CUBED_VALUE_LIST, /* a list of values, which may be lists: chunks of each axis, pairs of numbers, ... */
+    CUBED_VALUE_LIST, /* a list of values, which may themselves be lists: chunks of each axis, pairs of numbers, ... */
     CUBED_VALUE_FLOATS, /* a list of numbers */
     CUBED_VALUE_STRING,
     CUBED_VALUE_CHOICE, /* one of the parameter's choices; given by its name, as a string */
-    CUBED_VALUE_DTYPE,  /* also given by its name, as a string */
+    CUBED_VALUE_DTYPE,  /* a data type; may be given by its name, as a string */
     CUBED_VALUE_SLICE,
     CUBED_VALUE_KIND_COUNT
 } cubed_value_kind;
 
-/* Python's slice(start, stop, step); a part that is not there is NULL. */
+/* Python's slice(start, stop, step); NULL for a bound that is None. */
 typedef struct cubed_slice_bounds {
     const int64_t *start, *stop, *step;
 } cubed_slice_bounds;
@@ -46,7 +46,7 @@ typedef struct cubed_value {
         cubed_array *array;
         cubed_array *const *arrays;
         bool boolean;
-        int64_t integer; /* also the number of a choice */
+        int64_t integer; /* value of an integer, or number of a choice */
         double real;
         double complex_parts[2];
         const int64_t *ints;
@@ -68,15 +68,15 @@ typedef struct cubed_choice {
 
 /* Bits of cubed_param.flags. */
 enum {
-    CUBED_PARAM_REQUIRED = 1,      /* has no default */
-    CUBED_PARAM_POSITION_ONLY = 2, /* is not given by name */
-    CUBED_PARAM_KEYWORD_ONLY = 4,  /* is given by name alone */
-    CUBED_PARAM_VARIADIC = 8, /* takes all positional arguments from its place on, or one list */
-    CUBED_PARAM_AXIS = 16,    /* integers are axes: negative ones count from the last */
+    CUBED_PARAM_REQUIRED = 1,      /* required: has no default */
+    CUBED_PARAM_POSITION_ONLY = 2, /* positional only: cannot be given by name */
+    CUBED_PARAM_KEYWORD_ONLY = 4,  /* keyword only: must be given by name */
+    CUBED_PARAM_VARIADIC = 8, /* accepts all positional arguments from its place on, or one list */
+    CUBED_PARAM_AXIS = 16,    /* integers are axes: negative numbers count from the last axis */
     CUBED_PARAM_ENGINE =
         32,                /* is set by the calling program, not by its user, such as `task_mem` */
     CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
-    CUBED_PARAM_LABELS = 128, /* a list is the coordinate of the result's first axis */
+    CUBED_PARAM_LABELS = 128, /* a list given for it is the coordinate of the result's first axis */
     CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
     CUBED_PARAM_GAPS = 512    /* items of a list of arrays may be None (NULL): one for each axis */
 };
@@ -84,11 +84,11 @@ enum {
 /* A parameter of a function. The library makes these structures, and may append members. */
 typedef struct cubed_param {
     const char *name;
-    unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that it takes */
+    unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that the parameter accepts */
     unsigned flags;
     cubed_value fallback;        /* the value if the argument is not given */
-    double least, most;          /* limits of a number, and of each integer of a list */
-    const cubed_choice *choices; /* NULL if there are none */
+    double least, most;          /* minimum and maximum of a number, and of each integer of a list */
+    const cubed_choice *choices; /* NULL if the parameter is not a choice */
     const char *notes;           /* a sentence for people */
 } cubed_param;
 
@@ -105,7 +105,7 @@ typedef enum cubed_attrs_rule {
 
 /* Effects of a function on coordinates: which coordinates of the first array the elements of the result have. */
 typedef enum cubed_coords_rule {
-    CUBED_COORDS_KEEP, /* the coordinates of all axes that the result keeps */
+    CUBED_COORDS_KEEP, /* the coordinates of all axes that the result still has */
     CUBED_COORDS_CUT, /* no coordinates along the axes of the CUBED_PARAM_AXIS parameter; without such a parameter, no coordinates at all */
     CUBED_COORDS_REVERSED, /* the coordinates in reverse order along the axes of the CUBED_PARAM_AXIS parameter */
     CUBED_COORDS_LATER, /* the last coordinates along these axes: a difference has the coordinate of its second element */
@@ -133,8 +133,8 @@ typedef struct cubed_function {
     cubed_attrs_rule attrs;
     const char *
         cell_method; /* cell method for CUBED_ATTRS_REDUCE and CUBED_ATTRS_SQUARE; NULL: CF defines no name */
-    int first_operand; /* the first array whose attributes count */
-    bool moves;        /* elements of the first array or list, unchanged */
+    int first_operand; /* number of the first array whose attributes are used */
+    bool moves;        /* the results contain only elements of the first array or list, unchanged */
     cubed_coords_rule coords;
     bool
         any_results; /* the number of results varies: they are a list, also if there is only one result */
@@ -149,23 +149,24 @@ CUBED_API const cubed_function *cubed_function_next(const cubed_function *previo
 /* Returns the parameter at a position, or NULL if there is none. */
 CUBED_API const cubed_param *cubed_function_param(const cubed_function *function, int position);
 
-/* Writes what a parameter takes ("an integer or None") into a buffer, with a terminating NUL; truncates what does not fit.
- * Returns the length without truncation. */
+/* Writes a description of the values that a parameter accepts ("an integer or None") into a buffer, with a terminating NUL;
+ * truncates a longer string. Returns the length without truncation. */
 CUBED_API size_t cubed_param_expected(const cubed_param *param, char *buffer, size_t size);
 /* Writes a value into a buffer as Python spells it ("True", "[1, 2]", "'fro'"), like cubed_param_expected. */
 CUBED_API size_t cubed_value_format(const cubed_value *value, char *buffer, size_t size);
 
-/* --- Numbers beside arrays ------------------------------------------------------------------------------ */
+/* --- Numbers next to arrays ----------------------------------------------------------------------------- */
 
-/* Whether an operation takes integers that the type of its array does not have: comparisons, and operations that make
- * integers floats. */
+/* Returns whether an operation accepts integers that the type of its array cannot represent: comparisons, and operations that
+ * convert integers to floats. */
 CUBED_API bool cubed_op_takes_any_integer(cubed_op op);
-/* The type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) beside an array of a type, as Python's scalars have it, or
- * alone (`beside` CUBED_BOOL). With `any_integer` int64 for an integer that the array's type does not have. */
+/* Returns the type of a number (CUBED_VALUE_BOOL to CUBED_VALUE_COMPLEX) in an operation with an array of type `beside`, by the
+ * rules for Python's scalars. CUBED_BOOL stands for a number without an array. With `any_integer`, an integer that the array's
+ * type cannot represent is int64. */
 CUBED_API cubed_dtype cubed_number_dtype(const cubed_value *number, cubed_dtype beside,
                                          bool any_integer);
-/* The number as an element of a type; false if the type does not have its value. Times take whole numbers, which count their
- * unit, and NaN for "not a time". */
+/* Converts a number to an element of a type. Returns false if the type cannot represent its value. For times, the number must
+ * be whole, in the type's unit, or NaN for "not a time". */
 CUBED_API bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_scalar *out);
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
@@ -185,8 +186,8 @@ typedef struct cubed_results {
 
 /* Calls a function with values, which are checked before any work starts.
  *
- * function   of cubed_function_find
- * arguments  n of them: positional ones in the order of the parameters, then named ones in any order
+ * function   row from cubed_function_find
+ * arguments  n arguments: first positional ones in the order of the parameters, then named ones in any order
  * results    receives the arrays; free it with cubed_results_free
  *
  * Errors: CUBED_E_TYPE if an argument is missing, unknown, given twice or of another kind; CUBED_E_ARG if it is out of
@@ -199,17 +200,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_call(cubed_context *ctx,
 /* For a function that counts: makes the int64 array whose last element is the number of elements of its results. The caller
  * computes the array, and passes it and the number to cubed_call as the arguments `offsets` and `count`.
  *
- * arguments  those of the call, without these two
+ * arguments  the arguments of the call, without `offsets` and `count`
  * out        receives the array; NULL if this call does not depend on values, as `repeat` with one number
- * most       receives the greatest number that is expected; may be NULL
+ * most       receives the greatest possible number; may be NULL
  *
- * Errors: as of cubed_call; CUBED_E_ARG for a function that does not count. */
+ * Errors: those of cubed_call; CUBED_E_ARG for a function whose results have known extents. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_call_offsets(cubed_context *ctx,
                                                            const cubed_function *function,
                                                            const cubed_argument *arguments, int n,
                                                            cubed_array **out, int64_t *most,
                                                            cubed_error *err);
-/* Releases the arrays that are left in *results (members that are NULL were taken), and the list; empties it. */
+/* Releases the arrays that are still in *results, and the list itself, and empties *results. Members that the caller has taken
+ * and set to NULL are skipped. */
 CUBED_API void cubed_results_free(cubed_context *ctx, cubed_results *results);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
-/* Values that the CF conventions pack: sections 2.5.1 (missing data) and 8.1 (packed data), and NetCDF's `_Unsigned`.
+/* Decoding of values that are packed by the CF conventions, sections 2.5.1 (missing data) and 8.1 (packed data), and by
+ * NetCDF's `_Unsigned`.
  *
- * Decoding is lazy: it makes elementwise operations, which fuse with those that follow. Values and types are those that
- * Xarray decodes. Functions that open arrays never decode.
+ * Decoding is lazy: it makes elementwise operations, which fuse with the operations that follow. Values and types are the same
+ * as in Xarray. Functions that open arrays never decode.
  */
 #ifndef CUBED_CF_H
 #define CUBED_CF_H
@@ -17,15 +18,15 @@ extern "C" {
 typedef struct cubed_cf_number {
     cubed_dtype dtype;
     cubed_scalar value;
-    bool weak; /* without a type of its own: it takes the array's, as Python's numbers do */
+    bool weak; /* the number has no type of its own and adopts the array's, like Python's numbers */
 } cubed_cf_number;
 
-/* The way from stored elements to values: each step is left out if it is not needed.
+/* The steps from stored elements to values; unnecessary steps are skipped.
  *
  * 1. Elements are cast to `stored`, which undoes `_Unsigned`, and then to `dtype`.
  * 2. Elements that equal one of missing[nmissing] become `fill`.
- * 3. They are multiplied by `scale`, then `offset` is added. Each result is rounded to `dtype`.
- * 4. They become bools, if `is_bool`. */
+ * 3. Elements are multiplied by `scale`, then `offset` is added. Each result is rounded to `dtype`.
+ * 4. Elements become bools if `is_bool` is set. */
 typedef struct cubed_cf_packing {
     cubed_dtype stored, dtype;
     int nmissing;
@@ -33,8 +34,8 @@ typedef struct cubed_cf_packing {
     cubed_scalar fill; /* of type `dtype` */
     bool has_scale, has_offset, is_bool;
     cubed_cf_number scale, offset;
-    /* Whether missing values are, or include, the fill value of Zarr format 2, and this element as it is stored.
-     * cubed_cf_unpack does not read either. */
+    /* Whether the fill value of Zarr format 2 is one of the missing values, and this fill value as it is stored.
+     * cubed_cf_unpack reads neither. */
     bool has_own_fill;
     cubed_scalar own_fill;
 } cubed_cf_packing;
@@ -44,8 +45,8 @@ typedef struct cubed_cf_packing {
  *
  * The type of values follows Xarray: integers with missing values become float32 (of at most 16 bits) or float64; packed
  * values have the type of scale_factor and add_offset if these agree, else float64. Bools with missing values become float64
- * (1, 0 and NaN), as Xarray makes objects of them. Complex numbers may be missing, and are not packed. Strings and dates are
- * neither: a string that equals the fill value stays.
+ * (1, 0 and NaN), as Xarray makes objects of them. Complex numbers may be missing but are not packed. Strings and dates are
+ * neither packed nor missing: a string that equals the fill value is kept.
  *
  * out  NULL in *out if x is not packed; freed with cubed_cf_packing_free */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_packing_of(const cubed_array *x,
@@ -55,7 +56,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_packing_of(const cubed_array *x
 CUBED_API void cubed_cf_packing_free(cubed_cf_packing *packing);
 /* Returns whether two packings give equal values for equal elements. */
 CUBED_API bool cubed_cf_packing_equal(const cubed_cf_packing *a, const cubed_cf_packing *b);
-/* Makes the values of x, whose elements are packed in this way. The result has the attributes of x, except those of which
+/* Makes the values of x, whose elements have this packing. The result has the attributes of x, except those for which
  * cubed_cf_packing_describes returns true. The packing may be the caller's own.
  *
  * Errors: CUBED_E_TYPE if the packing does not fit the type of x. */
@@ -69,8 +70,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_decode(cubed_array *x, cubed_ar
  * `scale_factor`, `valid_range` if elements are scaled (it is in packed units), ... */
 CUBED_API bool cubed_cf_packing_describes(const cubed_cf_packing *packing, const char *name);
 
-/* Joins an array of characters ("S1") along its last axis to texts of the length of that axis. Names of the other
- * dimensions and attributes stay.
+/* Joins an array of characters ("S1") along its last axis into strings of that axis's length. Keeps the names of the other
+ * dimensions, and the attributes.
  *
  * Errors: CUBED_E_TYPE for another type, CUBED_E_ARG for an array without axes, or a last axis without elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cf_join_characters(cubed_array *x, cubed_array **out,

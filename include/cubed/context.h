@@ -28,18 +28,17 @@ typedef struct cubed_context_options {
  * Errors: CUBED_E_NOMEM, CUBED_E_ARG for an instruction set that the machine does not have. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,
                                                           cubed_context **out, cubed_error *err);
-/* Takes a reference and returns ctx; gives a reference up (NULL is allowed). Arrays and plans hold references of their
- * own. */
+/* Take a reference and return ctx; release a reference (NULL is allowed). Arrays and plans hold references of their own. */
 CUBED_API cubed_context *cubed_context_ref(cubed_context *ctx);
 CUBED_API void cubed_context_unref(cubed_context *ctx);
 /* Returns the instruction set in use. */
 CUBED_API const char *cubed_context_isa(const cubed_context *ctx);
 
-/* Sets credentials and endpoints of object stores as environment variables such as AWS_ACCESS_KEY_ID express them. The
- * library does not read the environment itself. The variables replace those of earlier calls, for stores that are opened
- * from then on.
+/* Sets credentials and endpoints of object stores from strings in the form of environment variables, such as
+ * AWS_ACCESS_KEY_ID=... The library itself does not read the environment. The variables replace those of earlier calls, for
+ * stores that are opened from then on.
  *
- * variables  "NAME=VALUE" strings terminated by NULL, such as `environ`; variables that no store knows are ignored */
+ * variables  "NAME=VALUE" strings, the list ends with NULL, such as `environ`; variables that no store uses are ignored */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_context *ctx,
                                                                     const char *const *variables,
                                                                     cubed_error *err);
@@ -49,17 +48,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_contex
  * name   NULL: removes all options of the URL
  * value  NULL: removes the option
  *
- * Errors: a name that the store does not know is an error when the store is opened. */
+ * Errors: an unknown name is reported when the store is opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
     cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
 /* Allows documents that are not on this machine (references of kerchunk, repositories of Icechunk) to refer to objects at
- * or below a prefix. Otherwise they may refer to their own scheme and host alone: to the same server, bucket or container.
+ * or below a prefix. Without it, a document may refer only to its own scheme and host: to the same server, bucket or container.
  * A document on this machine may refer to any place.
  *
  * document  the URL that the documents are at or below; NULL: all documents that are opened from now on
  * prefix    a path, or a URL with a host; compared by whole parts
  *
- * The storage option "allow_references" of a document's URL is the same list, one prefix a line, and replaces it. */
+ * The storage option "allow_references" of a document's URL is such a list, one prefix per line, and replaces the list of this
+ * function. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_context *ctx,
                                                                        const char *document,
                                                                        const char *prefix,
@@ -67,7 +67,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_allow_references(cubed_con
 /* Serialises all storage options as a string for the variable CUBED_STORAGE_OPTIONS of a process that works on the same
  * plan; cubed_context_set_variables reads it. The string may hold secrets.
  *
- * out   receives up to `cap` bytes, terminating NUL included
+ * out   receives at most `cap` bytes, including the terminating NUL
  * size  receives the size of the whole string */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_storage_options(cubed_context *ctx, char *out,
                                                                       size_t cap, size_t *size,

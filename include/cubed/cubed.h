@@ -1,4 +1,4 @@
-/* Everything in one include. */
+/* Includes all public headers of the API. */
 #ifndef CUBED_H
 #define CUBED_H
 

@@ -1,4 +1,4 @@
-/* Data types: those of the Python Array API standard that have a size, and more types that can be stored. */
+/* Data types: the types of the Python Array API standard, and further types that can be stored. */
 #ifndef CUBED_DTYPE_H
 #define CUBED_DTYPE_H
 
@@ -23,19 +23,19 @@ typedef enum cubed_dtype {
     CUBED_FLOAT64 = 10,
     CUBED_COMPLEX64 = 11,
     CUBED_COMPLEX128 = 12,
-    CUBED_DTYPE_COUNT, /* number of the types above, which operations compute with */
+    CUBED_DTYPE_COUNT, /* number of the types above; operations compute with these types */
     /* Half precision: stored, viewed, copied and cast. Operations compute with them in float32, which is the type of the
      * results. */
     CUBED_FLOAT16 = 16,
     CUBED_BFLOAT16 = 17,
     /* Families of types that are stored, viewed and copied. The parameters of a type are in its higher bits: see
-     * cubed_dtype_time and cubed_dtype_fixed. The first two are cast from and to numbers as int64, and computed with as
+     * cubed_dtype_time and cubed_dtype_fixed. The first two, times, are cast from and to numbers, and used in computations, as
      * int64. */
     CUBED_DATETIME64 = 32, /* int64 units since 1970-01-01; the smallest int64 means "not a time" */
     CUBED_TIMEDELTA64 = 33, /* int64 units; the smallest int64 means "not a time" */
-    CUBED_BYTES = 34,       /* bytes of a fixed number, padded with zeros */
-    CUBED_STRING = 35,      /* code points of 4 bytes, of a fixed number, padded with zeros */
-    CUBED_RECORD = 36       /* named fields in bytes of a fixed number: see cubed_array_fields */
+    CUBED_BYTES = 34,       /* a fixed number of bytes, padded with zeros */
+    CUBED_STRING = 35,      /* a fixed number of code points of 4 bytes, padded with zeros */
+    CUBED_RECORD = 36       /* a fixed number of bytes with named fields: see cubed_array_fields */
 } cubed_dtype;
 
 /* NumPy's units of time, in its order. */
@@ -80,7 +80,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_time(cubed_dtype family, cub
                                                          cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_fixed(cubed_dtype family, int64_t length,
                                                           cubed_dtype *out, cubed_error *err);
-/* Returns the family of a type; the type itself if it has no parameters. */
+/* Returns the family of a type, or the type itself if it has no parameters. */
 CUBED_API cubed_dtype cubed_dtype_family(cubed_dtype dtype);
 /* Gets the unit and the multiple of a type of CUBED_DATETIME64 or CUBED_TIMEDELTA64. */
 CUBED_API void cubed_dtype_get_time(cubed_dtype dtype, cubed_unit *unit, int *multiple);
@@ -88,9 +88,9 @@ CUBED_API void cubed_dtype_get_time(cubed_dtype dtype, cubed_unit *unit, int *mu
 CUBED_API const char *cubed_unit_name(cubed_unit unit);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_unit_parse(const char *name, cubed_unit *out,
                                                          cubed_error *err);
-/* Returns whether a number is a type. */
+/* Returns whether a number is a valid type. */
 CUBED_API bool cubed_dtype_is_valid(cubed_dtype dtype);
-/* Writes the whole name of a type, with parameters, into `text` and returns it: "float32", "datetime64[ns]",
+/* Writes the full name of a type, with parameters, into `text` and returns `text`: "float32", "datetime64[ns]",
  * "timedelta64[10us]", "S5", "U7", "V12". */
 #define CUBED_DTYPE_TEXT_CAP 32
 CUBED_API const char *cubed_dtype_text(cubed_dtype dtype, char text[CUBED_DTYPE_TEXT_CAP]);
@@ -103,19 +103,20 @@ CUBED_API cubed_kind cubed_dtype_kind(cubed_dtype dtype);
 /* Parses a name as cubed_dtype_text writes it. CUBED_E_TYPE if no type has this name. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out,
                                                           cubed_error *err);
-/* Returns the type that two types promote to, by the rules of the standard. Where the standard leaves it open, as NumPy:
- * int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, bool with any type
- * gives that type. Equal types stay. Otherwise half precision promotes as float32, and two lengths of bytes or strings give
- * the longer one. CUBED_DTYPE_COUNT if the types have nothing in common, such as times or strings with other types. */
+/* Returns the type that two types promote to, by the rules of the standard. Cases that the standard leaves open follow NumPy:
+ * int64 with uint64 gives float64, an integer with a float gives the float of at least equal precision, and bool with any type
+ * gives that type. Two equal types give the same type. Otherwise half precision promotes as float32, and bytes or strings of
+ * two lengths give the longer length. CUBED_DTYPE_COUNT if the types have nothing in common, such as times or strings with
+ * other types. */
 CUBED_API cubed_dtype cubed_dtype_promote(cubed_dtype a, cubed_dtype b);
-/* Returns whether every value of `from` has an equal value in `to`, up to floating-point rounding, as NumPy's "same_kind"
- * casting has it. */
+/* Returns whether every value of `from` has an equal value in `to`, up to floating-point rounding, like NumPy's "same_kind"
+ * casting. */
 CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 
-/* Writes an element of a time or string type as UTF-8 into text[cap], as much as fits, terminating NUL included. Returns
- * the length without truncation and without the NUL. Datetimes are written in ISO 8601 down to their unit, timedeltas as
- * numbers, both as "NaT" if they are not a time. Strings are written without padding; characters that cannot be printed
- * become \\x.. or \\U......... Records are written as hexadecimal bytes. Nothing is written for other types. */
+/* Writes an element of a time or string type as UTF-8 into text[cap], truncated if necessary, with a terminating NUL. Returns
+ * the length of the untruncated string without the NUL. Datetimes are written in ISO 8601 down to their unit, timedeltas as
+ * numbers; "not a time" is "NaT". Strings are written without padding; characters that cannot be printed become \\x.. or
+ * \\U......... Records are written as hexadecimal bytes. Nothing is written for other types. */
 CUBED_API size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap);
 /* Returns the value of an element of a half-precision type. */
 CUBED_API double cubed_half_value(cubed_dtype dtype, uint16_t bits);

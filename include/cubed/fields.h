@@ -1,6 +1,6 @@
 /* Areas of grid cells, and statistics of fields with weights. Lazy, like everything in cubed/array.h.
  *
- * Missing elements are NaN. They are left out with their weights, unless the text of a function says otherwise. */
+ * Missing elements are NaN. They and their weights are left out, unless the comment of a function states otherwise. */
 #ifndef CUBED_FIELDS_H
 #define CUBED_FIELDS_H
 
@@ -38,27 +38,27 @@ typedef struct cubed_area_options {
  *           result has shape (nlat, nlon). With bounds of more corners: the cells themselves, as many as bounds have, and the
  *           result has the shape of `lat`
  *
- * Without bounds the outermost latitudes have cells as far outwards as inwards. Edges beyond 88 degrees are at the pole, as CDO
- * has it. Longitudes that jump by a turn are neighbours. Cells of 180 degrees and more have circles of latitude as edges. A
- * cell of corners may contain a pole.
+ * Without bounds, cells of the outermost latitudes extend outwards as far as inwards. Edges beyond 88 degrees are moved to the
+ * pole, as in CDO. Longitudes may jump by 360 degrees. Cells 180 degrees wide or wider have circles of latitude as edges. A
+ * cell that is given by corners may contain a pole.
  *
- * Errors: CUBED_E_ARG if shapes do not fit, an axis of one element has no bounds, or corners have circles of latitude as
- * edges. CUBED_E_TYPE unless all have real numbers. */
+ * Errors: CUBED_E_ARG if shapes do not fit, an axis of one element has no bounds, or cells with corners are to have circles of
+ * latitude as edges. CUBED_E_TYPE unless all arrays have real numbers. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_area(cubed_array *lat, cubed_array *lon,
                                                         const cubed_area_options *options,
                                                         cubed_array **out, cubed_error *err);
 
 /* --- Statistics ---------------------------------------------------------------------------------------------------- */
 
-/* W is the sum of the weights of the elements that are there, M their weighted mean. */
+/* W is the sum of the weights of the elements that are not missing, M their weighted mean. */
 typedef enum cubed_field_statistic {
     CUBED_FIELD_MEAN,     /* sum of w x / W */
     CUBED_FIELD_AVG,      /* the mean; NaN if an element is missing */
-    CUBED_FIELD_SUM,      /* without weights; NaN of no elements */
-    CUBED_FIELD_INTEGRAL, /* sum of w x; NaN of no elements */
+    CUBED_FIELD_SUM,      /* sum of x without weights; NaN if all elements are missing */
+    CUBED_FIELD_INTEGRAL, /* sum of w x; NaN if all elements are missing */
     CUBED_FIELD_MIN,      /* without weights */
     CUBED_FIELD_MAX,      /* without weights */
-    CUBED_FIELD_RANGE,    /* the largest element less the smallest */
+    CUBED_FIELD_RANGE,    /* the largest element minus the smallest */
     CUBED_FIELD_VAR,      /* sum of w (x - M)^2 / W */
     CUBED_FIELD_VAR1, /* sum of w (x - M)^2 W / (W^2 - sum of w^2); without weights the divisor is n - 1 */
     CUBED_FIELD_STD, /* the root of VAR */
@@ -80,23 +80,24 @@ typedef struct cubed_field_options {
  * read x twice.
  *
  * weights  one for each element along the axes, in the order of `axes`, or of a shape that broadcasts to x's; NULL: 1. A weight
- *          that is NaN leaves the element out. SUM, MIN, MAX and RANGE have none.
+ *          that is NaN leaves the element out. SUM, MIN, MAX and RANGE do not accept weights.
  *
  * Errors: CUBED_E_TYPE unless x and weights have real numbers; CUBED_E_ARG for weights of another shape, and for weights of a
- * statistic that has none. */
+ * statistic that does not accept them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights,
                                                            cubed_field_statistic which,
                                                            const cubed_field_options *options,
                                                            cubed_array **out, cubed_error *err);
 
 /* Computes empirical orthogonal functions: the n patterns of cells that explain most of the variance of a series of fields about
- * zero, as CDO's `eof`. Pass anomalies for variances about the mean. A cell that misses an element is missing in all patterns.
+ * zero, as CDO's `eof`. Pass anomalies for variances about the mean. A cell with a missing element in any field is missing in
+ * all patterns.
  *
- * weights       of cells, of a shape that broadcasts to a field's: the axes of x except `axis`. They are divided by their sum
- *               over cells that are not missing. NULL: 1
- * axis          of the times
+ * weights       weights of the cells, in a shape that broadcasts to the shape of a field (the axes of x except `axis`). They
+ *               are divided by their sum over cells that are not missing. NULL: 1
+ * axis          axis of the times in x
  * patterns      n fields. Their squares, times the weights, have the sum 1, and their sum is not negative.
- * variances     n, which descend: the mean square of the coefficients
+ * variances     n numbers in descending order: the mean squares of the coefficients
  * coefficients  (times, n): sums of the coefficients times the patterns approximate x
  *
  * Errors: CUBED_E_ARG if n exceeds the number of times or of cells; CUBED_E_TYPE unless x and weights have real numbers. */

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Elements beyond the ends of an axis, by the names of scipy.ndimage. */
+/* Values of elements beyond the ends of an axis, with the names of scipy.ndimage. */
 typedef enum cubed_filter_boundary {
     CUBED_BOUNDARY_REFLECT,  /* d c b a | a b c d | d c b a */
     CUBED_BOUNDARY_NEAREST,  /* a a a a | a b c d | d d d d */
@@ -21,11 +21,11 @@ typedef enum cubed_filter_boundary {
 typedef struct cubed_filter_options {
     size_t struct_size;
     cubed_filter_boundary boundary;
-    double value; /* CUBED_BOUNDARY_CONSTANT */
+    double value; /* value beyond the ends for CUBED_BOUNDARY_CONSTANT */
     /* A boundary for each axis; NULL: `boundary` for all axes. */
     const cubed_filter_boundary *boundaries;
-    /* Shift of the box for each axis: element extent / 2 + origin of a box is the element itself and must exist. NULL: 0. The
-     * functions that have an argument `origin` or no box do not use it. */
+    /* Shift of the box for each axis: element number extent / 2 + origin of a box is the filtered element itself and must
+     * exist. NULL: 0. Functions that have an argument `origin`, or no box, ignore this field. */
     const int64_t *origins;
     const cubed_dtype *dtype; /* type of the result; NULL: x's type */
 } cubed_filter_options;
@@ -36,17 +36,17 @@ typedef struct cubed_filter_options {
 
 /* All filters: the result has x's shape, and x's type unless options say another. Blocks are read with the elements around
  * them, which are part of the projection. Sums and means are computed in float64 along one axis after another and stored in
- * the result's type between two axes; integers are truncated as by cubed_astype. bool is filtered as uint8, half precision
- * as float32. If the result has another type than x, or `value` is not of x's type, elements are read as float64.
+ * the result's type between two axes; integers are truncated as by cubed_astype. bool is converted to uint8 for filtering, half
+ * precision to float32. If the result has another type than x, or `value` is not of x's type, elements are read as float64.
  * Stored.
  *
  * options  NULL: the defaults
  *
  * Errors: CUBED_E_TYPE for times and strings; CUBED_E_ARG for origins outside a box. */
 
-/* Smooths x by Gaussians, or takes derivatives of Gaussians.
+/* Smooths x with Gaussians, or computes Gaussian derivatives.
  *
- * sigma     standard deviation for each axis, 0 or more; axes with 0 stay as they are
+ * sigma     standard deviation in elements for each axis, 0 or more; axes with 0 are not filtered
  * order     order of the derivative for each axis; NULL: 0
  * truncate  number of standard deviations at which Gaussians end */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma,
@@ -54,8 +54,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian(cubed_array *x, co
                                                               const cubed_filter_options *options,
                                                               cubed_array **out, cubed_error *err);
 /* Correlates x with `n` weights along an axis: each element becomes the weighted sum of its neighbours. Negative axes count
- * from the last. Weight n / 2 + origin multiplies the element itself and must exist. A convolution has the weights in
- * reverse order. */
+ * from the last. Weight number n / 2 + origin multiplies the element itself and must exist. For a convolution, pass the weights
+ * in reverse order. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_correlate1d(cubed_array *x, int axis, const double *weights, int64_t n, int64_t origin,
                          const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -66,7 +66,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_correlate(cubed_array *x,
                                                                const int64_t *shape,
                                                                const cubed_filter_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Means of boxes. size has an extent for each axis, at least 1; element extent / 2 of a box is the element itself. */
+/* Computes means of boxes. size has an extent for each axis, at least 1; element number extent / 2 of a box is the filtered
+ * element itself. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_mean(cubed_array *x, const int64_t *size,
                                                           const cubed_filter_options *options,
                                                           cubed_array **out, cubed_error *err);
@@ -77,8 +78,8 @@ typedef enum cubed_filter_rank_kind {
     CUBED_FILTER_MAXIMUM,
     CUBED_FILTER_RANKS
 } cubed_filter_rank_kind;
-/* Minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. Boxes are placed as by
- * cubed_filter_mean.
+/* Computes the minimum, median or maximum of boxes, for real numbers and bool. NaN is greater than all numbers. Boxes are
+ * placed as by cubed_filter_mean.
  *
  * footprint  a byte for each element of a box in C order: 0 if the element is ignored. At least one is not 0. NULL: no
  *            element is ignored */
@@ -86,14 +87,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_rank(
     cubed_array *x, cubed_filter_rank_kind kind, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
 
-/* Elements of rank `rank` among those of a box that the footprint selects, from the least one, 0; negative ranks count from
- * the greatest one, -1. */
+/* Selects the element of a given rank among the elements of a box that the footprint selects. Rank 0 is the smallest element;
+ * negative ranks count from the greatest, -1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_by_rank(cubed_array *x, int64_t rank,
                                                              const int64_t *size,
                                                              const uint8_t *footprint,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* Like cubed_filter_by_rank, for a percentile of 0 to 100: 50 is the median. Negative ones count from 100. */
+/* Like cubed_filter_by_rank, for a percentile of 0 to 100: 50 is the median. Negative percentiles count from 100. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_percentile(
     cubed_array *x, double percentile, const int64_t *size, const uint8_t *footprint,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -105,20 +106,20 @@ typedef enum cubed_filter_derivative_kind {
     CUBED_FILTER_SOBEL, /* like CUBED_FILTER_PREWITT, with weights 1, 2, 1 */
     CUBED_FILTER_DERIVATIVES
 } cubed_filter_derivative_kind;
-/* The derivative along an axis; negative axes count from the last. */
+/* Computes the derivative along an axis; negative axes count from the last. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kind kind, int axis,
                         const cubed_filter_options *options, cubed_array **out, cubed_error *err);
-/* The sum of second differences along axes: those whose bit is set in `axes`. Without any the result is x. */
+/* Computes the sum of second differences along the axes whose bit is set in `axes`. If no bit is set, the result is x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_laplace(cubed_array *x, uint32_t axes,
                                                              const cubed_filter_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* The sum of second derivatives of Gaussians along axes; other axes stay as they are. sigma and truncate: as for
- * cubed_filter_gaussian. The boundary of the axis of a derivative holds for all axes of its Gaussian. */
+/* Computes the sum of second Gaussian derivatives along axes; other axes are not filtered. sigma and truncate: as for
+ * cubed_filter_gaussian. Each derivative uses the boundary of its own axis for all axes of its Gaussian. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_laplace(
     cubed_array *x, uint32_t axes, const double *sigma, double truncate,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
-/* The length of the gradient that first derivatives of Gaussians along axes make. All axes are smoothed. */
+/* Computes the magnitude of the gradient from first Gaussian derivatives along axes. All axes are smoothed. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_gradient(
     cubed_array *x, uint32_t axes, const double *sigma, double truncate,
     const cubed_filter_options *options, cubed_array **out, cubed_error *err);
@@ -129,25 +130,26 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_filter_gaussian_gradient(
 typedef struct cubed_structure {
     const int64_t *size; /* extent for each axis */
     const uint8_t *
-        footprint; /* a byte for each element in C order: 0 if the element is ignored; NULL: no element is */
-    /* Numbers for each element: dilations add them, erosions subtract them, in float64. NULL: 0. Of binary functions NULL. */
+        footprint; /* a byte for each element in C order: 0 if the element is ignored; NULL: no element is ignored */
+    /* A number for each element, which dilations add and erosions subtract, in float64. NULL: 0. Must be NULL for binary
+     * functions. */
     const double *heights;
 } cubed_structure;
 
 typedef enum cubed_morphology {
-    CUBED_MORPHOLOGY_EROSION,   /* minimum of elements less heights */
-    CUBED_MORPHOLOGY_DILATION,  /* maximum of elements and heights, of the mirrored structure */
+    CUBED_MORPHOLOGY_EROSION,   /* minimum of elements minus heights */
+    CUBED_MORPHOLOGY_DILATION,  /* maximum of elements plus heights, with the structure mirrored */
     CUBED_MORPHOLOGY_OPENING,   /* dilation of the erosion */
     CUBED_MORPHOLOGY_CLOSING,   /* erosion of the dilation */
-    CUBED_MORPHOLOGY_GRADIENT,  /* dilation less erosion */
-    CUBED_MORPHOLOGY_LAPLACE,   /* dilation and erosion less twice x */
-    CUBED_MORPHOLOGY_WHITE_HAT, /* x less its opening */
+    CUBED_MORPHOLOGY_GRADIENT,  /* dilation minus erosion */
+    CUBED_MORPHOLOGY_LAPLACE,   /* dilation plus erosion minus twice x */
+    CUBED_MORPHOLOGY_WHITE_HAT, /* x minus its opening */
     CUBED_MORPHOLOGY_BLACK_HAT, /* closing less x */
     CUBED_MORPHOLOGIES
 } cubed_morphology;
 
-/* A function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around; hats of bool are
- * exclusive or, and other differences of bool are refused. Options are those of filters. */
+/* Applies a function of grey-scale morphology, for real numbers and bool. Differences of integers wrap around. Hats of bool are
+ * computed as exclusive or; other differences of bool are refused. Options are those of filters. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grey_morphology(cubed_array *x,
                                                               cubed_morphology which,
                                                               const cubed_structure *structure,
@@ -157,9 +159,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grey_morphology(cubed_array *x,
 typedef struct cubed_binary_options {
     size_t struct_size;
     int64_t
-        iterations; /* at least 1: how often each erosion and dilation is repeated; each is stored */
+        iterations; /* number of repetitions of each erosion and dilation, at least 1; each repetition is stored */
     cubed_array *
-        mask; /* of x's shape: iterations change elements alone that are not 0 in it; NULL: all elements */
+        mask; /* array of x's shape: only elements that are not 0 in the mask may change; NULL: all elements */
     bool border;            /* value beyond the ends */
     const int64_t *origins; /* see cubed_filter_options */
 } cubed_binary_options;
@@ -167,18 +169,19 @@ typedef struct cubed_binary_options {
     {                                                                                              \
         sizeof(cubed_binary_options), 1, NULL, false, NULL                                         \
     }
-/* Erosion, dilation, opening or closing of the elements that are not 0, for real numbers and bool. The result is bool.
+/* Computes the erosion, dilation, opening or closing of the elements that are not 0, for real numbers and bool. The result is
+ * bool.
  *
  * options  NULL: the defaults
  *
- * Errors: CUBED_E_TYPE for other types; CUBED_E_ARG for iterations less than 1, which would depend on values. */
+ * Errors: CUBED_E_TYPE for other types; CUBED_E_ARG for iterations less than 1, because their number would depend on values. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_binary_morphology(cubed_array *x, cubed_morphology which, const cubed_structure *structure,
                         const cubed_binary_options *options, cubed_array **out, cubed_error *err);
-/* Where the elements that are not 0 match `hit`, and those that are 0 match `miss`. The result is bool.
+/* Finds the positions where elements that are not 0 match `hit`, and elements that are 0 match `miss`. The result is bool.
  *
  * miss     NULL: all elements of the box of `hit` that its footprint ignores
- * origins  of `hit` and of `miss`, NULL: 0 */
+ * origins  shifts of `hit` and of `miss`; NULL: 0 */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_binary_hit_or_miss(
     cubed_array *x, const cubed_structure *hit, const cubed_structure *miss,
     const int64_t *hit_origins, const int64_t *miss_origins, cubed_array **out, cubed_error *err);

@@ -1,6 +1,6 @@
 /* Grids of files and stores, and files of weights.
  *
- * Part of libcubed_lang.a, like cubed/lang.h. The functions read coordinates and weights at once. */
+ * Part of libcubed_lang.a, like cubed/lang.h. The functions read coordinates and weights immediately, not lazily. */
 #ifndef CUBED_GRID_FILES_H
 #define CUBED_GRID_FILES_H
 
@@ -18,10 +18,10 @@ extern "C" {
  * attrs  text of a JSON object; NULL: no attributes */
 char cubed_coordinate_kind(const char *name, const char *attrs);
 
-/* Names of a grid in a file. "" if there is none. */
+/* Names of a grid's coordinates and dimensions in a file; "" if the file has none. */
 typedef struct cubed_grid_names {
     char lat[256], lon[256];
-    char dim[2][256]; /* of the grid's dimensions, in the order of its shape */
+    char dim[2][256]; /* names of the grid's dimensions, in the order of its shape */
 } cubed_grid_names;
 /* Makes the grid of the first variable in a file or store that has coordinates of latitude and longitude, or of its first
  * coordinates if no variable has any. A SCRIP grid file (grid_center_lat, grid_corner_lat, ...) is read, too. Coordinates are
@@ -38,7 +38,7 @@ CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *pl
 
 /* --- Methods ------------------------------------------------------------------------------------------- */
 
-/* Finds a method by its name ("conservative"). Returns false if there is none. */
+/* Finds a method by its name ("conservative"). Returns false if no method has this name. */
 bool cubed_remap_method_find(const char *name, cubed_remap_method *out);
 
 /* --- Files of weights ---------------------------------------------------------------------------------- */
@@ -51,9 +51,10 @@ typedef struct cubed_weights_input {
     /* Sets *out to a new reference to an array with decoded elements, or to NULL if the file has no such array. */
     cubed_status (*find)(void *ctx, const char *array, cubed_array **out, cubed_error *err);
     void *ctx; /* first argument of `find` */
-    /* Shapes of the grids. Dimensions 0: those of the file. If given, the file must not name others. */
+    /* Shapes of the grids; if their numbers of dimensions are 0, the file gives the shapes. The file must not contradict shapes
+     * that are given here. */
     cubed_weights_shape shape;
-    uint64_t memory; /* bytes that reading may use; 0: any number */
+    uint64_t memory; /* maximum bytes that reading may use; 0: no limit */
 } cubed_weights_input;
 #define CUBED_WEIGHTS_INPUT_INIT                                                                   \
     {                                                                                              \
@@ -71,20 +72,20 @@ CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
 
 /* Number of arrays of a file of weights that CDO, ESMF and xESMF read. */
 #define CUBED_WEIGHTS_ARRAYS 16
-/* Returns the name of array number i, from 0; NULL if there are fewer. */
+/* Returns the name of array number i, from 0; NULL if i is too large. */
 const char *cubed_weights_array_name(int i);
 /* Makes array number i of a file of weights, in memory, with names of dimensions and attributes.
  *
- * source, target  grids of the weights; NULL: not known
- * out             the caller's; NULL for latitudes and longitudes of a grid that is not known
+ * source, target  grids of the weights; NULL: not known out receives a reference for the caller; NULL for latitudes and
+ * longitudes of an unknown grid
  *
- * Errors: CUBED_E_ARG for links, if there are no weights. */
+ * Errors: CUBED_E_ARG for an array of links if there are no weights. */
 CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,
                                                   const cubed_grid *source,
                                                   const cubed_grid *target, int i,
                                                   cubed_array **out, cubed_error *err);
-/* Writes the attributes of a file of weights of a method, by which CDO chooses how to read it: a JSON text of less than 512
- * bytes. NULL: a grid that is not known. */
+/* Writes the attributes of a file of weights, from which CDO determines how to read the file: a JSON text of less than 512
+ * bytes. `source` or `target` NULL: the grid is unknown. */
 void cubed_weights_attrs(cubed_remap_method method, const cubed_grid *source,
                          const cubed_grid *target, char attrs[512]);
 

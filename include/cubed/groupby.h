@@ -1,4 +1,4 @@
-/* Reductions by group: over the elements along one or more axes that have the same label. */
+/* Reductions by group: over all elements, along one or more axes, that have the same label. */
 #ifndef CUBED_GROUPBY_H
 #define CUBED_GROUPBY_H
 
@@ -15,11 +15,11 @@ typedef enum cubed_group_reduction {
     CUBED_GROUP_MEAN,
     CUBED_GROUP_VAR,
     CUBED_GROUP_STD,
-    CUBED_GROUP_MIN, /* this and the following: also of times; NaN and NaT win */
+    CUBED_GROUP_MIN, /* this and the following also accept times; NaN and NaT propagate */
     CUBED_GROUP_MAX,
     CUBED_GROUP_ANY,
     CUBED_GROUP_ALL,
-    CUBED_GROUP_FIRST, /* first in C order of the grouped axes */
+    CUBED_GROUP_FIRST, /* first element in C order of the grouped axes */
     CUBED_GROUP_LAST,
     CUBED_GROUP_ARGMIN, /* int64: first position in C order of the grouped axes; of the first NaN if there is one */
     CUBED_GROUP_ARGMAX,
@@ -28,18 +28,18 @@ typedef enum cubed_group_reduction {
 
 typedef struct cubed_group_options {
     size_t struct_size;
-    bool skip_nan;     /* NaN and NaT do not count; not for any and all */
+    bool skip_nan;     /* NaN and NaT are skipped; not for any and all */
     double correction; /* var and std: the divisor is N - correction */
-    /* Groups with fewer elements are `fill`. At least 1 except for count, sum, prod, any and all; more than the correction
-     * for var and std. Not for first, last, argmin and argmax. */
+    /* The result of groups with fewer elements is `fill`. At least 1 except for count, sum, prod, any and all; more than the
+     * correction for var and std. Not for first, last, argmin and argmax. */
     int64_t min_count;
     /* An element of the result's type. NULL: NaN or NaT; -1 for argmin and argmax; false for any, true for all; 0
      * otherwise. */
     const cubed_scalar *fill;
-    /* Bytes that a task may use; 0: unknown. The states of a block use at most a part of it. Values do not depend on it. */
+    /* Bytes that a task may use; 0: unknown. The states of a block use at most a fraction of it. Values do not depend on it. */
     uint64_t task_mem;
-    /* Groups that no code names are `fill`, also for count, sum and prod with min_count 0. In contrast to min_count,
-     * missing elements that skip_nan skips count here. */
+    /* The result of groups without any code is `fill`, even for count, sum and prod with min_count 0. Unlike min_count, this
+     * option counts elements that skip_nan skips. */
     bool fill_absent;
 } cubed_group_options;
 #define CUBED_GROUP_OPTIONS_INIT                                                                   \
@@ -47,17 +47,17 @@ typedef struct cubed_group_options {
         sizeof(cubed_group_options), false, 0.0, 0, NULL, 0, false                                 \
     }
 
-/* Reduces the groups of x's elements along `axes`. The result has the axis of groups at the place of the first of these
- * axes, and lacks the others.
+/* Reduces the groups of x's elements along `axes`. The axis of groups replaces the first of these axes in the result; the other
+ * ones are removed.
  *
- * codes  integers with the extents of x's `axes`, in their order: the group of each element, 0 to ngroups - 1; negative: no
- *        group
+ * codes  integers with the extents of x's `axes`, in their order: the group of each element, 0 to ngroups - 1; negative: the
+ *        element is in no group
  *
  * x is read once, block by block. A task holds the states of all groups for a block across the other axes: 8 to 24 bytes
- * for each group and element of the block, in addition to a block of x. Blocks are smaller than chunks if that exceeds a
- * quarter of task_mem, or does not fit. Floats are added in float64, in the order of the elements within each of up to 16
- * parts of the grouped axes; the number of parts depends only on shape, chunks and types. Variances are Welford's, merged
- * by Chan's formula.
+ * for each group and element of the block, in addition to a block of x. Blocks are smaller than chunks if the states exceed a
+ * quarter of task_mem, or if the task does not fit. Floats are added in float64, in the order of the elements within each of up
+ * to 16 parts of the grouped axes; the number of parts depends only on shape, chunks and types. Variances are computed by
+ * Welford's method and merged by Chan's formula.
  *
  * Errors: CUBED_E_TYPE for complex numbers and strings; a run fails with CUBED_E_INDEX if a code is not less than ngroups. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes,
@@ -66,7 +66,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cub
                                                              cubed_group_reduction reduction,
                                                              const cubed_group_options *options,
                                                              cubed_array **out, cubed_error *err);
-/* The groups of elements along axes of an array: `codes` has the extents of its axes from `axis` on. */
+/* The groups of elements along axes of an array: `codes` has the extents of the array's axes from `axis` on. */
 typedef struct cubed_groups {
     cubed_array
         *codes; /* group numbers, 0 to ngroups - 1; elements with other numbers are in no group */
@@ -74,11 +74,11 @@ typedef struct cubed_groups {
     int64_t ngroups;
 } cubed_groups;
 
-/* Computes the exact quantiles q[0..n) of each group, by `options`, whose axes are ignored. The result has an axis of n
- * elements in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a
+/* Computes the exact quantiles q[0..n) of each group, with the given options, whose axes are ignored. The result has an axis of
+ * n elements in front, and the axis of groups in place of the axes of the codes. It is float64 if `wide` or if x is not a
  * floating-point type, else x's type. Groups without elements give NaN.
  *
- * x is read once. A task holds x whole along these axes, and some lines a second time, or the plan is refused
+ * x is read once. A task holds x whole along these axes, and some lines a second time, otherwise the plan is refused
  * (CUBED_E_BUDGET). */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
                                                               const cubed_groups *groups,
@@ -87,7 +87,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x,
                                                               cubed_array **out, cubed_error *err);
 /* Returns the name of a reduction, such as "sum"; NULL for another number. */
 CUBED_API const char *cubed_group_reduction_name(cubed_group_reduction reduction);
-/* Looks up a name. "nan" in front of it sets *skip_nan. Returns false if there is no such reduction. */
+/* Looks up a reduction by name. The prefix "nan" sets *skip_nan. Returns false if there is no such reduction. */
 CUBED_API bool cubed_group_reduction_parse(const char *name, cubed_group_reduction *out,
                                            bool *skip_nan);
 /* Gets the type of the result. */

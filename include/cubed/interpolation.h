@@ -1,4 +1,4 @@
-/* Interpolation of images by B-splines: values between elements, and images that are scaled, moved or rotated. */
+/* Interpolation of images by B-splines: values between elements, and scaled, shifted or rotated images. */
 #ifndef CUBED_INTERPOLATION_H
 #define CUBED_INTERPOLATION_H
 
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* Elements beyond the ends of an axis, by the names of scipy.ndimage. */
+/* Values of elements beyond the ends of an axis, with the names of scipy.ndimage. */
 typedef enum cubed_spline_boundary {
     CUBED_SPLINE_REFLECT,   /* d c b a | a b c d | d c b a */
     CUBED_SPLINE_MIRROR,    /* d c b | a b c d | c b a */
     CUBED_SPLINE_NEAREST,   /* a a a a | a b c d | d d d d */
     CUBED_SPLINE_WRAP,      /* periodic: the last element is the first of the next period */
-    CUBED_SPLINE_CONSTANT,  /* positions beyond the ends have the value; no position is between */
+    CUBED_SPLINE_CONSTANT,  /* positions beyond the ends have `value`, without interpolation towards it */
     CUBED_SPLINE_GRID_WRAP, /* a b c d | a b c d | a b c d */
     CUBED_SPLINE_GRID_CONSTANT, /* v v v v | a b c d | v v v v */
     CUBED_SPLINE_BOUNDARIES
@@ -24,8 +24,8 @@ typedef struct cubed_spline_options {
     size_t struct_size;
     int order; /* 0 to 5 */
     cubed_spline_boundary boundary;
-    double value, imaginary; /* element beyond the ends */
-    bool prefilter; /* false: x has coefficients of splines, as cubed_spline_filter makes them */
+    double value, imaginary; /* value beyond the ends, and its imaginary part */
+    bool prefilter; /* false: x already has spline coefficients, from cubed_spline_filter */
     const cubed_dtype *dtype; /* type of the result; NULL: x's type */
 } cubed_spline_options;
 #define CUBED_SPLINE_OPTIONS_INIT                                                                  \
@@ -33,40 +33,40 @@ typedef struct cubed_spline_options {
         sizeof(cubed_spline_options), 3, CUBED_SPLINE_CONSTANT, 0.0, 0.0, true, NULL               \
     }
 
-/* All functions: for numbers and bool. Values are computed in float64. Results of integer types are rounded, halves away
- * from 0, and limited to the type. Splines of order 2 and more need coefficients, which are stored in float64.
+/* All functions accept numbers and bool. Values are computed in float64. Results of integer types are rounded, halves away from
+ * 0, and limited to the type. Splines of order 2 and more need coefficients, which are stored in float64.
  *
  * options  NULL: the defaults
  *
- * Errors: CUBED_E_TYPE for times and strings, and for a real type of the result of a complex image; CUBED_E_ARG for an order
- * or boundary out of range, an image without axes, and an empty one. */
+ * Errors: CUBED_E_TYPE for times and strings, and for a complex image with a real result type; CUBED_E_ARG for an order or
+ * boundary out of range, an image without axes, and an empty image. */
 
-/* Coefficients of the splines through x's elements along axes: those whose bit is set in `axes`. Orders 0 and 1 return x.
- * The recursive filter is applied as the sum of its response, which ends where it is less than 2**-60: a block is read with
- * 24 to 50 elements around it. */
+/* Computes the coefficients of the splines through x's elements, along the axes whose bit is set in `axes`. Orders 0 and 1
+ * return x. The recursive filter is applied as a finite convolution, truncated where its response is less than 2**-60. A block
+ * is therefore read with 24 to 50 elements around it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_spline_filter(cubed_array *x, uint32_t axes,
                                                             const cubed_spline_options *options,
                                                             cubed_array **out, cubed_error *err);
 
-/* Positions in an image for the elements of a result with as many axes. */
+/* Maps elements of a result to positions in an image with the same number of axes. */
 typedef struct cubed_affine {
-    /* ndim rows of ndim factors: position = matrix * index + offset. NULL: `factors`, one for each axis: position =
-     * (index + offset) * factor. */
+    /* ndim rows of ndim factors: position = matrix * index + offset. If `matrix` is NULL, `factors` has one factor for each
+     * axis: position = (index + offset) * factor. */
     const double *matrix, *factors;
     const double *offset; /* NULL: 0 */
     bool centred;  /* positions of `factors` count from the edges of elements, not from centres */
-    uint32_t kept; /* bit d: the nearest element along axis d of x is taken */
+    uint32_t kept; /* bit d: no interpolation along axis d of x; the nearest element is used */
     const int64_t *shape; /* shape of the result; NULL: x's shape */
 } cubed_affine;
-/* Values of x at the positions of an affine map. A block of the result is made of the part of x that it reaches. With
- * CUBED_SPLINE_WRAP and CUBED_SPLINE_GRID_WRAP a block that wraps around an axis needs all of it. */
+/* Computes values of x at the positions of an affine map. A block of the result reads only the part of x that its positions
+ * reach. With CUBED_SPLINE_WRAP and CUBED_SPLINE_GRID_WRAP a block that wraps around an axis reads the whole axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_affine_transform(cubed_array *x,
                                                                const cubed_affine *map,
                                                                const cubed_spline_options *options,
                                                                cubed_array **out, cubed_error *err);
-/* Values of x at coordinates: an array of real numbers, whose first axis has the position along each axis of x. The result has
- * its other axes. Coordinates may be any arrays: each block of the result reads all of x, one chunk after another. A
- * coordinate of NaN counts as one beyond the ends. */
+/* Computes values of x at coordinates: an array of real numbers, whose first axis has the position along each axis of x. The
+ * result has the other axes of this array. Because coordinates may be anywhere, each block of the result reads all of x, one
+ * chunk after another. A coordinate of NaN counts as beyond the ends. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_coordinates(cubed_array *x,
                                                               cubed_array *coordinates,
                                                               const cubed_spline_options *options,

@@ -1,8 +1,8 @@
 /* The expression language: text such as "mean(u*v, axis=0)" becomes lazy arrays.
  *
- * A library of its own, libcubed_lang.a, over the public functions of libcubed. The same language is that of `cubed
- * eval`, whose help lists its functions. Nothing here reads or computes elements, except through the functions of a
- * host and for the coordinates and labels that decide the shape of a result. */
+ * It is a separate library, libcubed_lang.a, which uses only the public functions of libcubed. `cubed eval` uses the same
+ * language; its help lists the functions. No elements are read or computed, except by functions of the host, and for
+ * coordinates and labels that determine the shape of a result. */
 #ifndef CUBED_LANG_H
 #define CUBED_LANG_H
 
@@ -13,26 +13,26 @@
 extern "C" {
 #endif
 
-/* A parsed text. Never changes: threads may share it. */
+/* A parsed expression. Immutable: threads may share it. */
 typedef struct cubed_expr cubed_expr;
 /* The arrays that an expression makes. */
 typedef struct cubed_expr_results cubed_expr_results;
 
 /* Supplies an expression with arrays. */
 typedef struct cubed_expr_host {
-    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of
-     * names for the message. Required. */
+    /* Sets *out to a new reference to the array named `name`, or leaves NULL in *out, and sets *known to a list of the known
+     * names for the error message. Required. */
     cubed_status (*lookup)(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
     void *ctx; /* first argument of `lookup` and `coordinate` */
-    bool raw;  /* stored elements are the values: packed arrays are not decoded */
+    bool raw;  /* packed arrays are not decoded: the values are the stored elements */
     bool
-        named; /* it is an error if operands that broadcast by position differ in the names of dimensions */
+        named; /* operands that broadcast by position must have the same names of dimensions, else it is an error */
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Computes the int64 elements of x, of one dimension or none, which shapes depend on: *numbers is a new array of
-     * them, *last the last one, which is at most `most`, except for the length of a repeated axis. For an expression
-     * that is only planned, *numbers may be a reference to x itself and *last `most`. NULL: functions whose shapes
-     * depend on values are refused. */
+    /* Computes the int64 elements of x, of at most one dimension, which determine a shape. *numbers receives a new array of the
+     * elements, and *last the last element. It is at most `most`, except for the length of a repeated axis. If the expression
+     * is only planned, *numbers may be a reference to x itself, and *last may be `most`. NULL: functions whose shapes depend on
+     * values are refused. */
     cubed_status (*count)(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                           int64_t *last, cubed_error *err);
     void *count_ctx; /* first argument of `count` */
@@ -61,34 +61,34 @@ typedef struct cubed_expr_result {
 typedef struct cubed_expr_coord {
     char *dim;
     bool cut;      /* no coordinate describes the dimension */
-    int64_t whole; /* elements of the coordinate, of which `part` is left */
+    int64_t whole; /* number of elements of the whole coordinate, of which `part` remains */
     cubed_slice part;
     char *
-        key; /* identifies a coordinate that was made: equal keys, equal coordinates; NULL: the input's */
+        key; /* identifies a new coordinate: equal keys mean equal coordinates; NULL: the input's coordinate */
     cubed_array *made;   /* the new coordinate; NULL: the input's coordinate stays */
     cubed_array *bounds; /* bounds of `made`; may be NULL */
-    bool aside;          /* an array that is stored alone may be without the coordinate */
+    bool aside;          /* the coordinate may be left out if the array is stored alone */
 } cubed_expr_coord;
 
-/* Parses statements that are separated by ';' or newlines. Text may come from anybody: depth and size are bounded.
+/* Parses statements that are separated by ';' or newlines. The text may be untrusted: its depth and size are limited.
  *
  * out  freed with cubed_expr_free
  *
  * Errors: CUBED_E_ARG; the message shows the text and a mark below the place. */
 CUBED_MUST_CHECK cubed_status cubed_expr_parse(const char *text, cubed_expr **out,
                                                cubed_error *err);
-/* Frees a parsed text. NULL is allowed. */
+/* Frees a parsed expression. NULL is allowed. */
 void cubed_expr_free(cubed_expr *x);
-/* Returns the first name that has two values, of which only the last would be a result; NULL if all names differ. Names that
- * start with '_' may repeat. Valid until cubed_expr_free. */
+/* Returns the first name that is assigned twice, so that only the last value would be a result; NULL if all names differ. Names
+ * that start with '_' may repeat. Valid until cubed_expr_free. */
 const char *cubed_expr_repeated(const cubed_expr *x);
 
 /* Returns the name of result number `i`, from 0, and whether its statement is a bare expression; NULL if there are
  * fewer results. A bare expression is "result", "result2", ... until it is built. Valid until cubed_expr_free. */
 const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 
-/* Makes the arrays of all statements. Results are names that do not start with '_', and bare expressions, in the order of the
- * statements.
+/* Makes the arrays of all statements. Results are the values of bare expressions and of names that do not start with '_', in
+ * the order of the statements.
  *
  * ctx   context of the arrays that `host` finds
  * out   freed with cubed_expr_results_free; does not refer to `expr` or `host`
@@ -97,7 +97,7 @@ const char *cubed_expr_name(const cubed_expr *x, int i, bool *is_bare);
 CUBED_MUST_CHECK cubed_status cubed_expr_build(const cubed_expr *expr, cubed_context *ctx,
                                                const cubed_expr_host *host,
                                                cubed_expr_results **out, cubed_error *err);
-/* Frees results, and gives up their references to arrays. NULL is allowed. */
+/* Frees results, and releases their references to arrays. NULL is allowed. */
 void cubed_expr_results_free(cubed_expr_results *results);
 /* Returns the number of results. */
 int cubed_expr_results_count(const cubed_expr_results *results);

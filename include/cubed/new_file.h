@@ -1,4 +1,4 @@
-/* Files that results become. */
+/* Writing results to single files such as ZIP archives and NetCDF files. */
 #ifndef CUBED_NEW_FILE_H
 #define CUBED_NEW_FILE_H
 
@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-/* The exclusive right of a process to write a file that results become: a ZIP archive, a NetCDF file, or another. */
+/* The exclusive right of a process to write results to a file: a ZIP archive, a NetCDF file, or another kind. */
 typedef struct cubed_new_file cubed_new_file;
-/* Suffix of the file's path that gives the path of the store to which results are written, with `overwrite` in their
- * targets. */
+/* Suffix that is appended to the file's path: the path of the store to which results are written first, with `overwrite` in
+ * their targets. */
 #define CUBED_NEW_FILE_STORE ".cubed-new/data"
 typedef struct cubed_new_file_options {
     size_t struct_size;
-    bool replace; /* publishing replaces a file at the path; false: such a file is CUBED_E_EXISTS */
-    /* Keeps results that an earlier process left in the store, if its `contents` is the same string, such as the names
-     * of the arrays, and that process cannot write any more; otherwise they are removed. */
+    bool replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
+    /* Keeps results that an earlier process left in the store if that process can no longer write, and passed the same string
+     * as `contents`, such as the names of the arrays. Otherwise they are removed. */
     bool resume;
     const char *contents; /* NULL: "" */
 } cubed_new_file_options;
@@ -26,8 +26,8 @@ typedef struct cubed_new_file_options {
     {                                                                                              \
         sizeof(cubed_new_file_options), false, false, NULL                                         \
     }
-/* Takes the right to write the file at `path`, until cubed_new_file_end. A thread gives signs of life. A process that
- * has ended, or a silent process of another machine, loses the right and cannot publish its file any more.
+/* Acquires the right to write the file at `path`, until cubed_new_file_end. A background thread records signs of life. A
+ * process that has ended, or a silent process on another machine, loses the right and can no longer publish its file.
  *
  * options   NULL: the defaults
  * takeover  when a process on another machine loses the right; NULL: the defaults
@@ -39,18 +39,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_begin(cubed_context *ctx,
                                                              const cubed_takeover_options *takeover,
                                                              cubed_new_file **out,
                                                              cubed_error *err);
-/* Returns the path at which the caller writes a file of another kind, before it is published. */
+/* Returns the path at which the caller writes a file of another kind before publishing it. */
 CUBED_API const char *cubed_new_file_draft(const cubed_new_file *f);
-/* Makes the file of everything in the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end
- * then removes the store. After an error the store stays for a process that resumes, if it has chunks.
+/* Makes the file from all contents of the store, chunk by chunk, and moves it to its path atomically. cubed_new_file_end then
+ * removes the store. After an error, a store that has chunks is kept for a process that resumes.
  *
- * kind     CUBED_FILE_ZIP: an archive like zarr-python's ZipStore. CUBED_FILE_NETCDF: by libnetcdf, of a store of
- *          format 3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. Codecs
- *          of the family of gzip and zlib set the level of deflation, "bytes" alone turns it off, all others mean level
- *          1. CUBED_FILE_NONE: the draft that the caller has written
- * durable  the file survives a power failure
+ * kind     CUBED_FILE_ZIP: an archive like zarr-python's ZipStore. CUBED_FILE_NETCDF: written by libnetcdf from a store of
+ *          format 3: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. The codecs gzip
+ *          and zlib set the level of deflation, "bytes" alone turns it off, and all other codecs mean level 1. CUBED_FILE_NONE:
+ *          the draft that the caller has written
+ * durable  makes the file survive a power failure
  *
- * Errors: CUBED_E_EXISTS if another process has taken the right over, or if the path exists and is not to be replaced.
+ * Errors: CUBED_E_EXISTS if another process has taken over the right, or if the path exists and may not be replaced.
  * CUBED_E_UNSUPPORTED without libnetcdf. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_new_file_publish(cubed_new_file *f,
                                                                cubed_file_kind kind, bool durable,

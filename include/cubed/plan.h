@@ -20,8 +20,8 @@ typedef struct cubed_target {
     /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with one. NULL: zstd
      * level 1 */
     const char *codecs;
-    /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter ones if the chunks of a function on whole blocks do
-     * not fit the memory. */
+    /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter chunks if those of a function on whole blocks do not
+     * fit into memory. */
     const int64_t *chunks;
     /* Shape of shards (format 3), each of which holds several chunks and is written whole by a task: along each axis a
      * multiple of the chunk, or -1 for the whole axis. CUBED_CHUNKS_KEPT: the array's own chunks along the axis, which may
@@ -31,20 +31,20 @@ typedef struct cubed_target {
     bool durable;    /* written data survive a power failure: slow */
     bool
         overwrite; /* replaces an existing array at `url`; otherwise an existing array is CUBED_E_EXISTS */
-    /* The array at `url` exists, and only the part that `array` is written to changes. The part begins at region_start[d]
-     * along axis d. Set by cubed_region_target. */
+    /* The array at `url` exists, and the run changes only the part that `array` is written to. The part begins at
+     * region_start[d] along axis d. Set by cubed_region_target. */
     bool region;
     int64_t region_start[CUBED_MAX_NDIM];
-    /* Of a region: only the elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written, because the chunks
-     * of `array` hold more elements. Not set: all elements of `array`. If region_hi[d] is more than the array's length, the
-     * array becomes as long (cubed_append_target). */
+    /* For a region: only elements region_lo[d] to region_hi[d] - 1 of the array at `url` are written, because the chunks of
+     * `array` hold more elements. False: all elements of `array` are written. If region_hi[d] exceeds the array's length, the
+     * array grows to this length (cubed_append_target). */
     bool region_has_part;
     int64_t region_lo[CUBED_MAX_NDIM], region_hi[CUBED_MAX_NDIM];
     /* Without url: a C-order buffer for the result, borrowed until the plan is freed. May be NULL; then
      * cubed_plan_bind_result sets it. */
     void *data;
-    /* Without url: STORE or STORE::PATH that functions write to while `array` is computed, if they do. Sources of the plan
-     * must not be there. */
+    /* Without url: STORE or STORE::PATH to which functions write while `array` is computed; NULL: no function writes. Sources
+     * of the plan must not be there. */
     const char *writes;
     const char *name; /* without url: name of the result in plans and drawings; NULL: "result" */
 } cubed_target;
@@ -53,13 +53,13 @@ typedef struct cubed_target {
  *
  * A chunk (shard) that x covers in part is read when it is written, and keeps its other elements, even if other tasks,
  * plans or processes write those at the same time: the chunk is put only if it still is the chunk that was read, else it is
- * read again. So several targets of one plan may be regions of one array. Every chunk is put as a whole: at any time it is
- * either the old one or the new one. An element that several writers write at once has the value of one of them. Chunks
- * that a failed run has written stay, and such a run is repeated, not resumed. The plan must not read the array. This
+ * read again. Several targets of one plan may therefore be regions of one array. Every chunk is put as a whole: readers always
+ * see either the old chunk or the new one. An element that several writers write at once gets the value of one of them. Chunks
+ * that a failed run has written are kept; such a run cannot be resumed, only repeated. The plan must not read the array. This
  * function reads nothing.
  *
  * into    an array of cubed_array_open, which outlives *target
- * target  its `array` is a new reference: x within whole chunks
+ * target  `target->array` receives a new reference: x, extended to whole chunks
  *
  * Errors: CUBED_E_ARG for a region outside of the array, and for an array that is not stored. A run fails with
  * CUBED_E_UNSUPPORTED if chunks are covered in part and the store ignores the conditions of puts. */
@@ -67,42 +67,42 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 
-/* Makes *target the end of an array: x is written behind the last element of `into` along `axis`, which is x's length longer when
- * the run is complete.
+/* Makes *target the end of an array: x is written behind the last element of `into` along `axis`. When the run is complete,
+ * `axis` is longer by the length of x.
  *
  * The run changes the length in the metadata after it has written all chunks, in the order of the targets. Until then
  * readers find the old array, whose elements stay the same. If the length of one of several arrays cannot be changed, earlier
- * ones get their old lengths back. A run that fails leaves chunks behind the end, which the next run overwrites. A process that
+ * ones get their old lengths back. A failed run leaves chunks behind the end; the next run overwrites them. A process that
  * appends holds the array (cubed_place_hold) from before it opens `into` until the run has ended; otherwise another one may
  * write the same elements.
  *
  * x       has the shape of `into` except along `axis`; its elements are converted to the type of `into`
  * into    an array of cubed_array_open, which outlives *target
- * target  as of cubed_region_target
+ * target  as for cubed_region_target
  *
- * Errors: as of cubed_region_target; CUBED_E_UNSUPPORTED for irregular chunks along `axis`. A run fails with CUBED_E_EXISTS if the
- * length has changed since `into` was opened. */
+ * Errors: those of cubed_region_target; CUBED_E_UNSUPPORTED for irregular chunks along `axis`. A run fails with CUBED_E_EXISTS
+ * if the length has changed since `into` was opened. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_append_target(cubed_array *x, const cubed_array *into,
                                                             int axis, cubed_target *target,
                                                             cubed_error *err);
 
-/* Checks whether stored results can become a NetCDF file by cubed_new_file_publish: types, codecs, chunks, and the lengths
- * of dimensions of one name. *mem receives the largest number of bytes that publishing uses after the run. */
+/* Checks whether stored results can become a NetCDF file by cubed_new_file_publish: types, codecs, chunks, and whether
+ * dimensions of one name have the same length. *mem receives the largest number of bytes that publishing uses after the run. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *targets, int n,
                                                            uint64_t *mem, cubed_error *err);
 
-/* A Zarr group around results. A run creates it after all results are complete. */
+/* A Zarr group that contains results. A run creates the group after all results are complete. */
 typedef struct cubed_plan_group {
     const char *url;   /* STORE or STORE::PATH */
     int zarr_format;   /* 2 or 3 */
-    const char *attrs; /* a JSON object; NULL: no attributes, or those that the group has */
+    const char *attrs; /* a JSON object; NULL: an existing group keeps its attributes, a new group has none */
     bool consolidate;  /* the group gets a copy of all metadata below it */
-    /* Not NULL: instead of a group, a copy of the Zarr array at that STORE or STORE::PATH, object by object, with any type
-     * and codecs. The copy has the array's own format, except for strings and bytes of any length. CUBED_E_BUDGET for an
-     * object that is larger than the memory of a worker. */
+    /* If not NULL, the run creates, in place of a group, a copy of the Zarr array at this STORE or STORE::PATH, object by
+     * object, with any type and codecs. The copy has the Zarr format of the array, except for strings and bytes of variable
+     * length. CUBED_E_BUDGET for an object that is larger than the memory of a worker. */
     const char *copy_of;
     bool
-        overwrite; /* such a copy replaces an existing array; otherwise an existing array is CUBED_E_EXISTS */
+        overwrite; /* the copy replaces an existing array; otherwise an existing array is CUBED_E_EXISTS */
 } cubed_plan_group;
 
 typedef struct cubed_plan_options {
@@ -117,26 +117,26 @@ typedef struct cubed_plan_options {
     bool optimize;                  /* false: every operation is a stage of its own */
     const cubed_plan_group *groups; /* created in this order */
     int num_groups;
-    /* Allows workers to perform a task of a copy together, each holding a share of its chunks, if such a task reads less
-     * because it is larger than allowed_mem. For executors whose workers are threads. Other executors run such a plan, too,
-     * within the same memory, but read more than the plan says. */
+    /* Allows workers to perform a task of a copy together, each holding a share of its chunks, if a task larger than
+     * allowed_mem saves reads. For executors whose workers are threads. Other executors can run such a plan within the same
+     * memory, but they read more than the plan reports. */
     bool share_tasks;
-    /* reserved_mem is an upper limit: of a small allowed_mem at most a quarter is reserved. */
+    /* At most a quarter of allowed_mem is reserved, even if reserved_mem is more. */
     bool reserve_a_quarter;
     /* Workers run on other machines, so the memory of this machine does not limit them. Executors whose workers are on this
      * machine check its memory when they run the plan. */
     bool other_machines;
     unsigned
-        machine_workers; /* number of workers on each of these machines; 0: all workers share one */
+        machine_workers; /* number of workers on each of these machines; 0: all workers share one machine */
     uint64_t
         machine_mem; /* memory of each of these machines in bytes; 0: unknown, so it is not checked */
-    /* NULL, or replaces the parameters of functions on blocks. Called at least once for each function; equal parameters
-     * must be replaced by equal ones. *out is borrowed until the plan is made; it is `params` itself if nothing changes. */
+    /* Replaces the parameters of functions on blocks; may be NULL. Called at least once for each function; must replace equal
+     * parameters by equal parameters. *out is borrowed until the plan is made; set it to `params` if nothing changes. */
     cubed_status (*params)(void *ctx, const char *function, const void *params, size_t size,
                            const void **out, size_t *out_size, cubed_error *err);
     void *params_ctx;
-    /* NULL, or makes the arrays of the targets for another allowed_mem, for arrays whose functions were given a task_mem;
-     * then the advice of a refusal holds for such arrays, too. arrays[i] is the array of targets[i]; a replacement is
+    /* Makes the arrays of the targets again for another allowed_mem, because their functions depend on `task_mem`; may be NULL.
+     * With it, the advice of a refusal is valid for such arrays, too. arrays[i] is the array of targets[i]; a replacement is
      * borrowed until the next call and until the plan is made. CUBED_E_BUDGET if the arrays need more than `allowed_mem`. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
@@ -150,14 +150,14 @@ typedef struct cubed_plan_options {
 
 /* Makes a plan: decides stages and memory. Writes nothing.
  *
- * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that
- * it needs, the allowance, and an allowed_mem that is enough (err->enough_mem), with fewer workers if the machine needs
- * that; the plan was made with it to make sure. */
+ * Errors: CUBED_E_BUDGET if a task or the machine has too little memory. The message gives the operation, the memory that it
+ * needs, the memory that is allowed, and a sufficient allowed_mem (err->enough_mem), with fewer workers if necessary for the
+ * machine. The library has made the plan with this value to verify it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
                                                        cubed_plan **out, cubed_error *err);
-/* Checks that computations which run one after another fit the same limits. Writes nothing.
+/* Checks that several computations, which will run one after another, fit the same limits. Writes nothing.
  *
  * targets  the targets of all computations, those of the first computation first
  * counts   the number of targets of each computation
@@ -165,8 +165,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
  *
  * `options->remake` makes the arrays of all targets.
  *
- * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET
- * (err->enough_mem) holds for all computations. */
+ * Errors: those of cubed_plan_new for the first computation that is refused. The advice of CUBED_E_BUDGET (err->enough_mem) is
+ * sufficient for all computations. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
                                                          const cubed_target *targets,
                                                          const int *counts, int nplans,
@@ -176,31 +176,31 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_check(cubed_context *ctx,
  *
  * groups   n entries, created in this order; an entry with `copy_of` is a copy of an array
  * memory   maximum size in bytes of an object that is copied; 0: 2 GB
- * durable  written data survive a power failure */
+ * durable  makes written data survive a power failure */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groups_make(cubed_context *ctx,
                                                           const cubed_plan_group *groups, int n,
                                                           uint64_t memory, bool durable,
                                                           cubed_error *err);
-/* Takes a reference and returns the plan; gives a reference up (NULL is allowed). */
+/* Take a reference and return the plan; release a reference (NULL is allowed). */
 CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);
 
 /* Sets the buffer of result number `target` (in the order of the targets), which has no url. `size` must be the bytes of
- * the result, and the buffer must not overlap memory that the plan reads. Not while the plan runs. A loaded plan has no
- * addresses: bind its results in memory again before it runs. */
+ * the result, and the buffer must not overlap memory that the plan reads. Must not be called while the plan runs. A loaded plan
+ * has no addresses: bind its results in memory again before it runs. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan, int target,
                                                                void *data, size_t size,
                                                                cubed_error *err);
 
-/* Changes the limits of a plan, with the same stages and tasks: allowed_mem, reserved_mem, max_workers and work_dir of the
- * options, unless they are 0 or NULL, and the options about machines. Not while the plan runs. CUBED_E_BUDGET, and nothing
- * has changed, if the tasks or the machine have too little memory. */
+/* Changes the limits of a plan, but not its stages and tasks: allowed_mem, reserved_mem, max_workers and work_dir of the
+ * options, unless they are 0 or NULL, and the options about machines. Must not be called while the plan runs. Fails with
+ * CUBED_E_BUDGET, and changes nothing, if the memory is too small for the tasks or the machine. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
                                                               const cubed_plan_options *options,
                                                               cubed_error *err);
 
-/* Serialises a plan: versioned, checksummed, without secrets. Relative paths become absolute, so that the plan means the
- * same in any directory.
+/* Serialises a plan. The bytes have a version and a checksum, but no secrets. Relative paths become absolute, so that the plan
+ * means the same in any directory.
  *
  * data  freed with cubed_plan_free_bytes
  *
@@ -209,20 +209,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
-/* Makes a plan from the bytes of cubed_plan_save, all of which it checks. Opens the sources, which must still have their
- * shapes and types. Refuses a plan that carries code: a user-defined function, which can do whatever this process may.
+/* Makes a plan from the bytes of cubed_plan_save. Checks all bytes. Opens the sources, which must still have their shapes and
+ * types. Refuses a plan that carries code: a user-defined function, which can do whatever this process may.
  *
- * Errors: CUBED_E_FORMAT for bytes that are not a plan, CUBED_E_UNSUPPORTED for those of another version. */
+ * Errors: CUBED_E_FORMAT for bytes that are not a plan, CUBED_E_UNSUPPORTED for bytes of another version. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
-/* The same, and accepts code: only for plans of somebody who may run programs here. */
+/* Like cubed_plan_load, but accepts code. Use it only for plans from people who may run programs on this machine. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data,
                                                              size_t size, cubed_plan **out,
                                                              cubed_error *err);
 
-/* Assumptions by which plans are compared: uncompressed bytes per second that all workers together store or load, and
- * seconds that a request adds. Roughly those of a local disk. */
+/* Assumptions for comparing plans: uncompressed bytes per second that all workers together store or load, and seconds per
+ * request. They are roughly those of a local disk. */
 #define CUBED_ASSUMED_BANDWIDTH 1e9
 #define CUBED_ASSUMED_LATENCY   1e-4
 /* Assumed bytes per second that one worker reads or writes in memory. Processor time is estimated for such a machine; on
@@ -236,13 +236,13 @@ typedef struct cubed_plan_info {
     uint64_t allowed_mem;   /* per worker */
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* projection of the largest task of any stage, without reserved_mem */
-    /* Bytes of the plan, of the arrays that it was made of and of the tables of a run, beyond the part that reserved_mem
+    /* Bytes of the plan, of the arrays from which it was made and of the tables of a run, beyond the part that reserved_mem
      * covers (4 MiB, or a quarter of reserved_mem if that is more). Every worker has room for them. */
     uint64_t metadata_mem;
     unsigned max_workers;
     uint64_t intermediate_budget; /* bytes for intermediates in memory, all workers together */
     uint64_t
-        cache_budget; /* bytes for cached decoded chunks and shard indices, of the memory that intermediates leave */
+        cache_budget; /* bytes for cached decoded chunks and shard indices, part of the memory that intermediates do not use */
     /* Upper bound on the memory of a process with all workers, in addition to the memory that it held before the run (which
      * reserved_mem covers): tasks, plans, intermediates and caches. */
     uint64_t process_mem;
@@ -257,12 +257,12 @@ typedef struct cubed_plan_info {
     /* Bytes of targets in the caller's memory or in memory://, in addition to everything above. */
     uint64_t result_bytes;
     const char *work_dir; /* may be NULL */
-    unsigned coop;        /* largest number of workers that share a task: 1, or see share_tasks */
+    unsigned coop;        /* maximum number of workers that share a task; 1 unless share_tasks is set */
     bool code;            /* the plan carries code: see cubed_plan_load_code */
     bool
-        resumable; /* the plan does not read from functions, whose values may change from run to run */
+        resumable; /* runs of the plan can be resumed: it does not read from functions, whose values may change between runs */
     bool
-        waits; /* the plan reads from functions, or uses stores on other machines, so estimates of time may be far off */
+        waits; /* the plan reads from functions, or uses stores on other machines, so estimates of time may be inaccurate */
 } cubed_plan_info;
 /* Gets the totals of a plan. work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
@@ -273,10 +273,11 @@ CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info
  * i         number of the document, from 0 on
  * document  receives the URL of the document
  *
- * Returns the places, one a line; NULL if there is no document of that number. Both strings belong to the plan. */
+ * Returns the places, one per line; NULL if there is no document with that number. Both strings belong to the plan. */
 CUBED_API const char *cubed_plan_get_references(const cubed_plan *plan, int i,
                                                 const char **document);
-/* Gets source number `i` of those whose servers do not report versions of objects, as far as the servers have been asked.
+/* Gets number `i` of the sources whose servers are known not to report versions of objects. Servers without a request so far
+ * are unknown.
  *
  * i    from 0 on; arrays of one store are one source
  * url  receives the URL of the store, which belongs to the plan
@@ -287,7 +288,7 @@ CUBED_API cubed_validator cubed_plan_get_validator(const cubed_plan *plan, int i
 typedef struct cubed_stage_info {
     const char *name; /* description for people: "mean(u*v) -> uv" */
     int64_t num_tasks;
-    unsigned coop; /* number of workers that perform a task together: 1, or see share_tasks */
+    unsigned coop; /* number of workers that execute a task together; 1 unless share_tasks is set */
     uint64_t projected_mem; /* projection of the largest task, for each of these workers */
     uint64_t bytes_read;
     uint64_t bytes_written;
@@ -298,9 +299,9 @@ typedef struct cubed_stage_info {
     /* Estimated processor time of one worker: for operations and for the caller's memory; for loading and decoding chunks;
      * for encoding and storing chunks. */
     double compute_seconds, read_seconds, write_seconds;
-    /* Estimated duration, by the assumptions above: the sum of the times above and of the store's time, divided among as
-     * many workers as there are tasks for, but at least the store's time. A task reads, computes and writes one after
-     * another, and other workers do so at the same time. */
+    /* Estimated duration, by the assumptions above: the sum of the times above and of the store's time, divided by the number
+     * of workers that have a task, but at least the store's time. Each task reads, computes and writes in sequence; workers run
+     * in parallel. */
     double seconds;
 } cubed_stage_info;
 /* Gets stage number `stage`, in the order of planning. Strings belong to the plan. CUBED_E_INDEX if there is no such
@@ -314,16 +315,16 @@ typedef struct cubed_stored_info {
     const char *name; /* URL, "memory", cubed_target.name, "result" or "intermediate" */
     bool is_source, is_target;
     const char *
-        why; /* reason for people why the array is stored and not recomputed where it is read; "" for sources */
+        why; /* human-readable reason why the array is stored, not recomputed where it is read; "" for sources */
     cubed_dtype dtype;
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
-    /* The caller's array with these elements, only to be compared, valid as long as the caller has it. NULL for an array
-     * that the planner added, and in loaded plans. */
+    /* The caller's array with these elements. Use the pointer only for comparisons; it is valid as long as the caller holds the
+     * array. NULL for an array that the planner added, and in loaded plans. */
     const cubed_array *array;
 } cubed_stored_info;
-/* Get input number i (of num_inputs) or output number i (of num_outputs) of a stage. CUBED_E_INDEX if there is none. */
+/* Get input number i (of num_inputs) or output number i (of num_outputs) of a stage. CUBED_E_INDEX if i is out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *plan, int stage,
                                                              int i, cubed_stored_info *info,
                                                              cubed_error *err);
@@ -333,17 +334,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *
 /* Returns the name of codec number i of the chunks of the Zarr array with this ID, in the order of encoding, including the
  * codecs within shards; NULL if there are no more, or if the array is not a Zarr array. */
 CUBED_API const char *cubed_plan_get_codec(const cubed_plan *plan, int id, int i);
-/* All operations of one kind on elements of one size that a stage performs. */
+/* All operations of one kind on elements of one size in a stage. */
 typedef struct cubed_operation_info {
     const char *
         name; /* cubed_op_name, "cast", the name of a reduction such as "sum", or of a function on blocks such as "sort" */
     /* Number of operations: for reductions, elements of the input; for matrix products, rows times columns times the shared
      * extent. */
     double elements;
-    size_t item_size; /* bytes of the largest element that it is done on */
+    size_t item_size; /* bytes of the largest element among the operands */
     double seconds;   /* processor time; part of compute_seconds of the stage */
 } cubed_operation_info;
-/* Gets at most `cap` operations of a stage; *n receives at least their whole number. */
+/* Gets at most `cap` operations of a stage; *n receives an upper bound of their total number. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_plan *plan, int stage,
                                                                   cubed_operation_info *list,
                                                                   int cap, int *n,
@@ -353,8 +354,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *p
                                                              int64_t task,
                                                              int64_t block[CUBED_MAX_NDIM],
                                                              int *ndim, cubed_error *err);
-/* Gets at most `cap` distinct numbers of cubed_array_set_origin of the arrays that a stage computes or reads from sources,
- * the last first; *n receives their whole number. */
+/* Gets at most `cap` distinct numbers of cubed_array_set_origin of the arrays that a stage computes or reads from sources, the
+ * last array first; *n receives their total number. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);
@@ -369,16 +370,17 @@ typedef struct cubed_store_traffic {
         copies; /* copies, charged as puts, that move new arrays to the places of existing ones */
     uint64_t bytes_read, bytes_written; /* decoded */
 } cubed_store_traffic;
-/* Gets the traffic of each scheme, at most `cap`; *n receives their whole number. Schemes live as long as the library.
+/* Gets the traffic of each scheme, at most `cap` schemes; *n receives the number of all schemes. The strings live as long as
+ * the library.
  *
- * apart  workers have memory of their own, so intermediates are in the work directory */
+ * apart  workers do not share memory, so intermediates are in the work directory */
 CUBED_API void cubed_plan_get_traffic(const cubed_plan *plan, bool apart, cubed_store_traffic *list,
                                       int cap, int *n);
-/* Price in US dollars: for 10^6 requests, and for 10^9 bytes read or written. */
+/* Prices in US dollars: of 10^6 requests of each kind, and of 10^9 bytes read or written. */
 typedef struct cubed_store_price {
     double get, put, read, written;
 } cubed_store_price;
-/* Gets round list prices of the service behind a scheme ("s3", "gs", "az") for requests from within its region; all 0 for
+/* Gets approximate list prices of the service behind a scheme ("s3", "gs", "az") for requests from within its region; all 0 for
  * services that charge nothing. Returns false, with all 0, for a scheme without traffic. */
 CUBED_API bool cubed_store_list_price(const char *scheme, cubed_store_price *price);
 CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
@@ -386,8 +388,8 @@ CUBED_API double cubed_traffic_cost(const cubed_store_traffic *traffic,
 /* Gets warning number i: a slow part of the plan and a faster alternative, for people, truncated to `cap` bytes,
  * terminating NUL included. Returns false if there are no more. */
 CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);
-/* Returns the reason, for people, why two stages read the same array separately; NULL if they read nothing in common, or
- * are one stage. */
+/* Returns the reason, for people, why two stages read the same array separately; NULL if they read no array in common, or are
+ * the same stage. */
 CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* Horizontal grids, weights between two grids, and arrays on another grid.
  *
- * Making a grid or weights computes at once, in memory of the context's allocator: both are needed to know which parts of
- * an array a result reads. cubed_remap is lazy. */
+ * Grids and weights are computed immediately, in memory from the context's allocator, because they determine which parts of an
+ * array a result reads. cubed_remap is lazy. */
 #ifndef CUBED_REMAP_H
 #define CUBED_REMAP_H
 
@@ -18,14 +18,13 @@ typedef struct cubed_grid cubed_grid;
 
 /* The cells of a grid, in degrees.
  *
- * A regular grid has latitudes (shape[0]) and longitudes (shape[1]), both strictly monotonic (longitudes may jump by a
- * turn), and two bounds of each.
- * Other grids have a latitude and a longitude for each cell, in C order, and `corners` bounds of each cell, in order
- * around it; repeated corners are allowed. */
+ * A regular grid has latitudes (shape[0]) and longitudes (shape[1]), both strictly monotonic (longitudes may jump by 360
+ * degrees), and two bounds of each. Other grids have a latitude and a longitude for each cell, in C order, and `corners` bounds
+ * of each cell, in order around it; repeated corners are allowed. */
 typedef struct cubed_grid_cells {
     size_t struct_size;
     bool regular;
-    int ndim; /* 1 or 2; 2 for a regular grid */
+    int ndim; /* number of dimensions: 1 or 2; 2 for a regular grid */
     int64_t shape[2];
     const double *lat, *lon;
     /* Bounds: corners per cell (2 for a regular grid), or 0. Without bounds the cells of a regular grid end midway between
@@ -44,7 +43,7 @@ typedef struct cubed_grid_cells {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
                                                        const cubed_grid_cells *cells,
                                                        cubed_grid **out, cubed_error *err);
-/* Makes the grid that a text describes: a name of CDO's or the contents of a grid description file.
+/* Makes the grid that a string describes: a grid name of CDO, or the contents of a grid description file.
  *
  * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes
  *                the poles, an even number begins half a step from them.
@@ -56,12 +55,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
  * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, and xunits and yunits (degrees or
  * radians). Values may continue on the next lines; # begins a comment.
  *
- * Errors: CUBED_E_ARG for a text that is neither; CUBED_E_UNSUPPORTED for other grids of CDO. */
+ * Errors: CUBED_E_ARG for any other string; CUBED_E_UNSUPPORTED for other grids of CDO. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_parse(cubed_context *ctx, const char *text,
                                                          cubed_grid **out, cubed_error *err);
-/* Makes a grid of arrays of float64 or float32 in memory (cubed_array_from_memory), which are read at once: lat and lon of
- * one dimension each are the axes of a regular grid, or the cells of an unstructured one; of two dimensions the cells of a
- * curvilinear grid. Bounds have one more dimension, of corners; NULL: there are none.
+/* Makes a grid from arrays of float64 or float32 in memory (cubed_array_from_memory), which are read immediately. `lat` and
+ * `lon` with one dimension are the axes of a regular grid, or the cells of an unstructured grid; with two dimensions they are
+ * the cells of a curvilinear grid. Bounds have one more dimension, of corners; NULL: the grid has no bounds.
  *
  * Errors: CUBED_E_ARG if shapes do not agree, or if an array is not in memory. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat, cubed_array *lon,
@@ -70,21 +69,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat,
                                                                bool unstructured, cubed_grid **out,
                                                                cubed_error *err);
 /* Makes arrays of a grid's numbers, in degrees: latitudes, longitudes, and bounds of both, whose last dimension has no
- * elements if the grid has no bounds. out[4] are the caller's. */
+ * elements if the grid has no bounds. out[4] are new references for the caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
                                                           const cubed_grid *grid, cubed_array **out,
                                                           cubed_error *err);
 /* Frees a grid. NULL is allowed. */
 CUBED_API void cubed_grid_free(cubed_grid *grid);
 /* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set. Bounds of a regular grid
- * are known unless an axis has one number and they were not given. */
+ * are always set, unless they were not given and an axis has only one number. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_get(const cubed_grid *grid,
                                                        cubed_grid_cells *out, cubed_error *err);
 
 /* --- Weights ------------------------------------------------------------------------------------------- */
 
 typedef enum cubed_remap_method {
-    CUBED_REMAP_NEAREST, /* the value of the nearest centre; of equally near ones, that of the first */
+    CUBED_REMAP_NEAREST, /* the value of the nearest centre; the first one if several are equally near */
     CUBED_REMAP_BILINEAR, /* interpolates between the four centres around a point, in longitude and latitude */
     CUBED_REMAP_DISTANCE, /* means of the nearest centres, weighted by the inverse of the distance */
     CUBED_REMAP_CONSERVATIVE, /* means over the areas that cells share */
@@ -98,7 +97,7 @@ typedef struct cubed_weights_options {
     size_t struct_size;
     cubed_remap_method method;
     int neighbours; /* number of centres for CUBED_REMAP_DISTANCE; at least 1 */
-    /* Bytes that the weights, and the index of the source's cells while they are made, may use; 0: any number. */
+    /* Maximum bytes of the weights, and of the index of the source's cells while the weights are computed; 0: no limit. */
     uint64_t memory;
 } cubed_weights_options;
 #define CUBED_WEIGHTS_OPTIONS_INIT                                                                 \
@@ -112,19 +111,18 @@ typedef struct cubed_weights cubed_weights;
 
 /* Makes the weights of a method. The sum of each row is 1, or the row is empty if the cell of the target has no value.
  *
- * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source
- * that goes around the earth they are those of the four nearest centres by inverse distance along the earth, as in CDO.
- * CUBED_REMAP_DISTANCE has inverse straight distances, as CDO, which rounds their squares to float32.
- * Bicubic weights are as bilinear ones, and may be negative.
- * Conservative weights need the bounds of both grids; those of second order also regular grids. Edges are parts of great
- * circles, except those of cells between two latitudes and two longitudes, which follow the latitudes, in any grid, as in
- * CDO. Cells must be convex.
+ * Bilinear weights need a source that is regular or has two dimensions. Beyond the outermost latitudes of a regular source that
+ * goes around the earth, bilinear weights are inverse great-circle distances to the four nearest centres, as in CDO.
+ * CUBED_REMAP_DISTANCE uses inverse straight-line distances, as CDO does; CDO rounds their squares to float32. Bicubic weights
+ * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids; weights of
+ * second order also need regular grids. Edges are parts of great circles, except those of cells between two latitudes and two
+ * longitudes, which follow the latitudes, in any grid, as in CDO. Cells must be convex.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref
  *
- * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs; CUBED_E_BUDGET if options->memory is too little: at
- * once if that follows from the sizes of the grids, otherwise when the weights exceed it. */
+ * Errors: CUBED_E_UNSUPPORTED if a grid lacks what the method needs; CUBED_E_BUDGET if options->memory is too little:
+ * immediately if the sizes of the grids show it, otherwise when the weights exceed the limit. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_new(cubed_context *ctx,
                                                           const cubed_grid *source,
                                                           const cubed_grid *target,
@@ -137,8 +135,8 @@ typedef struct cubed_weights_shape {
     int64_t source[2], target[2];
 } cubed_weights_shape;
 
-/* Makes weights from `n` links in any order, such as those of a file. Links of the same cells are added. Weights of 0 are
- * left out.
+/* Makes weights from `n` links in any order, such as the links of a file. The weights of links between the same cells are
+ * added. Weights of 0 are left out.
  *
  * rows, columns  positions of cells in C order, from 0
  *
@@ -146,7 +144,7 @@ typedef struct cubed_weights_shape {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_from_links(
     cubed_context *ctx, const cubed_weights_shape *shape, int64_t n, const int64_t *rows,
     const int64_t *columns, const double *values, cubed_weights **out, cubed_error *err);
-/* The same with links in arrays in memory: rows and columns of int64, values of float64. */
+/* Like cubed_weights_from_links, with links in arrays in memory: rows and columns of int64, values of float64. */
 CUBED_API CUBED_MUST_CHECK cubed_status
 cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, cubed_array *columns,
                           cubed_array *values, cubed_weights **out, cubed_error *err);
@@ -156,15 +154,16 @@ cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows, c
  * Errors: CUBED_E_ARG if a row has several weights, or one that is not 1. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_set_nearest(cubed_weights *weights,
                                                                   cubed_error *err);
-/* Makes arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are the caller's. */
+/* Makes arrays of the links of weights, by row: rows and columns (int64), values (float64). out[3] are new references for the
+ * caller. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_weights_arrays(cubed_weights *weights,
                                                              cubed_array **out, cubed_error *err);
-/* Returns the number of weights, and sets what is not NULL: the shape; the position of the first weight of each row, with
- * the number of weights after the last row; columns; values. They belong to the weights. */
+/* Returns the number of weights, and sets the outputs that are not NULL: the shape; the position of the first weight of each
+ * row, and behind it the number of weights; the columns; the values. The arrays belong to the weights. */
 CUBED_API int64_t cubed_weights_get(const cubed_weights *weights, cubed_weights_shape *shape,
                                     const int64_t **starts, const int32_t **columns,
                                     const double **values);
-/* Another reference to weights. Thread-safe, like cubed_weights_unref. */
+/* Takes another reference to weights and returns them. Thread-safe, like cubed_weights_unref. */
 CUBED_API cubed_weights *cubed_weights_ref(cubed_weights *weights);
 CUBED_API void cubed_weights_unref(cubed_weights *weights);
 
@@ -172,15 +171,15 @@ CUBED_API void cubed_weights_unref(cubed_weights *weights);
 
 typedef struct cubed_remap_options {
     size_t struct_size;
-    /* Leave NaN out: the other weights of the cell are scaled so that their sum is as before. Otherwise NaN in a source
-     * cell makes all cells NaN that it has a weight for. */
+    /* Skip NaN: the other weights of the target cell are scaled to the same sum. Otherwise NaN in a source cell makes all
+     * target cells NaN that have a weight for it. */
     bool skipna;
-    /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is NaN
-     * in any case, and so is one with a negative weight if any of its values is missing. */
+    /* With skipna: the largest part of a cell's weights, from 0 to 1, that may be missing. A cell without any value is always
+     * NaN. A cell with a negative weight is NaN if any of its values is missing. */
     double na_threshold;
     uint64_t task_mem; /* bytes that a task may use; 0: not known */
-    /* Copies the value whose weights have the largest sum in a cell, the first of several, as weights of CUBED_REMAP_LARGEST
-     * do. */
+    /* Copies the value whose weights have the largest sum in a cell; the first one if several have this sum. For weights of
+     * CUBED_REMAP_LARGEST. */
     bool largest;
 } cubed_remap_options;
 #define CUBED_REMAP_OPTIONS_INIT                                                                   \
@@ -191,10 +190,10 @@ typedef struct cubed_remap_options {
 /* Makes an array on the target's grid. The last axes of x are the source's grid; they become those of the target. Other
  * axes keep their extents. Stored.
  *
- * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of
- * the target have a value, nearest values keep the type of x, whatever it is, and the largest parts keep that of integers
- * and bools. The source is read in bands of the target's first dimension if a plane is larger than a quarter of the task's
- * memory. The array holds a reference to the weights.
+ * Sums are computed in float64. The result has x's type if that is a float, float64 for integers and bools. If all cells of the
+ * target have a value, CUBED_REMAP_NEAREST keeps any type of x, and CUBED_REMAP_LARGEST keeps integers and bools. The source is
+ * read in bands of the target's first dimension if a plane is larger than a quarter of the task's memory. The array holds a
+ * reference to the weights.
  *
  * options  NULL: the defaults
  *

@@ -31,9 +31,9 @@ typedef struct cubed_rolling_options {
  * reduction  count, sum, prod, mean, var, std, min or max
  *
  * x is read block by block, with the elements around each block; a block is at least as long as its windows, or as long as
- * the axis. Elements are combined in float64, about twice for each axis at any length of the windows, and never subtracted
- * again (block/block_rolling.c gives the source), so results do not depend on chunks. Variances are merged by Chan's
- * formula. Stored.
+ * the axis. Elements are combined in float64, about twice for each axis whatever the length of the windows, and never
+ * subtracted again (block/block_rolling.c cites the algorithm). Results therefore do not depend on chunks. Variances are merged
+ * by Chan's formula. Stored.
  *
  * Errors: CUBED_E_ARG for another reduction, CUBED_E_TYPE unless x has real numbers or bools. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rolling_reduce(cubed_array *x,

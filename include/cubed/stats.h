@@ -20,8 +20,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_moment(cubed_array *x, double orde
 /* Flags of cubed_kurtosis. */
 #define CUBED_KURTOSIS_FISHER 1u /* 0 for a normal distribution, otherwise 3 */
 #define CUBED_KURTOSIS_BIAS   2u /* the result is not corrected for the bias of small samples */
-/* Compute the skewness, corrected for the number of elements without `bias`, and the kurtosis; NaN if all elements are
- * equal. Each reads x twice. CUBED_E_ARG for other flags. */
+/* Compute the skewness and the kurtosis; NaN if all elements are equal. Unless `bias` is set, the result is corrected for the
+ * number of elements. Each reads x twice. CUBED_E_ARG for other flags. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skew(cubed_array *x, bool bias,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
@@ -36,9 +36,9 @@ typedef struct cubed_variance_options {
     const int *axes; /* as in cubed_reduce_options; NULL: all axes */
     int naxes;
     bool keepdims;
-    bool root;         /* the standard deviation */
-    bool skip_nan;     /* as cubed_nan_reduce */
-    double correction; /* the divisor is the number of elements less this */
+    bool root;         /* compute the standard deviation, the root of the variance */
+    bool skip_nan;     /* skip NaN, as cubed_nan_reduce */
+    double correction; /* the divisor is the number of elements minus `correction` */
 } cubed_variance_options;
 #define CUBED_VARIANCE_OPTIONS_INIT                                                                \
     {                                                                                              \
@@ -46,7 +46,7 @@ typedef struct cubed_variance_options {
     }
 /* Computes variances, also of complex numbers: the sum of the variances of both parts.
  *
- * where  bools that broadcast to x's shape: true for the elements that count; NULL: all
+ * where  bools that broadcast to x's shape: true for the elements that count; NULL: all elements
  *
  * Errors: CUBED_E_TYPE if x has no numbers or `where` no bools; CUBED_E_ARG if `where` does not broadcast. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_variance(cubed_array *x, cubed_array *where,
@@ -55,8 +55,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_variance(cubed_array *x, cubed_arr
 
 /* --- Statistics of tests ------------------------------------------------------------------------------ */
 
-/* Compute the z-scores of the skewness (of at least 8 elements) and of the kurtosis (of at least 5) of samples from a
- * normal distribution, and the sum of the squares of both. */
+/* Compute test statistics for samples from a normal distribution: the z-score of the skewness (at least 8 elements), the
+ * z-score of the kurtosis (at least 5), and the sum of the squares of both. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_skewtest(cubed_array *x,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);
@@ -72,7 +72,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_normaltest(cubed_array *x,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_1samp(cubed_array *x, cubed_array *popmean,
                                                           const cubed_reduce_options *options,
                                                           cubed_array **out, cubed_error *err);
-/* The same for the differences of two measurements with as many elements, whose expected mean is 0. */
+/* Like cubed_ttest_1samp, for the differences of two paired samples, whose expected mean is 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b,
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_error *err);
@@ -84,7 +84,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_ttest_ind(cubed_array *a, cubed_ar
                                                         const cubed_reduce_options *options,
                                                         cubed_array **out, cubed_array **df,
                                                         cubed_error *err);
-/* Computes F of n samples, at least two, whose expected means are equal. */
+/* Computes the statistic F of a one-way analysis of variance of n samples, n >= 2, whose expected means are equal. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_f_oneway(cubed_array *const *samples, int n,
                                                        const cubed_reduce_options *options,
                                                        cubed_array **out, cubed_error *err);

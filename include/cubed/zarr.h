@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* Returns PATH of STORE::PATH without the slashes around it, of *n characters: 0 if there is none. STORE is the first *store
- * characters of the URL.
+/* Returns the PATH in STORE::PATH without leading and trailing slashes. *n receives its length, 0 if there is no PATH. STORE is
+ * the first *store characters of the URL.
  *
- * In a path of this machine, the first "::" behind a file or directory that exists is the separator, and a path that exists
- * as a whole has none. If nothing exists, it is the first "::". */
+ * In a local path, the separator is the first "::" behind an existing file or directory; a path that exists as a whole has no
+ * separator. If nothing exists, the separator is the first "::". */
 CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
 
 /* Kinds of files that are stores, by the suffix of their names. */
@@ -21,15 +21,16 @@ typedef enum cubed_file_kind {
     CUBED_FILE_NONE,       /* any other name, such as that of a directory */
     CUBED_FILE_ZIP,        /* .zip: a Zarr store in an archive */
     CUBED_FILE_NETCDF,     /* .nc, .nc4 */
-    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: read, never written */
+    CUBED_FILE_READ_ONLY,  /* .cdf, .h5, .hdf5, .he5: read-only */
     CUBED_FILE_REFERENCES, /* .json, if such a file exists */
     CUBED_FILE_KINDS
 } cubed_file_kind;
 /* Returns the kind of STORE in the URL, from its name alone. */
 CUBED_API cubed_file_kind cubed_url_file_kind(const char *url);
 
-/* Receives a place: the root of the store with links resolved, the path in it, and both in one string, which is the same
- * for all spellings of the place except for bind mounts. URLs are without user and password. Valid during the callback. */
+/* Receives a place: the root of the store with symbolic links resolved, the path in the store, and both in one string. This
+ * string is the same for all spellings of the place, except for bind mounts. URLs have no user and password. Valid during the
+ * callback. */
 typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,
                                        const char *text, cubed_error *err);
 /* Calls `fn` once with the place of the URL (STORE or STORE::PATH). Nothing needs to exist there. */
@@ -37,9 +38,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, con
                                                          cubed_place_fn fn, void *fn_ctx,
                                                          cubed_error *err);
 
-/* How the server of a store reports versions of objects, by which a replaced object is noticed. */
+/* How the server of a store reports versions of objects, which reveal that an object was replaced. */
 typedef enum cubed_validator {
-    CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server was asked yet, or the store has none */
+    CUBED_VALIDATOR_VERSION, /* by versions or ETags; also if no server has answered yet, or the store has no server */
     CUBED_VALIDATOR_DATE, /* by modification dates with a resolution of one second */
     CUBED_VALIDATOR_SIZE, /* the server reports no versions or dates, so sizes are compared */
     CUBED_VALIDATOR_NONE  /* the server reports nothing to compare */
@@ -59,25 +60,28 @@ typedef struct cubed_zarr_info {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *chunks; /* smallest parts that can be read; for irregular chunks the largest */
+    const int64_t *chunks; /* shape of the smallest parts that can be read; for irregular chunks, the shape of the largest
+                            * chunk */
     /* Lengths along each axis of irregular chunks or shards, as the JSON text of the metadata; else NULL. */
     const char *chunk_shapes;
     const int64_t *shards;        /* shape of the largest stored object; NULL if that is a chunk */
-    const char *const *dim_names; /* ndim names, NULL for an axis without one */
+    const char *const *dim_names; /* ndim names; NULL for an axis without a name */
     const char *
-        codecs; /* JSON text: the list of format 3; for format 2 the compressor, or a list of filters that ends with it */
+        codecs; /* JSON text: the list of codecs in format 3; in format 2 the compressor, or a list of filters that ends with
+                 * the compressor */
     uint64_t logical_bytes;
     uint64_t chunks_total; /* number of stored objects (chunks or shards) of the whole array */
-    /* Set if `count` was requested: objects that exist, and their bytes. */
+    /* Set if `count` was requested: number of existing objects, and their size in bytes. */
     uint64_t chunks_present, stored_bytes;
-    /* Reason why the array cannot be computed with: its type or a codec is not supported. NULL: it can. */
+    /* Reason why the array cannot be used in computations: its type or a codec is not supported. NULL: the array can be
+     * used. */
     const char *unsupported;
-    /* For such an array: the name of its type in the metadata; `dtype` and `logical_bytes` are meaningless, the other
-     * members are valid. NULL: nothing else is known of the array. */
+    /* For an unsupported array: the name of its type in the metadata. `dtype` and `logical_bytes` are then meaningless; the
+     * other members are valid. NULL: nothing else is known about the array. */
     const char *type;
     /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
     cubed_validator validator;
-    const char *fields; /* of records: their description, as from cubed_array_fields; else NULL */
+    const char *fields; /* description of the fields of records, as from cubed_array_fields; NULL for other types */
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,
@@ -117,16 +121,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx
  * writing it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
                                                           cubed_error *err);
-/* Changes the length of the array at `url` along an axis from `from` to `to`, by its metadata alone: chunks stay. Elements behind
- * an earlier end are those of the chunks that exist, or fill values.
+/* Changes the length of the array at `url` along an axis from `from` to `to`, by its metadata alone: chunks stay. New elements
+ * have the values of existing chunks, or the fill value.
  *
  * Errors: CUBED_E_EXISTS if the array has another length than `from`, CUBED_E_UNSUPPORTED if its chunks along the axis are
  * irregular. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_set_length(cubed_context *ctx, const char *url,
                                                               int axis, int64_t from, int64_t to,
                                                               cubed_error *err);
-/* Copies all metadata below the group at `url` into the group's own metadata (consolidated metadata), which readers of
- * other libraries look at first. `durable`: as above. */
+/* Copies all metadata below the group at `url` into the group's own metadata (consolidated metadata), which other libraries
+ * read first. `durable`: the metadata survive a power failure. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
                                                                bool durable, cubed_error *err);
 
