@@ -194,8 +194,8 @@ CUBED_API bool cubed_quantile_method_parse(const char *name, cubed_quantile_meth
 
 typedef struct cubed_quantile_options {
     size_t struct_size;
-    const int
-        *axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
+    const int *
+        axes; /* axes to reduce, each at most once; negative numbers count from the last axis; NULL: all axes */
     int naxes;
     bool keepdims;
     bool skip_nan; /* uses only elements that are not NaN; otherwise one NaN makes the result NaN */
@@ -664,7 +664,8 @@ typedef struct cubed_svd_compressed_options {
     int64_t n_power_iter;
     int64_t n_oversamples; /* number of random vectors in addition to k */
     int64_t seed;          /* seed of the random vectors */
-    bool coerce_signs;     /* chooses signs so that the sum of each right singular vector is positive; not for complex
+    bool
+        coerce_signs; /* chooses signs so that the sum of each right singular vector is positive; not for complex
                             * matrices */
 } cubed_svd_compressed_options;
 #define CUBED_SVD_COMPRESSED_OPTIONS_INIT                                                          \
@@ -835,7 +836,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_arra
 typedef struct cubed_unique_outputs {
     cubed_array **
         values; /* distinct elements in ascending order; every NaN is distinct unless equal_nan is set */
-    cubed_array **indices; /* int64: position of the first occurrence of each distinct element, in C order */
+    cubed_array *
+        *indices; /* int64: position of the first occurrence of each distinct element, in C order */
     cubed_array **inverse; /* int64: for each element of x its position in `values` */
     cubed_array **counts;  /* int64: number of occurrences of each distinct element */
 } cubed_unique_outputs;
@@ -967,7 +969,8 @@ typedef enum cubed_transform {
 
 typedef struct cubed_fft_options {
     size_t struct_size;
-    const int64_t *s; /* n for each axis; an entry of -1, or s NULL, means the same as n NULL above */
+    const int64_t
+        *s; /* n for each axis; an entry of -1, or s NULL, means the same as n NULL above */
     const int *
         axes; /* axes, each at most once; real numbers are along the last of them; NULL: all axes, and then s must be NULL */
     int naxes;

@@ -25,9 +25,9 @@ typedef struct cubed_attribute {
     cubed_dtype dtype; /* numbers: an integer type, float32 or float64 */
     bool is_stated;    /* metadata state the type; false: it was inferred from the value */
     size_t n;
-    const void
-        *numbers; /* numbers in this machine's byte order; NULL for all other kinds */
-    const char *const *strings; /* `n` strings, or one string for characters and JSON; NULL if the kind is numbers */
+    const void *numbers; /* numbers in this machine's byte order; NULL for all other kinds */
+    const char *const *
+        strings; /* `n` strings, or one string for characters and JSON; NULL if the kind is numbers */
 } cubed_attribute;
 
 /* Gives the value of an attribute with its type.

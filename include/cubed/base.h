@@ -43,7 +43,7 @@ typedef enum cubed_status {
     CUBED_E_INDEX,  /* an index is out of bounds (IndexError) */
     CUBED_E_NOMEM,  /* the machine has no more memory (MemoryError) */
     CUBED_E_BUDGET, /* the plan needs more memory than is allowed (MemoryError) */
-    CUBED_E_IO,     /* the operating system or a store failed; err->os_errno is the cause (OSError) */
+    CUBED_E_IO, /* the operating system or a store failed; err->os_errno is the cause (OSError) */
     CUBED_E_NOT_FOUND,   /* a store, key or array does not exist (FileNotFoundError) */
     CUBED_E_EXISTS,      /* the target exists and overwriting was not asked for (FileExistsError) */
     CUBED_E_FORMAT,      /* metadata or chunk bytes are malformed (ValueError) */
@@ -52,7 +52,7 @@ typedef enum cubed_status {
     CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
     CUBED_E_FUNCTION,    /* a user-defined function failed (its exception) */
     CUBED_E_LINALG, /* a matrix is singular, or has no factors of the requested form (numpy.linalg.LinAlgError) */
-    CUBED_E_AXIS,   /* an axis is out of bounds (numpy.exceptions.AxisError) */
+    CUBED_E_AXIS, /* an axis is out of bounds (numpy.exceptions.AxisError) */
 } cubed_status;
 
 enum { CUBED_ERROR_ORIGINS = 8 };

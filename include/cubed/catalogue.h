@@ -86,8 +86,8 @@ typedef struct cubed_param {
     const char *name;
     unsigned accepts; /* one bit (1 << kind) for each cubed_value_kind that the parameter accepts */
     unsigned flags;
-    cubed_value fallback;        /* the value if the argument is not given */
-    double least, most;          /* minimum and maximum of a number, and of each integer of a list */
+    cubed_value fallback; /* the value if the argument is not given */
+    double least, most;   /* minimum and maximum of a number, and of each integer of a list */
     const cubed_choice *choices; /* NULL if the parameter is not a choice */
     const char *notes;           /* a sentence for people */
 } cubed_param;

@@ -76,8 +76,8 @@ CUBED_MUST_CHECK cubed_status cubed_weights_read(cubed_context *ctx,
 const char *cubed_weights_array_name(int i);
 /* Makes array number i of a file of weights, in memory, with names of dimensions and attributes.
  *
- * source, target  grids of the weights; NULL: not known out receives a reference for the caller; NULL for latitudes and
- * longitudes of an unknown grid
+ * source, target  grids of the weights; NULL: not known
+ * out             receives a reference for the caller; NULL for latitudes and longitudes of an unknown grid
  *
  * Errors: CUBED_E_ARG for an array of links if there are no weights. */
 CUBED_MUST_CHECK cubed_status cubed_weights_array(cubed_context *ctx, const cubed_weights *weights,

@@ -10,12 +10,12 @@ extern "C" {
 
 /* Values of elements beyond the ends of an axis, with the names of scipy.ndimage. */
 typedef enum cubed_spline_boundary {
-    CUBED_SPLINE_REFLECT,   /* d c b a | a b c d | d c b a */
-    CUBED_SPLINE_MIRROR,    /* d c b | a b c d | c b a */
-    CUBED_SPLINE_NEAREST,   /* a a a a | a b c d | d d d d */
-    CUBED_SPLINE_WRAP,      /* periodic: the last element is the first of the next period */
-    CUBED_SPLINE_CONSTANT,  /* positions beyond the ends have `value`, without interpolation towards it */
-    CUBED_SPLINE_GRID_WRAP, /* a b c d | a b c d | a b c d */
+    CUBED_SPLINE_REFLECT, /* d c b a | a b c d | d c b a */
+    CUBED_SPLINE_MIRROR,  /* d c b | a b c d | c b a */
+    CUBED_SPLINE_NEAREST, /* a a a a | a b c d | d d d d */
+    CUBED_SPLINE_WRAP,    /* periodic: the last element is the first of the next period */
+    CUBED_SPLINE_CONSTANT, /* positions beyond the ends have `value`, without interpolation towards it */
+    CUBED_SPLINE_GRID_WRAP,     /* a b c d | a b c d | a b c d */
     CUBED_SPLINE_GRID_CONSTANT, /* v v v v | a b c d | v v v v */
     CUBED_SPLINE_BOUNDARIES
 } cubed_spline_boundary;

@@ -16,7 +16,8 @@ typedef struct cubed_new_file cubed_new_file;
 #define CUBED_NEW_FILE_STORE ".cubed-new/data"
 typedef struct cubed_new_file_options {
     size_t struct_size;
-    bool replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
+    bool
+        replace; /* publishing replaces an existing file at the path; false: an existing file is CUBED_E_EXISTS */
     /* Keeps results that an earlier process left in the store if that process can no longer write, and passed the same string
      * as `contents`, such as the names of the arrays. Otherwise they are removed. */
     bool resume;

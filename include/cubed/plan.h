@@ -93,10 +93,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *t
 
 /* A Zarr group that contains results. A run creates the group after all results are complete. */
 typedef struct cubed_plan_group {
-    const char *url;   /* STORE or STORE::PATH */
-    int zarr_format;   /* 2 or 3 */
-    const char *attrs; /* a JSON object; NULL: an existing group keeps its attributes, a new group has none */
-    bool consolidate;  /* the group gets a copy of all metadata below it */
+    const char *url; /* STORE or STORE::PATH */
+    int zarr_format; /* 2 or 3 */
+    const char *
+        attrs; /* a JSON object; NULL: an existing group keeps its attributes, a new group has none */
+    bool consolidate; /* the group gets a copy of all metadata below it */
     /* If not NULL, the run creates, in place of a group, a copy of the Zarr array at this STORE or STORE::PATH, object by
      * object, with any type and codecs. The copy has the Zarr format of the array, except for strings and bytes of variable
      * length. CUBED_E_BUDGET for an object that is larger than the memory of a worker. */
@@ -257,8 +258,8 @@ typedef struct cubed_plan_info {
     /* Bytes of targets in the caller's memory or in memory://, in addition to everything above. */
     uint64_t result_bytes;
     const char *work_dir; /* may be NULL */
-    unsigned coop;        /* maximum number of workers that share a task; 1 unless share_tasks is set */
-    bool code;            /* the plan carries code: see cubed_plan_load_code */
+    unsigned coop; /* maximum number of workers that share a task; 1 unless share_tasks is set */
+    bool code;     /* the plan carries code: see cubed_plan_load_code */
     bool
         resumable; /* runs of the plan can be resumed: it does not read from functions, whose values may change between runs */
     bool

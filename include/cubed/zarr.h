@@ -60,7 +60,8 @@ typedef struct cubed_zarr_info {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *chunks; /* shape of the smallest parts that can be read; for irregular chunks, the shape of the largest
+    const int64_t *
+        chunks; /* shape of the smallest parts that can be read; for irregular chunks, the shape of the largest
                             * chunk */
     /* Lengths along each axis of irregular chunks or shards, as the JSON text of the metadata; else NULL. */
     const char *chunk_shapes;
@@ -81,7 +82,8 @@ typedef struct cubed_zarr_info {
     const char *type;
     /* The least precise validator of the store and of the stores that it refers to, as far as their servers have reported. */
     cubed_validator validator;
-    const char *fields; /* description of the fields of records, as from cubed_array_fields; NULL for other types */
+    const char *
+        fields; /* description of the fields of records, as from cubed_array_fields; NULL for other types */
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Extends the checksum `before` by n bytes; `before` is 0 at the start. */
+/* Extends the checksum `before` of preceding bytes by n bytes; `before` is 0 for the first bytes. */
 uint32_t cb_crc32c(uint32_t before, const void *bytes, size_t n);
 
 #endif

@@ -7,8 +7,8 @@
 /* Fills *err (may be NULL) and returns `status`, so that `return cb_fail(...)` is the idiom. */
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
-/* Like cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), with the errno's text appended.
- * The errno determines whether the error is transient. */
+/* Like cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), and appends the description of the
+ * errno to the message. The errno determines whether the error is transient. */
 cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...) CUBED_PRINTF(3, 4);
 /* Adds context to an error that is passed up: "context: message". Returns the status. */
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
@@ -22,7 +22,7 @@ void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
                                uint32_t version, uint32_t expected_version, cubed_error *err);
 
-/* CUBED_E_ARG if flags given to `what`, a function, include others than those of `known`. */
+/* CUBED_E_ARG if the flags passed to the function `what` include a flag that is not in `known`. */
 cubed_status cb_check_flags(const char *what, unsigned flags, unsigned known, cubed_error *err);
 
 /* For functions that own nothing yet: returns the status of `call` if it failed. */

@@ -13,10 +13,11 @@ typedef struct cb_library_function {
 /* Loads a library by its versioned file name and looks up n functions. Returns false on failure and describes it in
  * missing[cap]. Thread-safe.
  *
- * needs: names of functions of the library and of libraries below it; the last entry is NULL. Another copy of them may be
- * global: HDF5 loads its plugins so, with all libraries that a wheel of netCDF4 brings. Calls within the library would then
- * reach the other copy, whose structures differ. The library is therefore bound to itself and to the libraries that it was
- * linked with. Where malloc is not libc's, such as a preloaded allocator, that is not possible, and loading fails. */
+ * needs: names of functions of the library and of libraries below it; the last entry is NULL. Another copy of these functions
+ * may have global symbols: HDF5 loads its plugins globally, with all libraries in a wheel of netCDF4. Calls within the library
+ * would then reach the other copy, whose structures differ. The library is therefore bound to itself and to the libraries that
+ * it was linked with. This is impossible if malloc is not libc's, for example with a preloaded allocator; loading then
+ * fails. */
 bool cb_library_load(const char *file, const cb_library_function *functions, size_t n,
                      const char *const *needs, char *missing, size_t cap);
 

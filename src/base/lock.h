@@ -1,8 +1,8 @@
 /* Mutexes, conditions and reader-writer locks whose use Clang checks.
  *
- * A field that a lock guards is marked CB_GUARDED_BY, and a function that its caller must lock for CB_REQUIRES. Clang 19 and
- * later then reports each access without the lock (tools/test locks, and the build with Clang). Other compilers see plain
- * pthread objects. The functions that lock, unlock and wait cannot fail on an object that was initialised. */
+ * A field that a lock guards is marked CB_GUARDED_BY, and a function whose caller must hold the lock is marked CB_REQUIRES.
+ * Clang 19 and later then reports each access without the lock (tools/test locks, and the build with Clang). Other compilers
+ * see plain pthread objects. The functions that lock, unlock and wait cannot fail on an object that was initialised. */
 #ifndef CB_BASE_LOCK_H
 #define CB_BASE_LOCK_H
 

@@ -24,7 +24,7 @@ typedef struct cb_owner {
 typedef enum cb_owner_state {
     CB_OWNER_GONE,
     CB_OWNER_ALIVE,
-    CB_OWNER_UNKNOWN /* another machine or container, or the system does not tell */
+    CB_OWNER_UNKNOWN /* another machine or container, or the system does not report it */
 } cb_owner_state;
 
 /* Gets this process. Reads a few files of the system; missing information stays unknown. */
@@ -34,7 +34,7 @@ void cb_owner_format(const cb_owner *o, char text[CB_OWNER_CAP]);
 /* Parses an owner. *end is the rest of the string, which starts with '_'; if `end` is NULL, there must be no rest. Returns
  * false if it is not valid. */
 bool cb_owner_parse(const char *text, cb_owner *out, const char **end);
-/* Whether that process is running. Never CB_OWNER_GONE for a running process. */
+/* Returns whether the owner's process is running. Never CB_OWNER_GONE for a running process. */
 cb_owner_state cb_owner_alive(const cb_owner *o);
 
 #endif

@@ -12,7 +12,7 @@
  *
  * name   of the function, for errors
  * given  NULL leaves the defaults
- * out    has the defaults, and `size` bytes; its struct_size is `size` afterwards
+ * out    has `size` bytes and contains the defaults; its struct_size is `size` afterwards
  * least  size of the structure in the first release that had it
  *
  * Errors: CUBED_E_ARG if struct_size is not from `least` to `size`; then `out` has the defaults. */

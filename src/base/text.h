@@ -25,7 +25,7 @@ void cb_base64_encode(const unsigned char *bytes, size_t n, char *out);
 /* Returns false if the text is invalid or decodes to more than `cap` bytes. */
 bool cb_base64_decode(const char *text, unsigned char *out, size_t cap, size_t *n);
 
-/* Parses "2026-11-23T17:00:00" as UTC, ignoring what follows. Returns seconds since 1970, or 0 if invalid. */
+/* Parses "2026-11-23T17:00:00" as UTC; ignores all further characters. Returns seconds since 1970, or 0 if invalid. */
 int64_t cb_parse_utc(const char *text);
 
 #endif

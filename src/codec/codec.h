@@ -33,7 +33,7 @@ typedef struct cb_codec_step {
 /* Plain data except for step[].ctx.shape: call cb_codec_chain_fix after a copy. */
 typedef struct cb_codec_chain {
     cb_codec_subread all; /* steps of a whole chunk */
-    int nsteps;           /* including the steps of nested parts */
+    int nsteps;           /* number of steps, including the steps of nested parts */
     /* number of steps after "bytes" that are v2 filters; the next step is the compressor */
     int n_filters;
     size_t chunk_bytes;              /* decoded size of a chunk */
@@ -94,7 +94,7 @@ size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
 /* Arena memory that cb_codec_chain_decode and cb_codec_chain_encode need in addition to src and dst. */
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
-/* True if encoded and decoded bytes are equal, so a chunk can be read directly to its destination. */
+/* True if encoded and decoded bytes are equal, so a chunk can be read directly into its destination. */
 bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 
 /* Layout of encoded elements that differ from the decoded ones only by the order of axes and bytes. */
@@ -129,7 +129,7 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
 typedef enum cb_codec_looks {
     CB_CODEC_WHOLE,   /* all sizes are as expected */
     CB_CODEC_DAMAGED, /* a size differs, or a header is not valid */
-    CB_CODEC_UNTOLD   /* unknown, because the codecs do not store the size */
+    CB_CODEC_UNTOLD   /* unknown, because the codecs do not store sizes */
 } cb_codec_looks;
 typedef struct cb_codec_object {
     cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,

@@ -37,8 +37,8 @@ CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const cb_conf_
 CUBED_MUST_CHECK cubed_status cb_conf_print_int(int64_t value, const cb_conf_key *key, char *json,
                                                 size_t cap, cubed_error *err);
 
-/* cb_codec_same_bound is for codecs whose output is as long as their input, cb_codec_needs_nothing for codecs that need no
- * memory. */
+/* cb_codec_same_bound is the bound of codecs whose output is as long as their input; cb_codec_needs_nothing is the need of
+ * codecs that use no memory. */
 size_t cb_codec_same_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 cubed_codec_need cb_codec_needs_nothing(const void *conf, const cubed_codec_ctx *ctx,
                                         size_t raw_size);

@@ -4,7 +4,7 @@
 
 #include "codec/codec.h"
 
-/* Bytes of the buffer of encoded bytes, and of each buffer between two codecs. */
+/* Size in bytes of the buffer for encoded bytes, and of each buffer between two codecs. */
 enum { CB_STREAM_SOURCE = 1 << 20, CB_STREAM_BETWEEN = 64 << 10 };
 /* Maximum size in bytes of a zstd window that the projection reserves; RFC 8878, 3.1.1.1.2, recommends that decoders
  * support it. If the metadata states a level with a longer window, the projection reserves that window. */
@@ -45,7 +45,7 @@ typedef struct cb_stream_stage {
 typedef struct cb_codec_stream {
     cb_stream_source source;
     void *ctx;
-    int nstages; /* in the order of decoding */
+    int nstages; /* number of stages; they are in the order of decoding */
     cb_stream_stage stage[CB_MAX_CODECS];
 } cb_codec_stream;
 

@@ -1,4 +1,4 @@
-/* Order of strings. */
+/* Comparison of strings (CUBED_BYTES and CUBED_STRING). */
 #ifndef CB_DTYPE_ELEMENT_H
 #define CB_DTYPE_ELEMENT_H
 

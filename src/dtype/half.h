@@ -31,7 +31,7 @@ static inline uint64_t cb_bits64(double v)
 static inline float cb_half_to_float(uint16_t h)
 {
     uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-    /* Exact also for subnormals: multiplying by a power of two adjusts the exponent. */
+    /* Exact even for subnormals: multiplying by a power of two adjusts the exponent. */
     uint32_t finite = cb_bits32(cb_float32(magnitude << 13) * 0x1p112f);
     uint32_t special = 0x7f800000u | magnitude << 13;
     return cb_float32(sign | (magnitude >= 0x7c00u ? special : finite));

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cubed/dtype.h"
 
-/* Maximum fields of a record, without the fields of its fields, and maximum depth of records in records. */
+/* Maximum number of fields of a record, without fields of nested records, and maximum depth of nested records. */
 #define CB_RECORD_FIELDS 1024
 #define CB_RECORD_DEPTH  8
 
@@ -15,12 +15,11 @@ typedef struct cb_field {
     cubed_dtype
         dtype; /* type of one element; CUBED_RECORD of some length if `fields` is not NULL */
     bool big_endian;
-    size_t offset; /* of the first element in the record, in bytes */
-    int ndim;      /* 0 if the field has one element */
+    size_t offset; /* offset of the first element in the record, in bytes */
+    int ndim;      /* number of dimensions; 0 if the field has one element */
     int64_t shape[CUBED_MAX_NDIM];
-    int64_t count; /* number of elements */
-    const json_t
-        *fields; /* description of the elements, which are records; NULL for other elements */
+    int64_t count;        /* number of elements */
+    const json_t *fields; /* description of the elements if they are records; otherwise NULL */
 } cb_field;
 
 /* Checks a description, and gets the type of its records. `where` names the document in messages. CUBED_E_FORMAT if it is
@@ -33,14 +32,15 @@ CUBED_MUST_CHECK cubed_status cb_record_parse(const char *where, const char *tex
 /* Gets field number i of a checked description, for i from 0 to json_array_size(fields) - 1. `after` is the field before it;
  * NULL if i is 0. */
 cb_field cb_record_field(const json_t *fields, size_t i, const cb_field *after);
-/* Gets a field by its name. Returns false if there is none. */
+/* Gets a field by its name. Returns false if there is no such field. */
 CUBED_MUST_CHECK bool cb_record_find(const json_t *fields, const char *name, cb_field *out);
-/* Adds the fields of a checked description to the list `out`, in one spelling of each type. `native`: with this machine's
- * byte order. Sets *ok to false if out of memory. */
+/* Adds the fields of a checked description to the list `out`, with a canonical spelling of each type. If `native`, types have
+ * this machine's byte order. Sets *ok to false if out of memory. */
 void cb_record_spell(const json_t *fields, bool native, json_t *out, bool *ok);
-/* Returns the text of a checked description: equal for equal fields. In the zone; NULL if out of memory. */
+/* Returns the canonical text of a checked description, which is equal for equal fields. Allocated in the zone; NULL if out of
+ * memory. */
 const char *cb_record_text(const json_t *fields, cb_zone *zone);
-/* Adds a field with another type to the list `out`: `type` is a type string or a list, and owned by the list. */
+/* Adds a copy of a field with another type to the list `out`: `type` is a type string or a list. Takes ownership of `type`. */
 void cb_record_add(json_t *out, const cb_field *f, json_t *type, bool *ok);
 /* Returns true if the field's bytes are in the other order than this machine's. */
 bool cb_field_is_swapped(const cb_field *f);

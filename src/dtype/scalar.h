@@ -10,8 +10,8 @@
 void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to, cubed_scalar *out);
 cubed_scalar cb_scalar_from_double(cubed_dtype dtype, double v);
 cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v);
-/* Distance from 1 to the next number of a floating-point or complex type; for other types that of float64, in which they
- * are computed. */
+/* Distance from 1 to the next number of a floating-point or complex type; for other types the distance of float64, the type in
+ * which they are computed. */
 double cb_dtype_epsilon(cubed_dtype dtype);
 
 /* Conversions shared with the cast kernels, so that constants folded at plan time equal the kernel's results. Out of range:

@@ -1,4 +1,4 @@
-/* Arrays and groups of a file of numbers: their metadata in Zarr format 3, and the positions of their chunks. */
+/* Arrays and groups in a file such as NetCDF or HDF5: their metadata in Zarr format 3, and the positions of their chunks. */
 #ifndef CB_FILES_ARRAYS_H
 #define CB_FILES_ARRAYS_H
 
@@ -12,7 +12,8 @@ typedef struct cb_chunk_place {
     uint64_t number; /* number of the chunk in C order */
     uint64_t offset;
     uint32_t size;
-    /* little-endian: a bit per codec that the chunk did not go through, the lowest for the one after "bytes" */
+    /* little-endian bits: a bit is set if its codec was not applied to the chunk; the lowest bit is for the codec after
+     * "bytes" */
     uint8_t mask[4];
 } cb_chunk_place;
 
@@ -24,15 +25,17 @@ typedef struct cb_array_in {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
     uint64_t item;
-    const void *inside;  /* elements stored among the metadata; otherwise NULL */
-    uint64_t begin;      /* position of the elements; UINT64_MAX: no elements, or in chunks */
+    const void *inside; /* elements stored among the metadata; otherwise NULL */
+    uint64_t
+        begin; /* position of the elements; UINT64_MAX: there are no elements, or they are in chunks */
     uint64_t row_stride; /* bytes between two indices of the first axis; 0: contiguous */
     bool chunked;
     /* Chunks: loaded on demand and sorted by number. */
     atomic_bool known;
     cb_chunk_place *places;
     size_t nplaces;
-    bool masked;        /* some chunk has a mask: each is preceded by its mask of four bytes */
+    bool
+        masked; /* some chunk has a mask: each chunk is presented with its mask of four bytes in front */
     const void *source; /* data from which the file kind loads the chunks */
 } cb_array_in;
 
@@ -52,7 +55,7 @@ CUBED_MUST_CHECK cubed_status cb_arrays_find(cb_file *f, const char *key, cb_ent
 CUBED_MUST_CHECK cubed_status cb_arrays_each(cb_file *f, const char *prefix, bool chunks,
                                              cb_file_each_fn fn, void *ctx, cubed_error *err);
 
-/* Divides contiguous elements into chunks of a suitable size. */
+/* Splits contiguous elements into chunks of a suitable size. */
 void cb_array_cut(cb_array_in *x);
 /* Metadata in addition to shape and chunks, as JSON strings. `dims` and each of its entries may be NULL. */
 typedef struct cb_array_words {
@@ -69,16 +72,16 @@ typedef struct cb_number_type {
     int size; /* 1, 2, 4, 8; for floats 2, 4, 8 */
     bool big;
 } cb_number_type;
-/* Bits in native byte order. */
+/* Returns the bits of the number at `at` in native byte order. */
 uint64_t cb_number_bits(const uint8_t *at, cb_number_type t);
 /* Converts n numbers to a number if n is 1, otherwise to a list. Returns a new reference, or NULL if out of memory. */
 json_t *cb_numbers_json(const uint8_t *at, cb_number_type t, uint64_t n);
-/* Converts to Zarr's fill_value. */
+/* Converts a number to Zarr's fill_value. */
 json_t *cb_fill_json(const uint8_t *at, cb_number_type t);
-/* Converts to CF's _FillValue in Zarr format 3: for floats a double in base64. */
+/* Converts a number to CF's _FillValue in Zarr format 3: for floats a double in base64. */
 json_t *cb_missing_json(const uint8_t *at, cb_number_type t);
-/* Sets an attribute, whose name need not be UTF-8. Takes ownership of `v`, also on failure. `type` is its NumPy type
- * string; NULL: not recorded. Returns false if out of memory. */
+/* Sets an attribute, whose name need not be UTF-8. Takes ownership of `v`, even on failure. `type` is its NumPy type string;
+ * NULL: not recorded. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_attribute_json_set(json_t *attrs, const char *name, json_t *v,
                                             const char *type);
 /* NumPy type string of numbers, such as "<f4"; NULL for floats of two bytes, which NetCDF does not have. */

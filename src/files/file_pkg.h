@@ -16,8 +16,8 @@ typedef struct cb_file cb_file;
 typedef struct cb_object {
     cubed_store *store;
     const char *key;
-    /* State of the object when the reference was made: its ETag of `netag` characters (0: unknown), and its modification
-     * time in seconds since 1970 (0: unknown). */
+    /* State of the object when the reference was made: its ETag with a length of `netag` characters (0: unknown), and its
+     * modification time in seconds since 1970 (0: unknown). */
     const char *etag;
     size_t netag;
     int64_t modified;
@@ -31,7 +31,8 @@ typedef struct cb_entry {
     uint64_t size;
     const void *head;
     size_t nhead;
-    const cb_object *in; /* another object than the file; NULL: the file */
+    const cb_object
+        *in; /* object that contains the bytes, if not the file itself; NULL: the file */
     uint64_t offset, there;
     uint64_t run, stride; /* run 0: contiguous */
     /* compressed bytes in the file, which inflate to `there` bytes; 0: uncompressed */
@@ -49,7 +50,7 @@ typedef cubed_status (*cb_file_each_fn)(void *ctx, const char *key, uint64_t siz
 typedef struct cb_file_kind {
     /* recognises the format by the first bytes */
     bool (*is)(cb_file *f, const uint8_t *first, size_t n);
-    /* the file has a permanent URL for its contents, in case its own URL later refers to other contents */
+    /* the file has a permanent URL for its contents, which stays valid if its own URL later refers to other contents */
     bool fixed;
     /* Reads the metadata. Memory is allocated in the zone. */
     cubed_status (*open)(cb_file *f, cubed_error *err);
@@ -82,11 +83,12 @@ enum { CB_FILE_PAGES = 32, CB_FILE_PAGE = 16384 };
 struct cb_file {
     cubed_store head;
     cubed_store *within;
-    cb_stores *stores; /* known to the context */
+    cb_stores *stores; /* the stores of the context */
     const char *key, *url;
-    /* Places that the user allows references to, one per line (place/confine.h); NULL: none. */
+    /* Places to which the user allows references, one per line (place/confine.h); NULL: no places. */
     const char *references;
-    cubed_object_info info; /* info when it was opened; another version is an error */
+    cubed_object_info
+        info; /* info of the file when it was opened; reading another version is an error */
     const cb_file_kind *kind;
     cb_zone *zone;
     void *data;                          /* data of the kind */

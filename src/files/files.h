@@ -4,12 +4,12 @@
 
 #include "store/services/store_registry.h"
 
-/* Opens object `key` of `within`, and takes ownership of `within`, also on failure. CUBED_E_UNSUPPORTED if the format is
- * unknown. The store is read-only. */
+/* Opens object `key` of `within` as a store, and takes ownership of `within`, even on failure. CUBED_E_UNSUPPORTED if the
+ * format is unknown. The store is read-only. */
 CUBED_MUST_CHECK cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key,
                                            const char *url, cubed_store **out, cubed_error *err);
 /* Like cb_file_open. References may also lead to `references`, places in addition to those that the context allows for the
- * URL, one per line (place/confine.h); NULL: no others. */
+ * URL, one per line (place/confine.h); NULL: no further places. */
 CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_store *within,
                                                    const char *key, const char *url,
                                                    const char *references, cubed_store **out,
@@ -18,19 +18,20 @@ CUBED_MUST_CHECK cubed_status cb_file_open_allowed(cb_stores *stores, cubed_stor
  * or the store is not a document with references. */
 CUBED_MUST_CHECK cubed_status cb_file_keep_references(const cubed_store *s, cb_zone *zone,
                                                       const char **out, cubed_error *err);
-/* How the servers of a store, and of the objects that a document in it refers to, identify versions: the weakest of
- * them. */
+/* Returns how the servers of a store, and of the objects that a document in it refers to, identify versions: the weakest
+ * kind. */
 cubed_validator cb_file_validator(const cubed_store *s);
-/* Permanent URL of the opened contents, in case the URL later refers to other contents; NULL: the URL itself. */
+/* Permanent URL of the opened contents, which stays valid if the store's URL later refers to other contents; NULL: the store's
+ * URL is permanent. */
 const char *cb_file_fixed_url(const cubed_store *s);
 /* Whether positions of chunks are stored in separate objects, which are read when a chunk is needed. */
 bool cb_file_refers(const cubed_store *s);
-/* Loads the positions of chunks in a box of the array's objects, lo to before hi along each axis, unless loaded. Tasks then
- * need no memory for them. Has no effect on stores without references. */
+/* Loads the positions of chunks in a box of the array's objects, from lo up to but not including hi along each axis, unless
+ * they are loaded. Tasks then need no memory for them. Has no effect on stores without references. */
 CUBED_MUST_CHECK cubed_status cb_file_know_chunks(cubed_store *s, const char *path, int ndim,
                                                   const int64_t *lo, const int64_t *hi,
                                                   cubed_error *err);
-/* Strings of any length in an HDF5 file, to which elements of arrays refer. Not thread-safe: caches the last structure
+/* Variable-length strings in an HDF5 file, to which elements of arrays refer. Not thread-safe: caches the last structure
  * read. */
 typedef struct cb_file_texts cb_file_texts;
 /* Opens the strings of a file. *item is the size of an element in bytes. CUBED_E_BUDGET if a structure has more than `most`

@@ -14,14 +14,15 @@ typedef struct cb_h5 {
     int osize, lsize; /* size in bytes of an address, and of a length */
     uint64_t root;    /* address of the root group's object header */
     cb_zone *temp;    /* memory for data that are needed only while structures are read */
-    /* Number of structures that may still be read. If this reaches 0, more have been read than the file has room for, so
-     * structures refer to each other in a cycle. */
+    /* Number of structures that may still be read. At 0, more structures have been read than fit into the file, so structures
+     * refer to each other in a cycle. */
     int64_t left;
 } cb_h5;
 
 /* cb_file.data of an HDF5 file. */
 typedef struct cb_h5_data {
-    cb_arrays arrays; /* must be first: functions of arrays.h use it alone */
+    cb_arrays
+        arrays; /* must be the first member, because functions of arrays.h access only this member */
     cb_h5 h;
 } cb_h5_data;
 
@@ -42,8 +43,8 @@ static inline uint64_t cb_h5_length(const cb_h5 *h, cb_h5_bytes *b)
 }
 static inline uint64_t cb_h5_left(const cb_h5_bytes *b) { return (uint64_t)(b->end - b->at); }
 
-/* Reads a structure of `size` bytes. It must start with the signature `letters`, after which *out starts. `letters` is NULL if
- * the structure has no signature. */
+/* Reads a structure of `size` bytes. It must start with the signature `letters`; *out starts after the signature. `letters` is
+ * NULL if the structure has no signature. */
 CUBED_MUST_CHECK cubed_status cb_h5_read(cb_h5 *h, uint64_t address, uint64_t size,
                                          const char *letters, cb_h5_bytes *out, cubed_error *err);
 cubed_status cb_h5_bad(const cb_h5 *h, cubed_error *err, const char *what);
@@ -126,9 +127,9 @@ typedef enum cb_h5_class {
     CB_H5_COMPLEX,
     CB_H5_BFLOAT16,
     CB_H5_TEXT,      /* string of `size` bytes */
-    CB_H5_LONG_TEXT, /* string of any length in the global heap */
+    CB_H5_LONG_TEXT, /* variable-length string in the global heap */
     CB_H5_REFERENCE,
-    CB_H5_LIST, /* list of references of any length, for dimensions */
+    CB_H5_LIST, /* variable-length list of references, used for dimensions */
     CB_H5_OTHER
 } cb_h5_class;
 

@@ -8,7 +8,8 @@
 
 enum { CB_LINKED_KEY = 1024, CB_LINKED_URL = 4096 };
 
-/* The stores that a document refers to, and the places it may refer to. Memory is in the file's zone. Not thread-safe. */
+/* The stores to which a document refers, and the places to which it may refer. Memory is in the file's zone. Not
+ * thread-safe. */
 typedef struct cb_linked {
     cb_confine confine;
     cubed_store **stores;

@@ -31,7 +31,7 @@ static inline size_t cb_arena_round(size_t size)
     size_t r = cb_sat_add(size, CB_ARENA_ALIGN - 1);
     return r == SIZE_MAX ? r : r & ~(size_t)(CB_ARENA_ALIGN - 1);
 }
-/* Memory for two things that exist at the same time, and for two that do not. */
+/* Memory for two needs that exist at the same time, and for two that do not. */
 static inline cb_need cb_need_both(cb_need a, cb_need b)
 {
     return (cb_need){cb_sat_add(a.arena, b.arena), cb_sat_add(a.library, b.library)};
@@ -51,10 +51,10 @@ typedef struct cb_arena {
     char *base;
     size_t size;
     cb_need cap;
-    size_t used;       /* in bytes of cap.arena */
-    size_t charged;    /* in bytes of cap.library */
-    size_t high_water; /* peak of both together */
-    cb_need most;      /* when measuring: peak of each */
+    size_t used;       /* bytes in use, of cap.arena */
+    size_t charged;    /* bytes charged, of cap.library */
+    size_t high_water; /* peak of used + charged */
+    cb_need most;      /* when measuring: separate peaks of arena and library memory */
     struct cb_deferred *last;
     /* Set when the result is no longer needed; may be NULL. Checked by functions that wait. */
     const cubed_cancel *cancel;
@@ -64,7 +64,8 @@ typedef struct cb_arena {
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
-/* Creates an arena in need.arena bytes of the caller, aligned like allocations. The caller ends it with cb_arena_leave. */
+/* Creates an arena in a block of the caller, which has need.arena bytes and is aligned like allocations. The caller ends it
+ * with cb_arena_leave. */
 cb_arena cb_arena_within(void *block, cb_need need);
 void cb_arena_leave(cb_arena *ar);
 /* Creates a measuring arena, which owns nothing. */

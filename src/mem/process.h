@@ -6,7 +6,7 @@
 
 #include "cubed/run.h"
 
-/* All of these return 0 if the system does not provide the number. */
+/* These functions return 0 if the system does not provide the number. */
 
 /* Largest resident memory so far. */
 size_t cb_peak_rss(void);

@@ -1,13 +1,13 @@
-/* Where the references of a document may lead. */
+/* Checks the places to which a document may refer. */
 #ifndef CB_PLACE_CONFINE_H
 #define CB_PLACE_CONFINE_H
 
 #include "place/place.h"
 
-/* The places that a document may refer to. A document of this machine may refer to any place. A document of another machine may
+/* The places that a document may refer to. A document on this machine may refer to any place. A document on another machine may
  * refer to its own scheme and host (or bucket, or container), and to the places that the user allowed.
  *
- * Strings and places are in the zone that cb_confine_init got. */
+ * Strings and places are allocated in the zone that was passed to cb_confine_init. */
 typedef struct cb_confine {
     /* canonical "scheme://host" of the document; NULL: a document on this machine */
     const char *own;

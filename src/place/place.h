@@ -18,14 +18,15 @@ typedef struct cb_place_id {
 typedef struct cb_place {
     const char *given; /* original spelling without user and password, for messages */
     const char *store; /* absolute path or URL of the store's root, for cb_store_open */
-    const char *user;  /* "USER:PASSWORD" of the URL, percent-encoded; NULL: none */
+    const char *user;  /* "USER:PASSWORD" of the URL, percent-encoded; NULL: the URL has no user */
     const char *path;  /* key of the array or group in the store; "" for the root */
     const char *text;  /* canonical form of store and path: equal for all spellings of a place */
     /* For a local place: the deepest existing directory, its parents up to the root, and the parents of links followed on
      * the way, which must not be removed either. Empty for other places. */
     const cb_place_id *ids;
     int nids;
-    const char *missing; /* parts of `text` below ids[0] that did not exist; "" if all did */
+    const char
+        *missing; /* parts of `text` below ids[0] that did not exist; "" if all parts existed */
 } cb_place;
 
 /* Parses STORE or STORE::PATH. STORE is a path, a file:// URL (percent-encoded; absolute, relative, or of localhost), or a
@@ -62,11 +63,11 @@ typedef enum cb_place_relation {
  *
  * Local places are the same if their deepest existing directories have the same device and inode and their missing parts
  * are spelled alike. So links, bind mounts and case-insensitive file systems are handled. An existing place is above
- * another if its ID is among the other's parents. Other places are compared by `text`. A local place and another one are
- * always apart. */
+ * another if its ID is among the other's parents. Other places are compared by `text`. A local place is always apart from a
+ * place on another machine. */
 cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b);
 
-/* Open the store of a place, or of a STORE as in cb_place_parse_store. */
+/* Open the store of a place, or of a STORE as in cb_place_parse_store. The caller closes it. */
 CUBED_MUST_CHECK cubed_status cb_place_open(cb_stores *stores, const cb_place *p, bool durable,
                                             cubed_store **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_place_open_store(cb_stores *stores, const char *url, bool durable,

@@ -32,9 +32,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_is_copy(cubed_store *from, const char *pat
 /* CUBED_E_BUDGET if `largest` exceeds `memory`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_copy_memory(const char *path, uint64_t largest,
                                                         uint64_t memory, cubed_error *err);
-/* Copies an array to TO_PATH, which must not contain anything of an array: CUBED_E_EXISTS if another process puts an object
- * there. Creates parent groups. Holds at most `memory` bytes of objects. Checks the fence (may be NULL) before each batch
- * of puts. */
+/* Copies an array to TO_PATH, which must not contain any object of an array: CUBED_E_EXISTS if another process puts an object
+ * there. Creates parent groups. Holds at most `memory` bytes of objects. Checks the fence (may be NULL) before each batch of
+ * puts. */
 CUBED_MUST_CHECK cubed_status cb_zarr_copy_objects(cubed_store *from, const char *path,
                                                    cubed_store *to, const cb_zarr_fence *fence,
                                                    const char *to_path, int format, uint64_t memory,

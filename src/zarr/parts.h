@@ -9,8 +9,10 @@ typedef struct cb_zarr_encoded {
     cubed_store *store;
     const char *key;
     uint64_t offset; /* offset in the object */
-    uint64_t size;   /* UINT64_MAX: the whole object, until the first reply returns its size */
-    cubed_object_version version; /* "" until the first reply, unless known before */
+    uint64_t
+        size; /* size in bytes; UINT64_MAX: that of the whole object, until the first reply returns it */
+    cubed_object_version
+        version; /* version of the object; "" until the first reply, unless it is already known */
     const cubed_cancel *cancel;
 } cb_zarr_encoded;
 
@@ -35,7 +37,7 @@ typedef struct cb_zarr_chunk {
 typedef struct cb_zarr_runs {
     int ndim;
     size_t item, size; /* size in bytes of an element, and of a run */
-    int outer;  /* runs extend over the axes from this one on; the axes before it are iterated */
+    int outer; /* number of outer axes, which are iterated; a run extends over all axes after them */
     bool moves; /* axes are stored in another order */
     int64_t first[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
     int64_t stride[CUBED_MAX_NDIM]; /* strides of the result in bytes */

@@ -24,7 +24,7 @@ typedef struct cb_zarr_meta {
         fields; /* description of the fields of records (dtype/record_fields.h), as the chunks have them; otherwise NULL */
     /* the whole fill value if the bytes behind those of `fill` are not all zeros; otherwise NULL */
     const unsigned char *wide_fill;
-    cubed_scalar fill; /* the fill value; for null in v2, NaT or 0 as readers show it */
+    cubed_scalar fill; /* the fill value; NaT or 0 for a null in v2, as shown by readers */
     bool fill_is_null; /* v2 only */
     bool big_endian;   /* byte order of stored elements */
     bool order_f;      /* v2 only; v3 uses a transpose codec */
@@ -85,7 +85,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
-/* Prevents late requests of a run from changing the result of another run that took over its place, in stores where a place
+/* Prevents late requests of a run from changing the result of another run that took over its place. For stores in which a place
  * is only a name. */
 typedef struct cb_zarr_fence {
     /* CUBED_E_EXISTS if the place no longer belongs to the caller. Called from any thread. */
@@ -97,9 +97,9 @@ typedef struct cb_zarr_fence {
     /* Also put chunks that contain only the fill value, because processes of the previous run may still put chunks. */
     bool all;
 } cb_zarr_fence;
-/* Puts chunks and metadata under conditions from now on: an object must not exist, or must be the one seen before `check`
- * succeeded. So an object of another run is never replaced. The fence must outlive the handle. Call it before other threads
- * use the handle. */
+/* Puts chunks and metadata under conditions from now on: an object must not exist, or must still be the object that was seen
+ * before `check` succeeded. So an object of another run is never replaced. The fence must outlive the handle. Call it before
+ * other threads use the handle. */
 void cb_zarr_set_fence(cb_zarr_array *z, const cb_zarr_fence *fence);
 /* Whether a key ("c", "c/0/1", "c.0.1", "0.1", "0/1") may be a chunk of an array, or a prefix of chunks. */
 bool cb_zarr_may_be_chunk(const char *key);
@@ -138,9 +138,9 @@ bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v);
  * format 3 an attribute; there the fill value is only for missing chunks. */
 typedef struct cb_zarr_missing {
     cubed_dtype dtype;
-    int from;          /* format that attributes and fill value were read from; 0: none */
+    int from; /* format from which attributes and fill value were read; 0: not from an array */
     const char *attrs; /* string of a JSON object; may be NULL */
-    bool has_fill;     /* there is a fill value to keep */
+    bool has_fill;     /* the fill value is defined and must be kept */
     cubed_scalar fill;
 } cb_zarr_missing;
 /* Converts the marker to another format or normalises it in the same: changes `attrs` and the fill value. Strings are
@@ -199,7 +199,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const i
                                                  const cb_zarr_fetched *there, void *index,
                                                  cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
-/* The elements lo..hi-1 of a chunk, relative to its first one, and where they go: contiguously in C order. */
+/* Elements lo..hi-1 of a chunk, relative to its first element, and their destination, contiguous in C order. */
 typedef struct cb_zarr_extract {
     int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
     void *dst;

@@ -122,7 +122,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t
 
 /* Sets the version of a document for comparisons, not for conditions of requests. It includes the modification time,
  * because an array that is rewritten often has identical metadata and some stores derive versions from the bytes alone.
- * Without versions in the store it is the size. */
+ * If the store has no versions, it consists of the size. */
 void cb_zarr_set_version(const cubed_object_info *info, cubed_object_version *out);
 /* Reads and parses the document at path/name, and gets its version. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_version(cubed_store *store, const char *path,

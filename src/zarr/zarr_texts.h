@@ -1,4 +1,4 @@
-/* Strings of any length, as an array of strings of the maximum length: see zarr_texts.c. */
+/* Reads variable-length strings as an array of strings with the maximum length: see zarr_texts.c. */
 #ifndef CB_ZARR_TEXTS_H
 #define CB_ZARR_TEXTS_H
 

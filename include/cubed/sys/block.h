@@ -30,16 +30,17 @@ typedef struct cubed_block_call {
     /* Parameters of the operation, which are part of the plan and which `check` has accepted. Aligned to 16 bytes. */
     const void *params;
     size_t params_size;
-    void *scratch; /* as many bytes as `need` returned, aligned to 64 bytes; uninitialised */
-    /* Calls that add up to the same outputs (contracted symbols) come one after another, and outputs keep their contents in
-     * between: they are uninitialised in the `first` call and complete after the `last`. */
+    void *
+        scratch; /* scratch memory of the size that `need` returned, aligned to 64 bytes; uninitialised */
+    /* Calls that contribute to the same outputs (contracted symbols) are made one after another. The outputs keep their
+     * contents between these calls: they are uninitialised in the `first` call and must be complete after the `last`. */
     bool first, last;
     int nsymbols;
-    const int64_t *index; /* number of the block along each symbol */
+    const int64_t *index; /* block number along each symbol */
     /* Receives the peak bytes that libraries allocated during `run`; may be NULL. */
     uint64_t *library_taken;
-    /* Set when the run is cancelled, which is final. A long `run` checks it regularly and returns at once, with any
-     * contents: the call counts as interrupted. NULL: the call cannot be cancelled. */
+    /* Set when the run is cancelled, which is final. A long `run` should check it regularly and, if it is set, return
+     * immediately, with any contents of the outputs: the call counts as interrupted. NULL: the call cannot be cancelled. */
     const cubed_cancel *cancel;
 } cubed_block_call;
 
@@ -58,34 +59,36 @@ typedef struct cubed_block_need {
 #define CUBED_BLOCK_VERSION 1
 
 typedef struct cubed_block_fn {
-    /* Version of this header that the function was compiled for. Ignored for the library's own functions. */
+    /* struct_size and version: version of this header for which the function was compiled. Ignored for the library's own
+     * functions. */
     size_t struct_size; /* sizeof(cubed_block_fn) */
     uint32_t version;   /* CUBED_BLOCK_VERSION */
-    /* Name in plans, such as "sort". Static, like this structure, or at least as long-lived as the context. */
+    /* Name in plans, such as "sort". The string and this structure must be static, or live at least as long as the context. */
     const char *name;
     /* Checks whether the function accepts operands of these types and shapes with these parameters, all of which may come
      * from an untrusted plan. data and scratch are NULL. Called when an operation is made, when a plan is loaded (with the
-     * shapes of the largest blocks), and before every call, so that `run` need not check again. NULL: the function accepts
+     * shapes of the largest blocks), and before every call, so `run` need not check again. NULL: the function accepts
      * everything, or `run` checks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
-    /* Returns the memory of a call with operands of at most these sizes, after `check`. data and scratch are NULL. NULL
-     * function: no memory. */
+    /* Returns the memory of a call with operands of at most these sizes. Called after `check`. data and scratch are NULL. NULL:
+     * calls need no memory. */
     cubed_block_need (*need)(const cubed_block_call *largest, void *ctx);
     /* Performs a call. Inputs are read-only, except those in `clobbers`, and do not overlap outputs. */
     cubed_status (*run)(const cubed_block_call *call, void *ctx, cubed_error *err);
     uint32_t clobbers; /* bit i: the call may overwrite input i */
-    /* Results do not depend on the splitting of axes that have a symbol: if a task does not fit, the planner splits them
-     * finer, in all operands alike. */
+    /* Results do not depend on how axes with a symbol are split. If a task does not fit into memory, the planner makes smaller
+     * blocks along these axes, in all operands alike. */
     bool divisible;
-    /* Returns a description for people of a call with these parameters, which `check` has accepted; NULL function: `name`. */
+    /* Returns a description for people of a call with these parameters, which `check` has accepted. NULL: the description is
+     * `name`. */
     const char *(*title)(const void *params);
     /* The parameters are a program: plans with it are loaded only where that is permitted. */
     bool code;
     void *ctx;
-    /* Bit k: output k is state that later calls need, and has memory even if it is not wanted. */
+    /* Bit k: output k is state that later calls need, and has memory even if no caller needs it as a result. */
     uint32_t carried;
-    /* Tells that a run in this process that called the function with these parameters is over, so data that `run` keeps
-     * between calls may be freed. Another run may still call it. NULL: it keeps no data. */
+    /* Called when a run in this process that used the function with these parameters is over. Data that `run` keeps between
+     * calls may then be freed; another run may still call `run`. NULL: `run` keeps no data. */
     void (*ended)(const void *params, size_t params_size, void *ctx);
     /* Loads the code that the parameters hold, and the libraries that the code imports. Called before the first task of a
      * run in this process, so that no task loads them: their memory is part of reserved_mem. A failure is reported by

@@ -1,8 +1,8 @@
 /* Interface for programs that add a codec of chunks.
  *
- * A codec converts bytes to bytes. It knows no more of arrays than the facts in cubed_codec_ctx, and never allocates data
- * memory: it is passed scratch memory. It may be called from several threads at once with different scratch memory. Encoded
- * bytes are untrusted: a codec checks sizes in them before use, and malformed input gives CUBED_E_FORMAT.
+ * A codec converts bytes to bytes. It knows only the facts about an array that are in cubed_codec_ctx, and never allocates
+ * memory for data: it receives scratch memory. It may be called from several threads at once with different scratch memory.
+ * Encoded bytes are untrusted: a codec checks sizes in them before use, and malformed input gives CUBED_E_FORMAT.
  *
  * The library fills all structures that a codec reads. Later versions of libcubed may add members at their ends. */
 #ifndef CUBED_SYS_CODEC_H
@@ -23,15 +23,15 @@ typedef struct cubed_codec_need {
     size_t library;
 } cubed_codec_need;
 
-/* Facts about the chunk. All sizes are > 0 except raw_size, which may be 0. */
+/* Facts about the chunk. All sizes are > 0, except raw_size, which may be 0. */
 typedef struct cubed_codec_ctx {
     size_t item_size; /* bytes of one element of the array */
     size_t
-        unit_size; /* bytes of the units that a change of byte order swaps: half an element for complex types */
+        unit_size; /* size in bytes of the units whose byte order is swapped: half an element for complex types */
     int ndim;
     const int64_t *shape; /* shape of the chunk, in C order, before this codec */
     cubed_dtype dtype;    /* type of the elements */
-    bool swapped;         /* the elements are in the byte order that is not this machine's */
+    bool swapped;         /* the elements' byte order differs from this machine's */
 } cubed_codec_ctx;
 
 /* A parsed configuration: storage in which each codec keeps a structure of its own, of plain data without pointers, because
@@ -72,13 +72,14 @@ typedef struct cubed_codec_call {
     size_t src_size;
     void *dst;
     size_t
-        dst_cap; /* decoding: the largest number of bytes that this step may give; encoding: at least the bound */
+        dst_cap; /* capacity of dst in bytes. Decoding: maximum size of the output; encoding: at least the result of `bound` */
     void *scratch; /* scratch_size bytes, as declared by the codec's need; aligned to 64 bytes */
     size_t scratch_size;
 } cubed_codec_call;
 
 /* The parts of an encoded chunk that decode a range: its first `head` bytes, and bytes lo to hi - 1 of `total`. If the
- * codec has a block_bound, those blocks decode to `size` bytes from byte `from` on; both are 0 while this is unknown. */
+ * codec has a block_bound, these blocks decode to `size` bytes of the chunk, beginning at byte `from`; both are 0 while they
+ * are unknown. */
 typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
     size_t from, size;
@@ -86,7 +87,7 @@ typedef struct cubed_codec_extent {
 
 /* A range of a decoded chunk. */
 typedef struct cubed_codec_range {
-    size_t raw_size; /* bytes that the whole chunk decodes to */
+    size_t raw_size; /* size in bytes of the whole decoded chunk */
     size_t from, size;
     /* For decode_range only, otherwise NULL: the result of `locate`, and the bytes at call->src, which the function
      * may change if it restores them before it returns. */
@@ -94,17 +95,17 @@ typedef struct cubed_codec_range {
     void *bytes;
 } cubed_codec_range;
 
-/* Version 1 had a configuration of numbered integers, and ten parameters in place of cubed_codec_call. */
 #define CUBED_CODEC_VERSION 2
 
 typedef struct cubed_codec_vtable {
-    /* The version that the codec was compiled for. Ignored for the library's own codecs. These two members and the
-     * next two are at the same place in all versions. */
+    /* struct_size and version: version of this header for which the codec was compiled. Ignored for the library's own codecs.
+     * These two members and the next two have the same offsets in all versions. */
     size_t struct_size; /* sizeof(cubed_codec_vtable) */
     uint32_t version;   /* CUBED_CODEC_VERSION */
     cubed_codec_kind kind;
-    const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
-    const char *name_v2; /* numcodecs id for Zarr v2 ("blosc", "zstd", "gzip"), NULL if none */
+    const char *name; /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
+    const char *
+        name_v2; /* numcodecs ID for Zarr v2 ("blosc", "zstd", "gzip"); NULL: not available in v2 */
     /* Reads the configuration object (JSON text, "{}" when absent) of the given Zarr format. `conf` has
      * CUBED_CODEC_CONF_SIZE bytes of zeros. */
     cubed_status (*parse)(const char *json, int zarr_format, const cubed_codec_ctx *ctx, void *conf,
@@ -120,25 +121,25 @@ typedef struct cubed_codec_vtable {
     /* Sets *got to the number of bytes written to call->dst. */
     cubed_status (*decode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
     cubed_status (*encode)(const cubed_codec_call *call, size_t *got, cubed_error *err);
-    /* Returns whether decoding changes no byte under this configuration (bytes in native order, identity transpose), so
-     * that the step is left out. NULL: never. */
+    /* Returns whether decoding changes no byte under this configuration (bytes in native order, identity transpose), so that
+     * the step can be skipped. NULL: never. */
     bool (*is_identity)(const void *conf, const cubed_codec_ctx *ctx);
     /* Describes the chunk for the next codec: changes `ctx` (a copy of this codec's) and the `shape` that it points to.
      * NULL: the next codec gets the same facts. */
     void (*output)(const void *conf, cubed_codec_ctx *ctx, int64_t *shape);
-    /* Ranges of the decoded chunk: all three of decode_range, range_need and locate, or none.
+    /* Functions for ranges of the decoded chunk. A codec provides decode_range, range_need and locate, or none of the three.
      *
-     * Decodes a range alone, into call->dst, which has range->size bytes. call->src has the bytes that `locate` found:
-     * the first `head` bytes and, right behind them, those from `lo` to `hi`. */
+     * Decodes only a range of the chunk into call->dst, which has range->size bytes. call->src has the bytes that `locate`
+     * found: the first `head` bytes and, right behind them, those from `lo` to `hi`. */
     cubed_status (*decode_range)(const cubed_codec_call *call, const cubed_codec_range *range,
                                  cubed_error *err);
     cubed_codec_need (*range_need)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
-    /* Finds the bytes of an encoded chunk that decode_range reads. call->src has the chunk's first src_size bytes, and
-     * there is no dst or scratch. The caller calls again with more of them while there are fewer than out->head. Then
+    /* Finds the bytes of an encoded chunk that decode_range reads. call->src has the chunk's first src_size bytes; dst and
+     * scratch are NULL. If src_size is less than out->head, the caller calls again with more bytes. In the final result
      * out->head <= out->lo, and every value is at most the bound. */
     cubed_status (*locate)(const cubed_codec_call *call, const cubed_codec_range *range,
                            cubed_codec_extent *out, cubed_error *err);
-    /* Returns the largest number of bytes that one block decodes to. NULL function: chunks are not decoded block by block. */
+    /* Returns the maximum size in bytes of one decoded block. NULL: chunks are not decoded block by block. */
     size_t (*block_bound)(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size);
 } cubed_codec_vtable;
 

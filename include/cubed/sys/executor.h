@@ -47,19 +47,19 @@ typedef struct cubed_executor_vtable {
                          cubed_error *err);
     /* Stops running tasks as soon as possible, waits for them, and frees the executor. */
     void (*close)(cubed_executor *ex);
-    /* Tells that the driver has given up a range (cubed_executor.start_ms), which it may submit again. Nothing waits for
-     * the range any more, not even `close`. May be NULL. */
+    /* Called when the driver has given up a range (cubed_executor.start_ms), which it may submit again. No function, including
+     * `close`, waits for the range after that. May be NULL. */
     void (*give_up)(cubed_executor *ex, uint64_t token);
 } cubed_executor_vtable;
 
-/* First member of every executor's own structure. */
+/* Base of every executor: the first member of the executor's own structure. */
 struct cubed_executor {
     const cubed_executor_vtable *vt;
     unsigned slots; /* largest number of ranges in flight, at least 1 */
     unsigned workers;
-    /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself. The
-     * driver gives up a range without a report for that time and for its whole duration: range_ms, or the time limits of
-     * its tasks, and those of ranges that its worker performs before it. */
+    /* Time in milliseconds that a range may wait for an idle worker; 0: the executor reports each lost range itself. The driver
+     * gives up a range if no report arrives within this time plus its maximum duration. This duration is range_ms, or the sum
+     * of the time limits of its tasks and of the ranges that its worker executes before it. */
     uint32_t start_ms;
     uint32_t range_ms; /* time limit of a range in milliseconds; 0: no limit */
 };
@@ -80,9 +80,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context
 typedef struct cubed_runner cubed_runner;
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
                                                          cubed_runner **out, cubed_error *err);
-/* Announces the next tasks, in order, so that their chunks are prefetched while others run. Optional. */
+/* Announces the next tasks, in order, so that their chunks are prefetched while earlier tasks run. Optional. */
 CUBED_API void cubed_runner_expect(cubed_runner *runner, const cubed_task_range *range);
-/* Runs a task. Sets all of *report except the range's token and the worker's number. */
+/* Runs a task. Sets all members of *report except the range's token and the worker's number. */
 CUBED_API void cubed_runner_run(cubed_runner *runner, int stage, int64_t task,
                                 cubed_task_report *report);
 CUBED_API void cubed_runner_free(cubed_runner *runner); /* NULL is allowed */

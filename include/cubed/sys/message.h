@@ -76,36 +76,36 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
                                                           cubed_task_report *report, size_t *used,
                                                           cubed_error *err);
 
-/* Reads a whole object of any store, at STORE/KEY or STORE::KEY: a message, or the bytes of a plan. Passes it to `put` in
- * one part. CUBED_E_NOT_FOUND if there is no object, CUBED_E_FORMAT if it has more than `max` bytes. */
+/* Reads a whole object, such as a message or the bytes of a plan, at STORE/KEY or STORE::KEY in any store. Passes it to `put`
+ * in one part. CUBED_E_NOT_FOUND if there is no object, CUBED_E_FORMAT if it has more than `max` bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_read(cubed_context *ctx, const char *url,
                                                           size_t max, cubed_source_sink put,
                                                           void *sink, cubed_error *err);
-/* Writes a whole object, replacing an existing one: the answer of a worker to a driver that is reached through stores
- * alone. In a directory only this user can read the object. */
+/* Writes a whole object, replacing an existing object: the answer of a worker to a driver that it can reach only through
+ * stores. In a directory, only this user can read the object. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_object_write(cubed_context *ctx, const char *url,
                                                            const void *bytes, size_t size,
                                                            cubed_error *err);
 
-/* Performs the ranges of messages. A worker caches the plan of the last message, and keeps its run open: both are read once
- * for many messages of a run. Used by one thread at a time; a process may have several workers. */
+/* Executes the ranges of messages. A worker caches the plan of the last message and keeps its run open, so many messages of one
+ * run read both only once. Used by one thread at a time; a process may have several workers. */
 typedef struct cubed_worker cubed_worker;
 typedef struct cubed_worker_options {
     size_t struct_size;
     bool allow_code; /* accepts plans with code: see cubed_plan_load_code */
-    /* Largest size of the reports of one message; 0: any. Raised objects that do not fit are left out. See
+    /* Maximum size in bytes of the reports of one message; 0: no limit. Raised objects that do not fit are left out. See
      * cubed_executor_caps. */
     uint64_t max_message_bytes;
-    /* Skips tasks that workers of the run have recorded as done, without a report: for callers that read the last report
-     * alone, such as a batch system that restarts a job. */
+    /* Skips tasks that workers of the run have recorded as done, without a report: for callers that read only the last report,
+     * such as a batch system that restarts a job. */
     bool skip_done;
-    /* A task that exceeds the time limit of its message is told to end. If it does not end within the same time again, at
-     * most 5 s, the process exits with status 124: for programs that do nothing else. */
+    /* A task that exceeds the time limit of its message is cancelled. If it does not end within the same time again, at most 5
+     * s, the process exits with status 124. For programs that do nothing else. */
     bool ends_process;
-    /* Set instead of ending the process: another thread that polls it may end the process. May be NULL. */
+    /* Flag that is set in place of ending the process; another thread that polls it may end the process. May be NULL. */
     cubed_cancel *stuck;
-    /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). NULL: messages come with plans.
-     * Workers of one plan share its open run. */
+    /* The plan of all messages, which the caller has loaded or fetched (cubed_plan_fetch). NULL: each message is passed with
+     * its plan. Workers of one plan share its open run. */
     cubed_plan *plan;
     /* The system limits the private memory of this process while tasks run (RLIMIT_DATA): to the plan's allowed_mem, or to
      * the memory held before its first task plus allowed_mem - reserved_mem, if that is more. For processes that do
@@ -122,19 +122,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
                                                          cubed_worker **out, cubed_error *err);
 CUBED_API void cubed_worker_free(cubed_worker *worker); /* NULL is allowed */
 
-/* Work for a worker. */
+/* Input of one call of cubed_work. */
 typedef struct cubed_work_input {
     size_t struct_size;
-    /* The bytes of cubed_plan_save. NULL if the worker was made for a plan; also if the message has everything that a worker
-     * needs, as an executor's with `finds_plan`: the worker then fetches the plan that the message names. */
+    /* The bytes of cubed_plan_save. NULL if the worker was made for a plan, or if the message is complete, as for executors
+     * with `finds_plan`: the worker then fetches the plan that the message names. */
     const void *plan;
     size_t plan_size;
     const void *
-        message; /* the bytes of cubed_range_write, with what follows them for a worker that fetches the plan */
+        message; /* the bytes of cubed_range_write, followed by the data for a worker that fetches the plan */
     size_t message_size;
     const cubed_cancel *cancel; /* as in cubed_run_options */
-    /* Milliseconds that the call may take; 0: any. The first task is ended when they are over. No later task begins that
-     * cannot end in time, judged by the longest one of the range: the last report says that the worker was preempted. */
+    /* Time limit of the call in milliseconds; 0: no limit. The first task is ended when the time is over. A later task does not
+     * begin if it might not end in time, judged by the longest task of the range so far. The last report then has the failure
+     * "preempted". */
     uint32_t time_ms;
 } cubed_work_input;
 #define CUBED_WORK_INPUT_INIT                                                                      \
@@ -147,18 +148,18 @@ typedef struct cubed_work_input {
  * The chunks that the tasks read must exist; intermediates are in the work directory. The call touches no metadata and
  * removes nothing. It may be repeated, also concurrently elsewhere.
  *
- * *reports receives the reports of the tasks, one after another; if the worker fetches plans, after a head. They belong to
- * the worker until its next call. The last report has a failure: of a task, or that the run has not begun or is over
- * (CUBED_E_NOT_FOUND), or that the plan is another one, cannot be loaded here, or is of another version of the library.
- * Only a message that cannot be read is an error of the call. */
+ * *reports receives the reports of the tasks, one after another; if the worker fetches plans, they follow a head. They belong
+ * to the worker until its next call. Failures are in the last report: a task failed, the run has not begun or is over
+ * (CUBED_E_NOT_FOUND), or the plan is not the expected one, cannot be loaded, or is of another version of the library. Only an
+ * unreadable message is an error of the call. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker,
                                                    const cubed_work_input *input,
                                                    const void **reports, size_t *reports_size,
                                                    cubed_error *err);
 
-/* Serves as a worker in AWS Lambda: performs the invocations of the runtime interface at `api` (HOST:PORT;
- * AWS_LAMBDA_RUNTIME_API there) until it fails or is cancelled. An invocation is {"cubed": a message with everything that a
- * worker needs, in base64}. CUBED_E_UNSUPPORTED in a library without libcurl. */
+/* Runs this process as a worker in AWS Lambda: executes invocations from the runtime interface at `api` (HOST:PORT, the value
+ * of AWS_LAMBDA_RUNTIME_API) until the interface fails or the call is cancelled. An invocation is {"cubed": a message with
+ * everything that a worker needs, in base64}. CUBED_E_UNSUPPORTED in a library without libcurl. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_lambda_serve(cubed_context *ctx, const char *api,
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);

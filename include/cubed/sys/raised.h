@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Largest size of an object that is sent to another process. Of a larger one only the error's message is sent. */
+/* Maximum size in bytes of an object that is sent to another process. For a larger object, only the error's message is sent. */
 enum { CUBED_RAISED_BYTES = 1 << 20 };
 
 #define CUBED_RAISED_VERSION 1
@@ -19,7 +19,7 @@ enum { CUBED_RAISED_BYTES = 1 << 20 };
 typedef struct cubed_raised_fn {
     size_t struct_size; /* sizeof(cubed_raised_fn) */
     uint32_t version;   /* CUBED_RAISED_VERSION */
-    /* Passes bytes to `put` from which `load` makes the same object in another process. */
+    /* Serialises an object: passes bytes to `put` from which `load` recreates it in another process. */
     cubed_status (*save)(uint64_t raised, cubed_source_sink put, void *sink, void *ctx,
                          cubed_error *err);
     /* Returns a number in this process for the object that `save` wrote in another process; 0 if it cannot be made. */

@@ -29,7 +29,7 @@ typedef cubed_status (*cubed_source_sink)(void *sink, const void *data, size_t s
 typedef struct cubed_source_fn {
     size_t struct_size; /* sizeof(cubed_source_fn) */
     uint32_t version;   /* CUBED_SOURCE_VERSION */
-    /* Name in plans. Static, like this structure, or at least as long-lived as the context. */
+    /* Name in plans. The string and this structure must be static, or live at least as long as the context. */
     const char *name;
     /* Reads a region. CUBED_E_IO counts as transient: the task is retried. */
     cubed_status (*read)(void *handle, const cubed_source_region *region, cubed_error *err);
@@ -63,7 +63,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_contex
                                                                     const cubed_source_fn *fn,
                                                                     cubed_error *err);
 
-/* Makes an array that `fn` reads through the handle, which is closed when the last array and the last plan over it are
+/* Makes an array that `fn` reads through the handle, which is closed when the last array and the last plan that use it are
  * freed. If this call fails, the handle stays the caller's. `chunks` NULL: about 1 MiB each, whole trailing axes first. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_source(
     cubed_context *ctx, const cubed_source_fn *fn, void *handle, cubed_dtype dtype, int ndim,

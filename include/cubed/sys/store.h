@@ -4,10 +4,10 @@
  * "." or "..": the library checks that. A put replaces the whole object at once: a reader sees the old object or the new
  * one, never a part of it.
  *
- * Requests. `submit` takes any number of requests and need not wait for any. The store completes each request exactly once,
- * in any order: it sets status, *err, got and info, and then calls request->complete(request), within submit or from a
- * thread of its own. There is no poll for the requests of a store, because several threads have requests in one store, and
- * one thread may wait for requests in several: the library collects completions in a queue for each waiting thread.
+ * Requests. `submit` accepts any number of requests and need not wait for them. The store completes each request exactly once,
+ * in any order: it sets status, *err, got and info, and then calls request->complete(request), within submit or from a thread
+ * of its own. There is no poll for the requests of a store, because several threads have requests in one store, and one thread
+ * may wait for requests in several: the library collects completions in a queue for each waiting thread.
  *
  * Threads. submit and cancel are called from several threads at once. The store must not hold a lock of its own when it
  * calls `complete`, which does not block and does not call the store.
@@ -17,12 +17,12 @@
  * `store_data` belong to the store.
  *
  * Cancelling requests an early completion; the buffers belong to the store until then. The request completes with
- * CUBED_E_CANCELLED, or with its result. A cancelled put may have happened. `close` cancels the requests in flight, and
+ * CUBED_E_CANCELLED, or with its result. A cancelled put may have taken effect. `close` cancels the requests in flight, and
  * returns when all are completed; no thread submits or cancels then.
  *
  * Errors. status and err->status are equal. err->transient: the same request may succeed later, not before
- * err->retry_after_ms. A store may retry by itself; the library decides to rerun a task from the status of the completion
- * alone. Every other error is final: no permission, no space, no such bucket. */
+ * err->retry_after_ms. A store may retry by itself; the library decides from the final status alone whether to rerun a task.
+ * Every other error is permanent: no permission, no space, no such bucket. */
 #ifndef CUBED_SYS_STORE_H
 #define CUBED_SYS_STORE_H
 
@@ -60,8 +60,8 @@ typedef struct cubed_object_version {
 typedef struct cubed_object_info {
     uint64_t size; /* bytes of the whole object */
     cubed_object_version version;
-    /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Needed from stores whose versions
-     * depend on the bytes alone, so that equal bytes have equal versions, and for references that give a time. */
+    /* Time of the put, in seconds since 1970 (UTC) by the store's clock; 0: unknown. Needed from stores whose versions depend
+     * only on the bytes, because equal bytes then have equal versions, and for references that state a time. */
     int64_t modified;
     /* For head: time of the service's reply, in seconds since 1970 (UTC) by its clock; 0: unknown. */
     int64_t replied;
@@ -78,9 +78,10 @@ typedef enum cubed_store_op {
 typedef struct cubed_store_entry {
     const char
         *key; /* the whole key; of a prefix without the '/' at its end. Valid during the call. */
-    uint64_t size;  /* bytes of an object; 0 for a prefix, and if the store does not know */
-    bool is_prefix; /* there are further keys below it; only with a delimiter */
-    bool is_link;   /* a prefix whose contents are elsewhere: deleting removes the link alone */
+    uint64_t size;  /* size of an object in bytes; 0 for a prefix, and if the size is unknown */
+    bool is_prefix; /* the entry is a prefix with further keys below it; only with a delimiter */
+    bool
+        is_link; /* a prefix whose contents are stored elsewhere: deleting it removes only the link */
     /* Version of an object, valid as long as the key; NULL if the listing does not report it. */
     const char *version;
 } cubed_store_entry;
@@ -103,9 +104,9 @@ struct cubed_store_request {
     /* The object must have another version, or with "*" must not exist, else the request is CUBED_E_EXISTS. */
     const char *if_none_match;
 
-    /* get: ranges of one version of the object. Each is written to dst behind the room of the ranges before it, which is as
-     * large as they requested; `got` is the number of bytes that were read in all. Without ranges the whole object is read
-     * if it has at most `cap` bytes; of a larger object nothing is read, and info.size reports its size. */
+    /* get: ranges of one version of the object. Each range is written to dst behind the space of the preceding ranges, which is
+     * as large as their requested sizes; `got` is the total number of bytes read. Without ranges, the whole object is read if
+     * it has at most `cap` bytes. If it is larger, nothing is read, and info.size reports its size. */
     const cubed_range *ranges;
     size_t nranges;
     void *dst;
@@ -122,11 +123,11 @@ struct cubed_store_request {
      * version, else the request is CUBED_E_EXISTS. */
     const char *guard, *guard_version;
     /* delete, for stores with CUBED_STORE_DELETES_IF; NULL: no conditions. The version that the object of each key must
-     * have; a NULL in it: any version. An object with another version stays, and the status is CUBED_E_EXISTS. The store
-     * may ignore conditions if its service does not know them. */
+     * have; a NULL entry: any version. An object with another version stays, and the status is CUBED_E_EXISTS. The store may
+     * ignore conditions if its service does not know them. */
     const char *const *versions;
-    /* delete; 0: unknown. info.replied of the request by which the caller learned that it may delete. A service that can do
-     * so refuses the deletion if it arrives more than CUBED_STORE_LEASE seconds later; the request is then CUBED_E_EXISTS. */
+    /* delete: value of info.replied of the request that told the caller that it may delete; 0: unknown. Services that support
+     * it refuse a deletion that arrives more than CUBED_STORE_LEASE seconds later; the request is then CUBED_E_EXISTS. */
     int64_t looked;
 
     /* list: a page of entries, of any size, each entry once; without a delimiter ('/' or 0) all keys, else the names
@@ -143,7 +144,7 @@ struct cubed_store_request {
     cubed_error
         *err; /* error that the caller of submit provides and the store fills; may be NULL */
     cubed_object_info
-        info; /* of a successful get, put or head, and of a get that ends with CUBED_E_EXISTS, if known */
+        info; /* set by a successful get, put or head, and, if known, by a get that ends with CUBED_E_EXISTS */
     size_t got;
     void (*complete)(cubed_store_request *request);
     void *data; /* pointer that the caller of submit uses freely */
@@ -193,17 +194,17 @@ struct cubed_store_vtable {
     uint32_t flags;
     const char *scheme; /* lower-case scheme of URLs scheme://..., such as "file" */
     void *ctx;          /* pointer that the functions of the store use freely */
-    /* For stores that do not complete requests at once. max_in_flight: useful number of gets in flight, of all threads of a
-     * process (0: CUBED_STORE_IN_FLIGHT); the library prefetches that many, as far as memory allows. gap: number of bytes
-     * that arrive in about the time of one more request (0: CUBED_STORE_GAP); ranges of an object with smaller gaps are
-     * read as one. */
+    /* For stores that do not complete requests at once. max_in_flight: useful number of gets in flight, over all threads of a
+     * process (0: CUBED_STORE_IN_FLIGHT); the library prefetches that many, as far as memory allows. gap: number of bytes that
+     * the store transfers in about the time of one more request (0: CUBED_STORE_GAP); ranges of an object with smaller gaps
+     * between them are read as one range. */
     uint32_t max_in_flight;
     uint32_t gap;
-    /* Memory of the store itself, which projections count: of each request in flight, with its connection, in addition to
-     * the caller's buffers; and of a process that uses the store. */
+    /* Memory of the store itself, which projections include. request_bytes: per request in flight, including its connection,
+     * without the caller's buffers. process_bytes: per process that uses the store. */
     size_t request_bytes;
     size_t process_bytes;
-    /* Opens a store. It need check only the arguments: a missing bucket or directory shows in requests. */
+    /* Opens a store. It need check only the arguments: requests report a missing bucket or directory. */
     cubed_status (*open)(const cubed_store_vtable *vt, const cubed_store_open_args *args,
                          cubed_store **out, cubed_error *err);
     void (*close)(cubed_store *store);
@@ -211,26 +212,26 @@ struct cubed_store_vtable {
     /* Cancels a request. NULL: requests run to their end. */
     void (*cancel)(cubed_store *store, cubed_store_request *request);
 
-    /* Further functions of some stores, which return when they are done. */
+    /* Optional functions, which are synchronous. */
 
     /* Deletes every key below the prefix, and everything that the store made for these keys. NULL: page by page. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
-    /* Deletes leftovers below the prefix that writers which have ended left and that listings do not show, and reports them
-     * to fn (may be NULL). Writers that are alive are not disturbed. `flags`: CUBED_SWEEP_*. NULL: there are no such
-     * leftovers. */
+    /* Deletes leftovers of ended writers below the prefix that listings do not show, and reports them to fn (may be NULL). Live
+     * writers are not disturbed. `flags`: CUBED_SWEEP_*. NULL: there are no such leftovers. */
     cubed_status (*sweep)(cubed_store *store, const char *prefix, unsigned flags,
                           cubed_store_list_fn fn, void *ctx, cubed_error *err);
     /* Exchanges everything below prefix `a`, which exists, and everything below `b`; if nothing is below `b`, moves it.
      * Atomic if the system can; otherwise there is a moment with nothing at `a`. NULL: not possible. */
     cubed_status (*swap)(cubed_store *store, const char *a, const char *b, cubed_error *err);
-    /* Opens a new store (for close) in which everything at the prefix is one name, of at most `cap` bytes with its
-     * terminating NUL. NULL: nothing can be replaced as a whole. */
+    /* Opens a new store, which the caller closes, in which everything at the prefix is a single name. The name has at most
+     * `cap` bytes including the terminating NUL. NULL: the store cannot replace a prefix as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
-    /* Opens a new store (for close) of the keys below the prefix, in the place that has this name now. Reads and writes
-     * through it stay in that place, even after another place has got the name, and fail after the place was removed. A run
-     * writes an array through it, so it cannot change an array that another run makes under the same name. If there is no
-     * such place, it is made (`make`), or the call is CUBED_E_NOT_FOUND. NULL: a place is only its name. */
+    /* Opens a new store, which the caller closes, for the keys below the prefix, at the place that has this name now. Reads and
+     * writes through it stay in that place, even after another place has got the name, and fail after the place was removed. A
+     * run writes an array through it, so it cannot change an array that another run makes under the same name. If there is no
+     * such place, it is created if `make` is true; otherwise the call fails with CUBED_E_NOT_FOUND. NULL: the store identifies
+     * places only by name. */
     cubed_status (*anchor)(cubed_store *store, const char *prefix, bool make, cubed_store **out,
                            cubed_error *err);
     /* Copies each of n objects to another key, whose object it replaces, within the store. Stores without `swap` replace
@@ -238,19 +239,20 @@ struct cubed_store_vtable {
     cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
                          size_t n, cubed_error *err);
     /* Put an object in pieces, as they are made, in any order and by several threads at once: each byte once, or by several
-     * attempts of one task with the same value. The object is not visible before end_pieces. NULL, all four: objects are
-     * put as a whole. */
+     * attempts of one task with the same value. The object is not visible before end_pieces. All four NULL: objects are put as
+     * a whole. */
     cubed_status (*begin_pieces)(cubed_store *store, const char *key, cubed_store_pieces **out,
                                  cubed_error *err);
     cubed_status (*put_piece)(cubed_store_pieces *pieces, uint64_t offset, const void *src,
                               size_t size, cubed_error *err);
-    /* Makes the pieces the object, as if it had been put. After a failure it can be retried, or abandoned. */
+    /* Makes the object from the pieces, as if it had been put. After a failure the call can be repeated, or the pieces
+     * abandoned. */
     cubed_status (*end_pieces)(cubed_store_pieces *pieces, cubed_error *err);
     /* Frees the pieces, and removes them if they have not become an object. Called after every begin_pieces. */
     void (*free_pieces)(cubed_store_pieces *pieces);
 };
 
-/* First member of every store's own structure. */
+/* Base of every store: the first member of the store's own structure. */
 struct cubed_store {
     const cubed_store_vtable *vt;
     const cubed_allocator *alloc; /* outlives the store */
@@ -265,7 +267,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *c
                                                                 const cubed_store_vtable *vt,
                                                                 cubed_error *err);
 
-/* --- For stores that do what they are asked at once ----------------------------------------------------- */
+/* --- For stores that complete requests at once ---------------------------------------------------------- */
 
 /* Each function performs one request, including its conditions, and returns its status. `del` is called for each key. */
 typedef struct cubed_store_functions {

@@ -6,25 +6,25 @@
 #include "store/http/net.h"
 
 typedef struct cb_keys {
-    char id[256], secret[256], token[8192]; /* token "": no token */
+    char id[256], secret[256], token[8192]; /* `token` is "" if there is none */
 } cb_keys;
 
-/* Searches the places where users of a service keep credentials. */
+/* Searches the usual places of a service's credentials. */
 typedef cubed_status (*cb_credentials_look)(cb_credentials *c, cubed_error *err);
 /* Keys of AWS; tokens of Google in `token` only, which is "" for anonymous access. */
 CUBED_MUST_CHECK cubed_status cb_look_for_aws(cb_credentials *c, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_look_for_google(cb_credentials *c, cubed_error *err);
-/* Like cb_look_for_google, tokens of Azure. */
+/* Like cb_look_for_google, for tokens of Azure. */
 CUBED_MUST_CHECK cubed_status cb_look_for_azure(cb_credentials *c, cubed_error *err);
-/* Like cb_look_for_google, identity tokens for an endpoint: the URL is CB_OIDC_PREFIX and that of the endpoint. */
+/* Like cb_look_for_google, for identity tokens of an endpoint: the URL is CB_OIDC_PREFIX followed by the endpoint's URL. */
 CUBED_MUST_CHECK cubed_status cb_look_for_oidc(cb_credentials *c, cubed_error *err);
 
 /* Finds the credentials of a URL. URLs with the same source of credentials share them. The net owns and frees them. */
 CUBED_MUST_CHECK cubed_status cb_credentials_find(cb_net *net, const char *url,
                                                   cb_credentials_look look, cb_credentials **out,
                                                   cubed_error *err);
-/* Gets the current credentials. Called by the client's thread. CB_HTTP_WAIT: they are being fetched, and the client will be
- * woken. */
+/* Gets the current credentials. Called by the client's thread. Returns CB_HTTP_WAIT while they are being fetched; the client is
+ * woken when they arrive. */
 cb_http_ready cb_credentials_get(cb_credentials *c, cb_keys *out, cubed_status *st,
                                  cubed_error *err);
 /* Adds the header of a bearer token, unless the token is "". */

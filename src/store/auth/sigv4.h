@@ -1,4 +1,4 @@
-/* Signatures of Amazon's version 4 ("AWS4-HMAC-SHA256"), and Google's variant with names of its own. */
+/* Signatures of Amazon's version 4 ("AWS4-HMAC-SHA256"), and Google's variant, which uses other names. */
 #ifndef CB_STORE_SIGV4_H
 #define CB_STORE_SIGV4_H
 
@@ -16,7 +16,7 @@ typedef struct cb_sigv4 {
 } cb_sigv4;
 
 /* The request to sign. Path and query are percent-encoded as sent; the query has no '?'. `body` is the hexadecimal digest
- * of the body, or a word instead of it. */
+ * of the body, or a word that replaces the digest. */
 typedef struct cb_sigv4_request {
     const char *method, *path, *query, *body;
 } cb_sigv4_request;

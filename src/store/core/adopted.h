@@ -13,7 +13,7 @@
 
 typedef struct cb_adopted {
     _Atomic pid_t ready; /* the process whose state is complete */
-    _Atomic pid_t begun; /* the process of which a thread resets the state, or has reset it */
+    _Atomic pid_t begun; /* the process in which a thread is resetting, or has reset, the state */
 } cb_adopted;
 
 static inline void cb_adopted_init(cb_adopted *a)

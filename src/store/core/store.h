@@ -18,15 +18,15 @@ typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool 
 CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
                                                   bool durable, cubed_store **out,
                                                   cubed_error *err);
-/* Gives only this user permissions for what a store of a directory creates below its root: files have mode 0600,
- * directories 0700. Other stores have no such permissions. Call it before the store is shared with other threads. */
+/* Makes files and directories that a directory store creates below its root accessible to this user only: files have mode 0600,
+ * directories 0700. No effect on other stores. Call it before the store is shared with other threads. */
 void cb_store_keep_private(cubed_store *s);
 /* Creates the directory at `prefix` ("": the root) and keeps the store private. Fails like cb_store_check_private if
  * something exists there. */
 CUBED_MUST_CHECK cubed_status cb_store_make_private(cubed_store *s, const char *prefix,
                                                     cubed_error *err);
-/* CUBED_E_EXISTS unless nothing is at `prefix`, or a directory of this user that no other user can write: not a link. In a
- * directory that all users can write, such as /tmp, others may have created it. */
+/* CUBED_E_EXISTS unless nothing is at `prefix`, or there is a directory (not a link) that belongs to this user and that no
+ * other user can write. In a directory that all users can write, such as /tmp, another user may have created it. */
 CUBED_MUST_CHECK cubed_status cb_store_check_private(const cubed_store *s, const char *prefix,
                                                      cubed_error *err);
 /* Opens a separate store in memory. */
@@ -70,7 +70,7 @@ typedef struct cb_page_watch {
     uint64_t n, empty;   /* number of pages, and of consecutive empty pages at the end */
     uint64_t kept;       /* hash of an earlier token, by Brent's cycle detection */
     uint64_t keep_at;    /* number of the page whose token is stored next */
-    uint64_t most_empty; /* 0: CB_PAGES_MOST_EMPTY */
+    uint64_t most_empty; /* maximum number of consecutive empty pages; 0: CB_PAGES_MOST_EMPTY */
 } cb_page_watch;
 /* Maximum number of consecutive empty pages. */
 enum { CB_PAGES_MOST_EMPTY = 1000 };
@@ -99,8 +99,8 @@ CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cube
 CUBED_MUST_CHECK cubed_status cb_store_del_all(cubed_store *s, const char *const *keys, size_t n,
                                                cubed_error *err);
 /* Deletes an object with the given version. CUBED_E_EXISTS if the object has another version or, in stores with
- * CUBED_STORE_GUARDS, if it does not exist. Any version is deleted if `version` is "", or the store has no conditional
- * deletes. */
+ * CUBED_STORE_GUARDS, if it does not exist. Any version is deleted if `version` is "", or if the store does not support
+ * conditional deletes. */
 CUBED_MUST_CHECK cubed_status cb_store_del_if(cubed_store *s, const char *key,
                                               const cubed_object_version *version,
                                               cubed_error *err);
@@ -137,7 +137,7 @@ CUBED_MUST_CHECK cubed_status cb_store_list_batches(cubed_store *s, const char *
 /* Deletes every key below the prefix. A local store removes the whole directory, including files left by killed writers.
  * Symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
-/* Deletes what dead writers left below the prefix and no listing shows: see cubed_store_vtable.sweep. */
+/* Deletes leftovers of dead writers below the prefix that listings do not show: see cubed_store_vtable.sweep. */
 CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, unsigned flags,
                                              cubed_store_list_fn fn, void *ctx, cubed_error *err);
 /* Lists entries directly below a prefix. */
@@ -170,7 +170,8 @@ bool cb_store_has_places(const cubed_store *s);
  * false. */
 CUBED_MUST_CHECK cubed_status cb_store_anchor(cubed_store *s, const char *path, bool make,
                                               cubed_store **out, cubed_error *err);
-/* Flags of cb_store_publish. REPLACE allows to replace a file at the path; DURABLE names survive a power failure. */
+/* Flags of cb_store_publish. REPLACE allows replacing a file at the path; with DURABLE, the new name survives a power
+ * failure. */
 typedef enum cb_publish_flags {
     CB_PUBLISH_NEW = 0,
     CB_PUBLISH_REPLACE = 1,

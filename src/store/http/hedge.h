@@ -1,4 +1,4 @@
-/* Decides when a slow request is worth sending a second time, from the response times of other requests. */
+/* Decides, from the response times of other requests, when a slow request is sent a second time. */
 #ifndef CB_STORE_HEDGE_H
 #define CB_STORE_HEDGE_H
 

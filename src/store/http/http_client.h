@@ -47,8 +47,8 @@ typedef enum cb_http_verdict {
     CB_HTTP_DONE,
     CB_HTTP_AGAIN, /* retry at once, with a changed request */
     CB_HTTP_LATER, /* retry as after a transient fault; error describes the fault if retries fail */
-    /* The service refused the call because of their rate or number: retry when the throttle allows. It counts as no
-     * attempt. Without a throttle as CB_HTTP_LATER. */
+    /* The service refused the call because there are too many calls: retry when the throttle allows it. This does not count as
+     * an attempt. Without a throttle, the same as CB_HTTP_LATER. */
     CB_HTTP_THROTTLED,
 } cb_http_verdict;
 
@@ -66,23 +66,24 @@ struct cb_http_call {
     const void *body;
     size_t body_size;
     cb_buf before, behind; /* sent before and after the body */
-    /* Destinations of the bodies of replies 200 and 206, in ascending order without overlap. npieces 0: they go to `text`,
-     * as those of other replies. */
+    /* Destinations of the bodies of replies 200 and 206, in ascending order without overlap. If npieces is 0, these bodies go
+     * to `text`, like the bodies of other replies. */
     cb_http_piece *pieces;
     size_t npieces;
     /* the only piece is the whole object; if the object is longer, nothing is read and `total` is set */
     bool whole;
     /* maximum size in bytes of the text of a successful reply; 0: CB_HTTP_MOST_TEXT */
     size_t most_text;
-    bool patient;          /* the server may need long before it replies */
-    bool follows;          /* the client follows redirects */
-    cb_address_kind limit; /* for a call that follows (store/http/http_redirect.h) */
-    cb_throttle
-        *throttle; /* limits the calls in flight to the service; outlives the call; NULL: none */
+    bool patient; /* the server may need long before it replies */
+    bool follows; /* the client follows redirects */
+    cb_address_kind
+        limit; /* limit on addresses, for a call that follows redirects (store/http/http_redirect.h) */
+    cb_throttle *
+        throttle; /* limits the calls in flight to the service; outlives the call; NULL: no limit */
     cb_http_way way;
     uint32_t connect_ms, stall_ms; /* 0: default */
     uint32_t
-        refused_ms; /* how long the service may refuse every call of the throttle; 0: default */
+        refused_ms; /* maximum milliseconds for which the service may refuse every call of the throttle; 0: default */
 
     /* Set by prepare: header lines "name: value", each with its terminating NUL. */
     cb_buf url, headers;
@@ -92,7 +93,7 @@ struct cb_http_call {
     cb_buf reply; /* header lines; names in lower case */
     cb_buf text;
     uint64_t total;
-    /* Content length, also for a HEAD request without a body; -1 if unknown. */
+    /* Content length, even of the reply to a HEAD request, which has no body; -1 if unknown. */
     int64_t length;
     bool too_long; /* the object exceeds the piece of `whole` */
     int attempts;
@@ -109,18 +110,19 @@ struct cb_http_call {
     struct cb_http_transfer *transfer, *second; /* second: the same request, sent again */
     bool may_hedge;                             /* a read that has not been sent twice yet */
     int64_t not_before;
-    int64_t entered; /* time when the throttle counted the call; 0: it does not count it now */
-    int refusals;    /* replies of CB_HTTP_THROTTLED */
-    uint64_t sent;   /* bytes sent of the body, including `before` and `behind` */
-    uint64_t at;     /* offset in the object of the next byte of the body */
-    uint64_t end;    /* offset in the object of the body's end; UINT64_MAX: unknown */
+    int64_t
+        entered; /* time when the throttle began to count the call; 0: the throttle does not count it now */
+    int refusals;  /* number of replies judged as CB_HTTP_THROTTLED */
+    uint64_t sent; /* bytes sent of the body, including `before` and `behind` */
+    uint64_t at;   /* offset in the object of the next byte of the body */
+    uint64_t end;  /* offset in the object of the body's end; UINT64_MAX: unknown */
     size_t header_bytes, header_lines;
     size_t piece;
-    int stop; /* cb_http_stop (store/http/http_reply.h) */
+    int stop; /* reason for stopping, a cb_http_stop (store/http/http_reply.h) */
 };
 
-/* Creates a client for at most `most` calls at once, at least 1. `hedge` decides which reads are sent twice, and must
- * outlive the client; NULL: none. */
+/* Creates a client for at most `most` simultaneous calls; `most` >= 1. `hedge` decides which reads are sent twice, and must
+ * outlive the client; NULL: no read is sent twice. */
 CUBED_MUST_CHECK cubed_status cb_http_new(const cubed_allocator *a, unsigned most, cb_hedge *hedge,
                                           cb_http **out, cubed_error *err);
 /* Requires that no call is in flight. */

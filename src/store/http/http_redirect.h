@@ -13,16 +13,17 @@ typedef struct cb_redirects {
     CURL *curl;
     long proxy_port; /* 0: no proxy */
     bool referred;   /* the URL comes from a document, not from the user */
-    /* Kind of the first server's address, or of the document's address. CB_ADDRESS_ANY: no server has been asked yet. */
+    /* Kind of the first server's address, or of the document's address. CB_ADDRESS_ANY: no server was contacted yet. */
     cb_address_kind first;
     cb_address_kind
         farthest; /* farthest kind of address that was contacted; CB_ADDRESS_ANY: no server yet */
-    char refused[CB_REDIRECT_REFUSAL]; /* reason of a refusal; "": none */
+    char refused
+        [CB_REDIRECT_REFUSAL]; /* reason for a refused address; "" if no address was refused */
 } cb_redirects;
 
 /* Allows redirects to http and https, from https only to https, and never to an address nearer than the first one. If
- * `limit` is not CB_ADDRESS_ANY, a document at an address of that kind named the URL: then the first address must not be
- * nearer either. Names are resolved before the check. `proxy` may be NULL or "". Returns false if libcurl fails. */
+ * `limit` is not CB_ADDRESS_ANY, a document at an address of that kind named the URL: then the first address must not be nearer
+ * than that kind. Names are resolved before the check. `proxy` may be NULL or "". Returns false if libcurl fails. */
 bool cb_redirects_follow(cb_redirects *r, CURL *curl, const char *url, const char *proxy,
                          cb_address_kind limit);
 

@@ -1,7 +1,7 @@
 /* Parses HTTP replies as they arrive: stores header lines and bytes of the body in a call.
  *
- * Needs no connection, so fuzz/fuzz_http.c can try any bytes. The limits below hold for every server, so no server can make
- * a reply use more memory or last longer. */
+ * Needs no connection, so fuzz/fuzz_http.c can test it with any bytes. The limits below apply to every server, so no server can
+ * make a reply use more memory or last longer. */
 #ifndef CB_STORE_HTTP_REPLY_H
 #define CB_STORE_HTTP_REPLY_H
 
@@ -46,7 +46,7 @@ cb_http_stop cb_http_reply_begin(cb_http_call *c, int code, int64_t length);
 cb_http_stop cb_http_reply_bytes(cb_http_call *c, const char *bytes, size_t n);
 /* Ends an attempt that was stopped. CUBED_OK if the reply can be judged, otherwise an error with the reason. */
 CUBED_MUST_CHECK cubed_status cb_http_reply_end(cb_http_call *c);
-/* Parses the number at the start of a text, which must consist of digits and not overflow. */
+/* Parses the number at the start of a text. The number must consist of digits and must not overflow. */
 bool cb_http_number(const char *text, const char **end, uint64_t *out);
 /* Parses "bytes FIRST-LAST/TOTAL", where TOTAL may be "*" (UINT64_MAX), or "bytes *\/TOTAL" for an unsatisfiable range
  * (FIRST and LAST are UINT64_MAX). */

@@ -1,7 +1,7 @@
 /* Chooses which of a client's connections to read next, with libcurl's event interface.
  *
- * If connections took turns, transfers of equal length that began together would all end together: tasks would have no
- * input until then, and would not request more. So while more data is available than can be read, the oldest transfer is
+ * If connections were read in turn, transfers of equal length that began together would all end together. Tasks would have no
+ * input until then, and would request nothing more. So while more data is available than can be read, the oldest transfer is
  * read first, because callers need objects in the order of their requests. But every reply starts at once, and no transfer
  * waits longer than a fraction of a second. */
 #ifndef CB_STORE_HTTP_SOCKETS_H
@@ -13,13 +13,13 @@
 /* Times of a transfer by cb_clock_ns(). The struct at CURLOPT_PRIVATE of its handle begins with it. */
 typedef struct cb_turn {
     int64_t began, heard; /* heard: time of the latest bytes; 0: none yet */
-    int64_t served;       /* latest time when it was read, or had nothing to read */
+    int64_t served;       /* latest time when the transfer was read, or had nothing to read */
 } cb_turn;
 
 typedef struct cb_sockets cb_sockets;
 
-/* Creates the scheduler of `multi`, which must outlive it, for so many simultaneous transfers. Both are used by one thread
- * only. */
+/* Creates the scheduler of `multi`, which must outlive the scheduler, for a maximum number of simultaneous transfers. Both are
+ * used by one thread only. */
 CUBED_MUST_CHECK cubed_status cb_sockets_new(const cubed_allocator *a, CURLM *multi,
                                              unsigned transfers, cb_sockets **out,
                                              cubed_error *err);

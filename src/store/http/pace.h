@@ -1,4 +1,4 @@
-/* Minimum speed of a transfer, so that a server that sends a byte now and then cannot hold up a request for ever.
+/* Minimum speed of a transfer, so that a server that sends single bytes slowly cannot delay a request for ever.
  *
  * A request may take a grace period plus the time of its bytes at CB_PACE_BYTES per second. Simultaneous requests share
  * this speed: each of n requests needs 1/n of it. */
@@ -10,16 +10,17 @@
 
 /* Bytes per second. */
 enum { CB_PACE_BYTES = 10000 };
-/* Grace period as a multiple of the read timeout: for most requests, and for those that a service processes before it
- * replies, such as copies. */
+/* Grace period as a multiple of the read timeout: for most requests, and for requests such as copies, which a service processes
+ * before it replies. */
 enum { CB_PACE_GRACE = 4, CB_PACE_LONG_GRACE = 20 };
 
 typedef struct cb_pace {
     int64_t last; /* time of the last update by cb_clock_ns() */
     /* Nanoseconds: a longer gap between updates means that the process was stopped. */
     int64_t longest;
-    int64_t elapsed; /* nanoseconds, without the time in which this process was stopped */
-    int64_t share;   /* nanoseconds, each divided by the number of transfers at that time */
+    int64_t
+        elapsed; /* nanoseconds since the start, without the time in which this process was stopped */
+    int64_t share;   /* elapsed nanoseconds, each divided by the number of simultaneous transfers */
     int64_t silence; /* nanoseconds since the last bytes */
     uint64_t moved;  /* bytes sent and received */
 } cb_pace;

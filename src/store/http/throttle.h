@@ -1,10 +1,10 @@
-/* Limits the calls in flight to a service that refuses calls above a rate or number, with 429 or SlowDown. One throttle for
- * a function of Lambda or a prefix of a store; all HTTP clients of a context share it.
+/* Limits the calls in flight to a service that refuses calls above a rate or number with 429 or SlowDown. Each Lambda function,
+ * and each prefix of a store, has one throttle, which all HTTP clients of a context share.
  *
  * Additive increase, multiplicative decrease (Chiu and Jain 1989). There is no limit before the first refusal. A refusal
  * halves the calls in flight, once for all calls sent before the last decrease. It never lowers the limit below the number
- * of calls that have been in flight for two seconds: the service accepted those. Up to the number that was in flight at the
- * last refusal, the limit grows by one for as many successes as the limit; above it, by one each second. */
+ * of calls that have been in flight for two seconds: the service accepted those calls. After `limit` successes the limit grows
+ * by one, up to the number of calls in flight at the last refusal; above this number it grows by one each second. */
 #ifndef CB_STORE_THROTTLE_H
 #define CB_STORE_THROTTLE_H
 
@@ -17,26 +17,27 @@
 typedef struct cb_throttle cb_throttle;
 
 typedef enum cb_throttled {
-    CB_THROTTLED_NOT, /* the call failed otherwise, or was cancelled */
+    CB_THROTTLED_NOT, /* the call failed for another reason, or was cancelled */
     CB_THROTTLED_DONE,
     CB_THROTTLED_REFUSED
 } cb_throttled;
 
-/* Gets this process's throttle of that name from a list, whose first element is *all, or adds one. The list owns it. `most`
- * is the limit on calls in flight, at least 1. */
+/* Gets this process's throttle with the given name from the list that starts at *all, or adds a new throttle. The list owns it.
+ * `most` is the limit on calls in flight, at least 1. */
 CUBED_MUST_CHECK cubed_status cb_throttle_get(cb_throttle **all, const cubed_allocator *a,
                                               const char *name, unsigned most, cb_throttle **out,
                                               cubed_error *err);
 void cb_throttle_free_all(cb_throttle *all); /* NULL is allowed */
 
-/* Counts a call in flight, or returns false: the call must wait. Thread-safe, like the functions below. */
+/* Counts a call in flight. Returns false, and does not count it, if the call must wait. Thread-safe, like the functions
+ * below. */
 bool cb_throttle_enter(cb_throttle *t, int64_t now);
 /* Ends a call that entered at `began`. `random` spreads the pause after a refusal if no other call was accepted. Returns the
  * nanoseconds for which the service has refused every call; 0 if it accepts some. */
 int64_t cb_throttle_leave(cb_throttle *t, int64_t began, cb_throttled how, uint64_t random,
                           int64_t now);
-/* Returns the number of refused calls so far of this process's throttles of a list. Sets *limit, unless NULL, to the smallest
- * limit on calls in flight of those that refused any; 0: none did. */
+/* Returns the number of refused calls so far of this process's throttles in a list. Sets *limit, unless NULL, to the smallest
+ * limit on calls in flight among throttles with refused calls; 0 if no call was refused. */
 uint64_t cb_throttle_refusals(cb_throttle *all, unsigned *limit);
 
 #endif

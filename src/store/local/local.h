@@ -13,8 +13,8 @@
 #include "base/owner.h"
 #include "store/core/store.h"
 
-/* Prefix of temporary names. Listings skip them, so what a killed writer leaves is never taken for data. The rest of the
- * name identifies the writing process (base/owner.h). */
+/* Prefix of temporary names. Listings skip them, so leftovers of a killed writer are never taken for data. The rest of the name
+ * identifies the writing process (base/owner.h). */
 #define CB_LOCAL_TEMP ".cubed-tmp-"
 
 /* Mode of a directory that only its owner may list, enter and write. */
@@ -28,7 +28,7 @@ typedef struct local_store {
     atomic_uint_least64_t puts; /* makes temporary names unique within the process */
     cb_mutex lock;
     pid_t pid CB_GUARDED_BY(
-        &lock); /* process that `owner` names, 0 before the first put; after a fork the parent's */
+        &lock); /* process that `owner` identifies: 0 before the first put, the parent after a fork */
     char owner[CB_OWNER_CAP] CB_GUARDED_BY(&lock);
     int dir;     /* descriptor of the root in a store from cb_local_anchor; otherwise AT_FDCWD */
     size_t root; /* length of the path */
@@ -55,8 +55,8 @@ void cb_local_info(const struct stat *info, cubed_object_info *out);
 cubed_status cb_local_not_regular(const char *path, mode_t mode, cubed_error *err);
 /* Reports a path that cannot be written, for the errno `e`. Never CUBED_E_NOT_FOUND. */
 cubed_status cb_local_cannot_write(int e, const char *path, cubed_error *err);
-/* Creates a temporary file in the directory of `path`, to be written, closed, and renamed or unlinked. `make` also creates
- * missing directories; otherwise CUBED_E_NOT_FOUND. */
+/* Creates a temporary file in the directory of `path`. The caller writes and closes the file, and renames or unlinks it. `make`
+ * also creates missing directories; without it they are CUBED_E_NOT_FOUND. */
 CUBED_MUST_CHECK cubed_status cb_local_create(local_store *s, const char *path, bool make,
                                               char temp[PATH_MAX], int *fd, cubed_error *err);
 /* Returns 0 or errno. */

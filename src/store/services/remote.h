@@ -48,7 +48,7 @@ typedef struct cb_remote_call {
     cb_http_piece *pieces; /* buffers that a get fills */
     size_t npieces;
     bool whole;
-    /* For a head that reads one byte instead (cb_dialect.probe). */
+    /* For a head that is replaced by a get of one byte (cb_dialect.probe). */
     bool probes;
     char probed;
     cb_http_piece probe;
@@ -56,7 +56,7 @@ typedef struct cb_remote_call {
     char id[33]; /* identifies this put */
     uint32_t crc32c;
     char sha256[65]; /* digest of the body, or the word that replaces it */
-    cb_buf body;     /* made by the dialect; for CB_REMOTE_CREATE the upload's ID */
+    cb_buf body;     /* body made by the dialect; for CB_REMOTE_CREATE the upload's ID */
     /* For parts and completion: the call of CB_REMOTE_CREATE, followed by those of the parts. */
     const struct cb_remote_call *upload;
     size_t part, nparts; /* part: from 1 */
@@ -82,8 +82,8 @@ typedef struct cb_dialect {
      * are not explicitly begun or aborted, and the service deletes unused parts after some time. */
     cubed_status (*read_uploads)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                                  cubed_error *err);
-    /* Reads a reply during an upload: the ID from CB_REMOTE_CREATE goes to the call's body; for a part, what the list of
-     * parts needs. Returns false if it is missing. NULL: nothing is needed. */
+    /* Reads a reply during an upload. Stores in the call's body the ID from the reply to CB_REMOTE_CREATE, or, for a part, its
+     * data for the list of parts. Returns false if these are missing. NULL: replies contain no needed data. */
     bool (*read_upload)(cb_remote_call *c);
     /* Prepares digests, and bodies other than the caller's. Called by the submitting thread. */
     cubed_status (*begin)(cb_remote *s, cb_remote_call *c, cubed_error *err);
@@ -91,13 +91,13 @@ typedef struct cb_dialect {
     cb_http_ready (*prepare)(cb_remote *s, cb_remote_call *c);
     /* Reads an error reply. NULL: XML as in S3. */
     void (*read_fault)(const cb_remote_call *c, cb_remote_fault *f);
-    /* Works around a fault if possible; CB_HTTP_DONE: it cannot. May change http.code to the meaning of the reply. May be
-     * NULL. */
+    /* Works around a fault if possible; returns CB_HTTP_DONE if it cannot. May change http.code to the meaning of the reply.
+     * May be NULL. */
     cb_http_verdict (*repair)(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f);
-    /* Whether to repeat a head as a read of the first byte, whose reply contains the size, if the head was refused or
-     * returned no length or 0. NULL: never. */
+    /* Returns whether to repeat a head as a get of the first byte, whose reply contains the size. Called if the head was
+     * refused, or returned no length or 0. NULL: never. */
     bool (*probe)(cb_remote *s, cb_remote_call *c);
-    /* Advice if an object seems to change with each reply. May be NULL. */
+    /* Advice for the user if an object seems to change with each reply. May be NULL. */
     const char *if_changing;
     /* Gets the version from a reply, and the size if it is not the content length. */
     void (*tell)(const cb_remote_call *c, cubed_object_info *info);
@@ -108,8 +108,8 @@ typedef struct cb_dialect {
     /* Reports the entries of a listing and the next page. */
     cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                               cubed_error *err);
-    /* Reads the reply to a bulk deletion: the fault, or "". Sets *changed if the only errors are objects with unexpected
-     * versions. */
+    /* Reads the reply to a bulk deletion: gets the fault, or "" if there was no fault. Sets *changed if the only errors are
+     * objects with unexpected versions. */
     void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f, bool *changed);
     /* Whether a copy is complete or needs another call. NULL: complete. */
     cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
@@ -131,7 +131,7 @@ struct cb_remote {
     cb_http_way way;
     uint32_t connect_ms, stall_ms, refused_ms;
     cb_upload_sizes uploads;
-    _Atomic(cubed_validator) validator; /* weakest kind seen in replies */
+    _Atomic(cubed_validator) validator; /* weakest kind of version in the replies so far */
     cb_adopted process;
     cb_mutex lock;
     cb_cond idle;
@@ -196,7 +196,7 @@ bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
 
 /* Appends the percent-encoded key of an object in its bucket; '/' and the characters of `keep` are not encoded. */
 void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep);
-/* Whether a name in the bucket is the prefix, or is below it. */
+/* Returns whether a name in the bucket is the store's prefix, or is below the prefix. */
 bool cb_remote_is_below(const cb_remote *s, const char *name, const char *prefix);
 /* Reports an entry of a listing by its name in the bucket. Skips names that cannot be keys. Fails if the name is not below
  * the listed prefix. `version` is as in replies; NULL or empty if the listing has none. */
@@ -208,7 +208,7 @@ CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     const cubed_store_request *r, cb_buf *name,
                                                     const char *id, int64_t begun,
                                                     cubed_error *err);
-/* Stores the token of a listing's next page, which the request asked for. Returns false if it is not valid text or too
+/* Stores the token of a listing's next page, if the request wants the next page. Returns false if it is not valid text or too
  * long. */
 bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
 /* Sets `out` to the ETag of a listing's entry with quotes, as in headers; some services omit them in listings. "" if the

@@ -18,11 +18,11 @@ static inline size_t cb_remote_part_size(size_t least, uint64_t size)
     return part > least ? (size_t)part : least;
 }
 typedef struct cb_upload_sizes {
-    uint64_t from; /* size in bytes above which objects go in parts; 0: never */
+    uint64_t from; /* size in bytes above which objects are uploaded in parts; 0: never */
     size_t part;
 } cb_upload_sizes;
 
-/* Sizes from options of the URL. */
+/* Gets the sizes for uploads in parts from the options of a URL. */
 CUBED_MUST_CHECK cubed_status cb_remote_get_upload_sizes(cb_net *net, cb_zone *zone,
                                                          const char *url, cb_upload_sizes *out,
                                                          cubed_error *err);

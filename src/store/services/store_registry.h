@@ -15,8 +15,8 @@ typedef struct cb_added_store {
     cubed_store_vtable own; /* vtable of the registry's own entry for files */
 } cb_added_store;
 
-/* Opens the arrays in object `key` of a store as a store. Takes ownership of `within`, also on failure. A key that begins
- * with CB_REF_OF_REPOSITORY names a branch, tag or snapshot of the Icechunk repository in `within`. */
+/* Opens the arrays in object `key` of a store as a store. Takes ownership of `within`, even on failure. A key that begins with
+ * CB_REF_OF_REPOSITORY names a branch, tag or snapshot of the Icechunk repository in `within`. */
 #define CB_REF_OF_REPOSITORY '@'
 
 struct cb_stores;
@@ -54,13 +54,13 @@ CUBED_MUST_CHECK cubed_status cb_store_open_allowed(cb_stores *s, const char *ur
 /* Opens the store of objects: never opens a file as a store of its arrays. */
 CUBED_MUST_CHECK cubed_status cb_store_open_plain(cb_stores *s, const char *url, cubed_store **out,
                                                   cubed_error *err);
-/* Like cb_store_open_plain, for a URL that a document named, not the user. Never sends requests to a web server at an
- * address nearer than the server of the document, even if its name resolves to one. `document` is the store that the
- * document was read from. */
+/* Like cb_store_open_plain, for a URL that a document named, not the user. Never sends requests to a web server at an address
+ * nearer than the document's server, even if a name resolves to a nearer address. `document` is the store that the document was
+ * read from. */
 CUBED_MUST_CHECK cubed_status cb_store_open_referred(cb_stores *s, const char *url,
                                                      const cubed_store *document, cubed_store **out,
                                                      cubed_error *err);
-/* How the servers of an open store identify versions of objects, as far as replies have shown. */
+/* Returns how the servers of an open store identify versions of objects, according to the replies so far. */
 cubed_validator cb_store_validator(const cubed_store *s);
 /* Checks whether the URL has a store, without opening it. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
