@@ -238,6 +238,25 @@ static bool is_scrip(const members *m)
     return find_member(m, scrip[0]) && find_member(m, scrip[1]);
 }
 
+/* A mask of cells that are not in use would change the weights. */
+static cubed_status check_mask(cubed_context *ctx, const char *place, const members *m,
+                               cubed_error *err)
+{
+    const member *mask = find_member(m, "grid_imask");
+    double *used = NULL;
+    int64_t n = 0, unused = 0;
+    if (!mask) return CUBED_OK;
+    cubed_status st = read_array(ctx, place, mask, 1, &used, &n, err);
+    for (int64_t i = 0; st == CUBED_OK && i < n; i++) unused += used[i] == 0;
+    lang_free(used);
+    if (st != CUBED_OK || unused == 0) return st;
+    return lang_fail(err, CUBED_E_UNSUPPORTED,
+                     "%s: grid_imask excludes %lld of %lld cells, but masks of grids are not "
+                     "supported: remove grid_imask, and set the elements of these cells to missing "
+                     "values",
+                     place, (long long)unused, (long long)n);
+}
+
 static cubed_status read_scrip(cubed_context *ctx, const char *place, const members *m,
                                cubed_grid **out, cubed_error *err)
 {
@@ -247,7 +266,7 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     double *extent = NULL;
     int64_t rank = 0;
     cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
-    cubed_status st = CUBED_OK;
+    cubed_status st = check_mask(ctx, place, m, err);
     for (int k = 0; k < (bounded ? 4 : 2) && st == CUBED_OK; k++) {
         const member *a = find_member(m, scrip[k]);
         st = read_array(ctx, place, a, a->degrees, &v.of[k], &v.n[k], err);

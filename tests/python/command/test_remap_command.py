@@ -343,7 +343,7 @@ def test_grid_files_of_scrip(tmp_path, source):
     parts = cells((6, 9))
     lat, lon, lat_b, lon_b = (np.radians(v).reshape(54, *v.shape[2:]) for v in parts)
     radians = {"units": "radians"}
-    xr.Dataset(
+    grid = xr.Dataset(
         {
             "grid_dims": ("grid_rank", np.array([9, 6], np.int32)),
             "grid_center_lat": ("grid_size", lat, radians),
@@ -352,7 +352,8 @@ def test_grid_files_of_scrip(tmp_path, source):
             "grid_corner_lon": (("grid_size", "grid_corners"), lon_b, radians),
             "grid_imask": ("grid_size", np.ones(54, np.int32)),
         }
-    ).to_netcdf(tmp_path / "scrip.nc")
+    )
+    grid.to_netcdf(tmp_path / "scrip.nc")
     write_cells(tmp_path / "grid.nc", *parts, ("y", "x"))
     words = ["--method", "conservative"]
     cubed("remap", tmp_path / "scrip.nc", source, tmp_path / "o.nc", *words)
@@ -360,3 +361,8 @@ def test_grid_files_of_scrip(tmp_path, source):
     with xr.open_dataset(tmp_path / "o.nc") as a, xr.open_dataset(tmp_path / "p.nc") as b:
         assert a["t"].dims == ("time", "y", "x")
         np.testing.assert_allclose(a["t"].values, b["t"].values, rtol=1e-12)
+    grid.grid_imask[3:5] = 0
+    grid.to_netcdf(tmp_path / "masked.nc")
+    done = run("remap", str(tmp_path / "masked.nc"), str(source), str(tmp_path / "q.nc"), *words)
+    assert done.code == 1 and "grid_imask excludes 2 of 54 cells" in done.err, done.err
+    assert not (tmp_path / "q.nc").exists()
