@@ -1,8 +1,8 @@
 /* Prefetches the input chunks of a worker's next tasks.
  *
  * A worker knows a range of tasks and runs it in order. A cursor runs ahead of it over the chunks that its tasks read
- * (cb_chunks_options.visit). Memory, the store and the list of unused chunks limit its lead. It only affects the time that a task
- * waits: chunks that are needed in another order are read on demand. */
+ * (cb_chunks_options.visit). Memory, the store and the list of unused chunks limit the lead of the cursor. Prefetching affects
+ * only the time that a task waits: chunks that are needed in another order are read on demand. */
 #ifndef CB_CHUNKS_AHEAD_H
 #define CB_CHUNKS_AHEAD_H
 
@@ -27,12 +27,12 @@ typedef struct cb_ahead {
 
 /* Sets the next tasks, first to last - 1; {0} before the first range. Abandons prefetches of the previous range. */
 void cb_ahead_begin(cb_ahead *a, cb_chunks *chunks, int stage, int64_t first, int64_t last);
-/* Records that a task begins. */
+/* Records that a task of the range begins. */
 void cb_ahead_run(cb_ahead *a, int64_t task, cb_task_count *count);
 /* Records that a chunk was read. */
 void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *count);
 void cb_ahead_end(cb_ahead *a);
-/* Continues with the chunks of `next`, which was begun, after the last chunk of `a`. */
+/* Makes the cursor continue, after the last chunk of `a`, with the chunks of `next`, for which cb_ahead_begin was called. */
 void cb_ahead_go_on(cb_ahead *a, cb_ahead *next);
 /* Returns true if the task is in the range and has not run yet. */
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task);

@@ -23,7 +23,7 @@ typedef struct cb_cache_key {
 
 typedef enum cb_cache_found {
     CB_CACHE_HIT, /* the entry is loaded */
-    /* the caller must load the entry and call cb_cache_filled: other threads may wait for it */
+    /* the caller must load the entry and call cb_cache_filled, because other threads may wait for the entry */
     CB_CACHE_FILL,
     CB_CACHE_FULL /* the cache has no room for it */
 } cb_cache_found;
@@ -33,9 +33,9 @@ typedef enum cb_cache_found {
 cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared);
 /* Requires that no entry is pinned. */
 void cb_cache_free(cb_cache *c);
-/* Finds or creates the entry of `key` with `size` bytes, and pins it until cb_cache_unpin. May wait until another thread
- * has loaded it, but for nothing else. `reads` is the total number of reads, or SIZE_MAX if unknown: after the last read,
- * the entry's memory is reused first. */
+/* Finds or creates the entry of `key` with `size` bytes, and pins it until cb_cache_unpin. Waits only if another thread is
+ * loading the entry. `reads` is the total number of reads, or SIZE_MAX if unknown: after the last read, the entry's memory is
+ * reused first. */
 cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                             cb_cache_entry **out);
 /* Prefetch variant of cb_cache_pin: does not wait, does not count a read and does not evict entries with further reads.
@@ -50,13 +50,14 @@ bool cb_cache_has(cb_cache *c, cb_cache_key key);
 cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out);
 /* Data of the entry, aligned for any type. Only the thread that got CB_CACHE_FILL may write it, until cb_cache_filled. */
 void *cb_cache_data(cb_cache_entry *e);
-/* Ends loading an entry. If `there`, the entry stays pinned; otherwise loading failed and the entry is removed. */
+/* Ends the loading of an entry. If `there`, the entry is valid and stays pinned; otherwise loading failed and the entry is
+ * removed. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
 void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
-/* Counts a read that did not need the cache. */
+/* Counts a planned read that was done without the cache. */
 void cb_cache_pass(cb_cache *c, cb_cache_key key);
-/* Returns memory to `shared`, if need be after waiting for an unpin. Returns false if the cache has none to return. The
- * caller must not have entries pinned. */
+/* Frees an entry to return its memory to `shared`; waits for an unpin if necessary. Returns false if the cache has no memory to
+ * return. The caller must not have entries pinned. */
 bool cb_cache_evict(cb_cache *c);
 /* Memory that the cache uses. */
 const cb_budget *cb_cache_used(const cb_cache *c);

@@ -1,12 +1,12 @@
-/* Sizes of chunks, and memory needed to move one in addition to the chunk itself. Projections and tasks call the same
- * functions. */
+/* Sizes of chunks, and the memory that reading or writing a chunk needs in addition to the chunk itself. Projections and tasks
+ * call the same functions. */
 #ifndef CB_CHUNKS_NEED_H
 #define CB_CHUNKS_NEED_H
 
 #include "chunks/fetch.h"
 #include "plan/plan.h"
 
-/* Decoded size in bytes of a whole chunk, also at the edge of the array. */
+/* Decoded size in bytes of a whole chunk, even at the edge of the array. */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
 /* Size in bytes of one chunk in memory and in a store. Smaller than cb_chunk_bytes if the last chunk of an axis is clipped.
  * Irregular chunks all have the size of the longest. */
@@ -30,7 +30,7 @@ cb_need cb_read_subread_need(const cubed_plan *p, int node);
 #define CB_FETCH_JOINED ((size_t)2 << 20)
 size_t cb_fetch_cap(const cubed_plan *p, int node);
 size_t cb_fetch_bytes(const cubed_plan *p, int node);
-/* Returns the vtable of the store with latency that a node's chunks are read from; otherwise NULL. */
+/* Returns the vtable of the store from which a node's chunks are read, if this store has latency; otherwise NULL. */
 const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* Minimum contiguous length in bytes for which reading a part of a chunk is worthwhile; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);

@@ -36,18 +36,18 @@ typedef struct cb_chunks_options {
     bool own;
     bool
         counts; /* this broker counts readers of intermediates and frees chunks after the last one */
-    size_t spare; /* memory in bytes for intermediates, and from their remainder for the cache */
+    size_t spare; /* memory in bytes for intermediates; the cache uses the remainder */
     /* Total number of reads of a chunk that tasks read again; SIZE_MAX: unknown. */
     size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
-    /* Calls fn for the chunks of one step of a task, chunk by chunk in access order; steps count from 0. Sets *there to
-     * false if there is no such step. Any thread may call it. It may omit chunks, or name too many. NULL: nothing is
-     * prefetched or offered. */
+    /* Calls fn for the chunks of one step of a task, chunk by chunk in access order; steps count from 0. Sets *there to false
+     * if there is no such step. Any thread may call `visit`. It may omit chunks, or name chunks that are not needed. NULL:
+     * nothing is prefetched or offered. */
     cubed_status (*visit)(const cubed_plan *p, int stage, int64_t task, int64_t step, bool *there,
                           cb_chunks_fn fn, void *ctx);
     unsigned workers; /* number of workers with tasks that prefetch through this broker */
     cb_chunks_open_fn open;
     void *open_ctx;
-    /* For updates: returns true if a chunk of a target stays as it is, so its task need not run. NULL for other runs. */
+    /* For updates: returns true if a chunk of a target does not change, so that its task need not run. NULL for other runs. */
     bool (*keeps)(void *ctx, int node, int64_t chunk);
     void *keeps_ctx;
 } cb_chunks_options;
@@ -65,19 +65,19 @@ CUBED_MUST_CHECK cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err
 
 /* --- Existing chunks ------------------------------------------------------------------------------------ */
 
-/* Whether the node is a target that an earlier run began. */
+/* Returns whether the node is a target that an earlier run began. */
 bool cb_chunks_resumes(const cb_chunks *c, int node);
-/* Returns true if the run updates its targets: cb_chunks_find_whole then finds the chunks that stay. */
+/* Returns true if the run updates its targets: cb_chunks_find_whole then finds the chunks that do not change. */
 bool cb_chunks_updates(const cb_chunks *c);
-/* Checks whether a resumed run has left the chunk, whole. Never true for results in memory. Deletes a damaged chunk of a
- * target. Call it before the task that makes the chunk. */
+/* Checks whether the run that is resumed has left the chunk, and whether it is complete. Never true for results in memory.
+ * Deletes a damaged chunk of a target. Call it before the task that makes the chunk. */
 CUBED_MUST_CHECK cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk,
                                                    bool *found, cubed_error *err);
-/* Checks whether a target's chunk exists, after cb_chunks_find_whole has deleted damaged ones. */
+/* Checks whether a target's chunk exists, after cb_chunks_find_whole has deleted damaged chunks. */
 CUBED_MUST_CHECK cubed_status cb_chunks_exists(const cb_chunks *c, int node, int64_t chunk,
                                                bool *found, cubed_error *err);
 
-/* Counts one more future read of a chunk of an intermediate, and checks whether a chunk has future reads. Call before the
+/* Counts one more future read of a chunk of an intermediate, and checks whether a chunk has future reads. Call both before the
  * run starts. */
 void cb_chunks_add_reader(cb_chunks *c, int node, int64_t chunk);
 bool cb_chunks_has_readers(cb_chunks *c, int node, int64_t chunk);
@@ -109,7 +109,7 @@ typedef struct cb_want {
     bool reuse;  /* the chunk will be read again: it may be cached if it had to be decoded */
     bool copied; /* copy a cached chunk to the buffer */
     bool
-        mapped; /* the chunk's file may be mapped: only for loops that just read, see cb_chunks_check */
+        mapped; /* the chunk's file may be mapped; only for loops that do not write to it (see cb_chunks_check) */
     void *buffer; /* room for cb_chunk_bytes, or for the part */
 } cb_want;
 
@@ -123,8 +123,8 @@ typedef struct cb_chunk_reader {
         helper; /* lets other workers decode chunks for this one (chunks/offers.h); NULL: no help */
 } cb_chunk_reader;
 
-/* Reads a chunk or a part of it to the buffer, unless it can be used where it is in memory. A whole chunk at the edge of
- * the array is padded with unspecified values. Then prefetches the reader's next chunks.
+/* Reads a chunk or a part of it to the buffer, unless it can be used in place, where it is in memory. A whole chunk at the edge
+ * of the array is padded with unspecified values. Then prefetches the reader's next chunks.
  *
  * An intermediate in memory stays valid until the task that reads it is reported done. A cached or mapped chunk, and one
  * that another worker has decoded, stays valid until the reader's arena is released to a mark before this call; this uses
@@ -164,7 +164,7 @@ void cb_chunks_unpin_codec_block(const cb_chunks *c, cb_pinned_codec_block *bloc
 /* Counts a planned read of a cached chunk that was not needed. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 
-/* Whether a node's chunks may be prefetched: they come from a store with latency. */
+/* Returns whether a node's chunks may be prefetched, because they come from a store with latency. */
 bool cb_chunks_may_ask(cb_chunks *c, int node);
 /* Prefetches a whole chunk. If the index of its shard is not loaded, prefetches the index first, and the chunk in a later
  * call. */
@@ -173,8 +173,8 @@ cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const i
 /* Drops prefetched chunks: see cb_fetch_drop. */
 void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task);
 
-/* Returns the address where a chunk of an intermediate will be stored, if it is known in advance: the caller may compute
- * the chunk there and put it from there. Otherwise NULL. */
+/* Returns the address where a chunk of an intermediate will be stored, if the address is known in advance; otherwise NULL. The
+ * caller may compute the chunk at this address, and put it from there. */
 void *cb_chunks_place(cb_chunks *c, int node, const int64_t *idx);
 /* Declares that the chunks of an intermediate, in order, form the only chunk of `target`, and that only the copy to the
  * target reads them. If the target's store accepts pieces, each chunk is then written there directly and uses no memory.

@@ -42,16 +42,16 @@ typedef struct cb_fetch_what {
     cb_cache_key key;
     cubed_store *store;
     const char *path;
-    cubed_range range; /* size 0: the whole object */
-    size_t cap;        /* maximum size in bytes of any object that such a buffer is used for */
+    cubed_range range; /* range of the object; size 0: the whole object */
+    size_t cap;        /* maximum size in bytes of the objects for which such a buffer is used */
     const cubed_object_version *version; /* NULL: any version */
-    bool cached; /* request only once: not if any thread has requested it, or it is in the cache */
+    bool cached; /* no request if any thread has requested the object, or if it is in the cache */
 } cb_fetch_what;
 
 typedef enum cb_fetch_answer {
     CB_FETCH_ASKED,
-    CB_FETCH_NEEDLESS, /* available, requested already, or not suitable for prefetching */
-    CB_FETCH_LATER     /* no room, or its location is not known yet */
+    CB_FETCH_NEEDLESS, /* no request: available, requested already, or not suitable for prefetching */
+    CB_FETCH_LATER     /* no request now: no room, or the location is not known yet */
 } cb_fetch_answer;
 
 cb_fetch_answer cb_fetch_ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *what);

@@ -1,9 +1,9 @@
 /* Chunks that workers without a task decode for workers with one.
  *
  * If there are fewer tasks than workers, or the last of many tasks run, an idle worker runs ahead of another in the chunks
- * that its task reads (cb_chunks_options.visit). It decodes some of them in its own arena, which no task needs then, and
- * offers them. The other worker uses them in place when it requests them (cb_chunks_want). Results stay the same. Chunks that
- * cannot be loaded in this way are loaded by the task itself.
+ * that its task reads (cb_chunks_options.visit). It decodes some of these chunks in its own arena, which no task needs at that
+ * time, and offers them. The other worker uses them in place when it requests them (cb_chunks_want). Results do not depend on
+ * offers. A task itself loads chunks that the idle worker cannot load.
  *
  * The lock of the executor, with which idle workers wait, guards all data. */
 #ifndef CB_CHUNKS_OFFERS_H
@@ -20,9 +20,9 @@ typedef struct cb_helper cb_helper;
 
 typedef enum cb_offer_state {
     CB_OFFER_NONE,
-    CB_OFFER_MADE, /* a worker is decoding it */
+    CB_OFFER_MADE, /* a worker is decoding the chunk */
     CB_OFFER_READY,
-    CB_OFFER_FAILED, /* it could not be loaded, and is not retried */
+    CB_OFFER_FAILED, /* the chunk could not be loaded; no retry */
     /* in use by the worker that it was decoded for, until that worker's arena is released */
     CB_OFFER_USED
 } cb_offer_state;
@@ -53,12 +53,12 @@ struct cb_helper {
     int node; /* node of the last chunk that was read in the step; -1: no chunk yet */
     int64_t chunk;
     cb_arena *arena;
-    size_t mark, bytes; /* height of the arena before offers, and bytes of each offer */
-    int nheld;          /* offers with memory; 0: the arena is unchanged */
+    size_t mark, bytes; /* mark of the arena before the offers, and bytes of each offer */
+    int nheld;          /* number of offers that hold memory; 0: the arena is unchanged */
     cb_offer held[CB_OFFERS_EACH];
 };
 
-/* Whether the chunks of a node are whole, encoded, and cost more to decode than to pass on. */
+/* Returns whether the chunks of a node are read as a whole, are encoded, and cost more to decode than to hand over. */
 bool cb_node_is_offered(const cubed_plan *p, int node);
 /* Begins offers among the workers of an executor, which ends them before its lock and condition are destroyed. Requires
  * cb_chunks_options.visit. */
@@ -74,12 +74,12 @@ void cb_offers_begin(cb_helper *w, int stage, int64_t task);
 void cb_offers_step(cb_helper *w, int64_t step);
 void cb_offers_end(cb_helper *w);
 
-/* --- By a worker without, which holds the lock --- */
+/* --- By a worker without a task, which holds the lock  */
 
-/* Decodes a chunk for another worker in `arena`, without the lock meanwhile. Returns false if there is no chunk to decode
- * now. */
+/* Decodes a chunk for another worker in `arena`; releases the lock while it decodes. Returns false if there is no chunk to
+ * decode now. */
 bool cb_offers_make(cb_helper *w, cb_arena *arena) CB_REQUIRES(w->offers->lock);
-/* Waits until none of its chunks is in use, and restores its arena. */
+/* Waits until no other worker uses a chunk of this worker, and restores the arena of this worker. */
 void cb_offers_leave(cb_helper *w) CB_REQUIRES(w->offers->lock);
 
 #endif

@@ -15,7 +15,8 @@
 typedef struct chunks_together {
     char *data;   /* NULL until the first chunk is put */
     size_t bytes; /* size of all chunks */
-    bool refused; /* there was no memory for all chunks, so each has its own memory */
+    bool
+        refused; /* there was no memory for all chunks together, so each chunk has its own memory */
     int64_t left; /* number of chunks that are not freed yet */
     int target;   /* node whose only chunk the pieces form; -1 if the chunks are in memory */
     cubed_store_pieces *pieces; /* NULL until the first piece is written */
@@ -69,7 +70,7 @@ struct cb_chunks {
     atomic_uint_least64_t spilled; /* bytes of intermediates moved to the work folder */
     bool maps;                     /* files of arrays without codecs may be mapped */
     cb_map_costs mapped,
-        copied; /* measured costs of both; a part of a chunk is mapped if that is faster */
+        copied; /* measured costs of mapping and of copying; a part of a chunk is mapped if that is faster */
     /* Number of a node whose file changed while it was mapped, plus 1; 0 if no file changed. */
     atomic_int cut;
 };

@@ -12,9 +12,10 @@
  * positions: first, and last + 1. The ranges depend on data; their maximum total length does not. */
 typedef struct cb_gather {
     int64_t most; /* maximum elements per call; 0: the input is not gathered */
-    int64_t per;  /* blocks along the axis' symbol whose ranges are in one block of this input */
-    int axis;     /* blocks have extent 1 along all other axes */
-    int ranges;   /* number of the int64 input with the ranges, which precedes this one */
+    int64_t
+        per; /* number of blocks along the axis's symbol whose ranges are in one block of this input */
+    int axis;   /* blocks have extent 1 along all other axes */
+    int ranges; /* number of the int64 input with the ranges, which precedes this one */
 } cb_gather;
 
 typedef struct cb_block_operand {
@@ -47,7 +48,7 @@ typedef struct cb_symbols {
     int n;                           /* number of symbols */
     int64_t nblocks[CUBED_MAX_NDIM]; /* number of blocks along each symbol */
     bool kept
-        [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls add up over other symbols */
+        [CUBED_MAX_NDIM]; /* true if an output has the symbol; calls sum over the other symbols */
 } cb_symbols;
 
 /* Returns the maximum number of elements that a call gets of a block of an input along the axis. */
@@ -60,8 +61,8 @@ bool cb_block_overlaps(const cb_block_operand *x);
 
 /* Returns a copy of the operation in the zone, or NULL if out of memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);
-/* Returns the entry of `known` (entries may be NULL) that equals the operation, otherwise a copy in the zone. NULL if out
- * of memory. Operations on many axes have kilobytes, so chains and similar products share them. */
+/* Returns the entry of `known` (entries may be NULL) that equals the operation, otherwise a copy in the zone. NULL if out of
+ * memory. Sharing saves memory, because operations on many axes use kilobytes and often are equal. */
 const cb_blockwise *cb_blockwise_keep(cb_zone *zone, const cb_blockwise *op,
                                       const cb_blockwise *const *known, int nknown);
 /* Compares operations that read the same inputs. */

@@ -8,13 +8,13 @@
 
 /* The purpose of the bytes:
  *
- * - FILE: to be kept.
- * - ID: to be hashed. Only what determines the values of each chunk, so that a run can be resumed with other limits and
- *   workers. Without contents of memory.
+ * - FILE: to be stored.
+ * - ID: to be hashed. Contains only data that determine the values of each chunk, so that a run can be resumed with other
+ *   limits and workers. Without the contents of arrays in memory.
  * - WORKERS: for worker processes of this run, which get the caller's memory separately.
  * - ARRAY: an array, including all of its memory.
- * - GROWTH: to be hashed like ID, without grids (growth.c adds their chunks), attributes and names of dimensions, so that
- *   arrays that have grown give the same bytes. */
+ * - GROWTH: to be hashed like ID, without grids (growth.c adds their chunks), attributes and names of dimensions, so that an
+ *   array has the same bytes before and after it grows. */
 typedef enum cb_plan_use {
     CB_PLAN_FOR_FILE,
     CB_PLAN_FOR_ID,
@@ -40,24 +40,25 @@ typedef struct cb_reader {
     bool bad;
     bool worker;  /* the reader is a worker of the plan's run */
     bool array;   /* the bytes contain memory of any size */
-    int operands; /* number so far (CB_MAX_OPERANDS) */
+    int operands; /* number of operands read so far, at most CB_MAX_OPERANDS */
     cb_zone *zone;
 } cb_reader;
 
 uint64_t cb_get_u(cb_reader *r);
 int64_t cb_get_i(cb_reader *r);
-/* Reads a number below `limit`. The bytes may hold numbers that do not fit int. */
+/* Reads a number below `limit`. The bytes may contain numbers that do not fit in int. */
 int cb_get_n(cb_reader *r, uint64_t limit);
-/* Points into the bytes. */
+/* Returns a pointer into the reader's bytes. */
 const void *cb_get_bytes(cb_reader *r, size_t n);
 /* The following functions allocate in the reader's zone. NULL if the bytes are invalid or out of memory. */
 const char *cb_get_string(cb_reader *r);
-/* Parameters of a function, of any size. */
+/* Reads the parameters of a function, which may have any size. */
 const void *cb_get_params(cb_reader *r, size_t *size);
 const cb_map *cb_get_map(cb_reader *r);
 int64_t *cb_get_list(cb_reader *r, int n);
 const int64_t *cb_get_numbers(cb_reader *r, int n);
-/* Checked with the node, except the number of dimensions. Lists are in the zone. */
+/* Reads a grid. Only the number of dimensions is checked here, the other fields with the node. Lists are allocated in the
+ * zone. */
 void cb_get_grid(cb_reader *r, cb_grid *g);
 
 #endif

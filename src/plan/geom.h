@@ -25,8 +25,8 @@ cb_box cb_box_whole(int ndim, const int64_t *shape);
 /* One axis divided into chunks: the first has length `first`, the others `chunk`, the last the remainder. Slices with step
  * 1 and flips give such axes too. 1 <= first <= chunk; extent >= 0.
  *
- * An irregular axis has a list of the starts of its chunks. Then `first` and `chunk` are the longest chunk, which bounds
- * any buffer for one. The list is borrowed; owners of a grid copy it with cb_grid_own (irregular.c). */
+ * An irregular axis has a list of the starts of its chunks. Then `first` and `chunk` are the length of the longest chunk, so a
+ * buffer of this length fits any chunk. The list is borrowed; owners of a grid copy it with cb_grid_own (irregular.c). */
 typedef struct cb_axis {
     int64_t extent, first, chunk;
     const int64_t *starts; /* n + 1 starts, from 0 to the extent or more; NULL: regular */
@@ -92,8 +92,8 @@ bool cb_axis_equal(const cb_axis *a, const cb_axis *b);
 cb_axis cb_axis_trimmed(const cb_axis *a);
 /* Creates an axis with chunks that begin at `starts` (n + 1 entries). The result is regular if the lengths are. */
 cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
-/* Takes `extent` elements of an irregular axis from `offset` on, `stride` apart. Each chunk has those that are in one chunk
- * of `a`. The list is in the zone. */
+/* Selects `extent` elements of an irregular axis, from `offset` on, `stride` apart. Each new chunk has the selected elements of
+ * one chunk of `a`. The list is allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
                                             int64_t stride, int64_t extent, cb_axis *out,
                                             cubed_error *err);
@@ -143,7 +143,7 @@ cb_grid cb_grid_copy(const cb_grid *g);
 cb_grid cb_grid_storable(const cb_grid *g);
 /* Applies cb_axis_trimmed to all axes. */
 cb_grid cb_grid_trimmed(const cb_grid *g);
-/* Copies the lists of irregular axes to the zone, except lists in `known`, which live as long. */
+/* Copies the lists of irregular axes to the zone, except lists in `known`, which live at least as long as the zone. */
 CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
                                           int nknown, cubed_error *err);
 /* Replaces *g by an equal grid of `known`, or by a copy in the zone that has room only for its axes. Do not copy such a
@@ -186,18 +186,18 @@ const cb_map *cb_map_own(cb_zone *zone, const cb_map *m);
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);
 bool cb_map_equal(const cb_map *a, const cb_map *b);
-/* Composes outer (domain -> middle) and inner (middle -> source) to a map domain -> source. CUBED_E_UNSUPPORTED if it
- * overflows; maps that are valid only in part of their domain (a piece of a concatenation) can. */
+/* Composes outer (domain -> middle) and inner (middle -> source) to a map domain -> source. CUBED_E_UNSUPPORTED on overflow,
+ * which is possible for maps that are valid only in a part of their domain (a piece of a concatenation). */
 CUBED_MUST_CHECK cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out,
                                              cubed_error *err);
 /* Smallest box of the source that contains the image of a non-empty box of the domain. */
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 
-/* Narrows a box of the domain to the part that the map takes into a box of the source. Returns false if nothing is left. */
+/* Narrows a box of the domain to the part that is mapped into a box of the source. Returns false if this part is empty. */
 bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain);
-/* Describes how the domain sees a source in memory. `stride`: bytes between elements of the source along each axis; its
- * element at `lo` is at the pointer. Sets the strides of the domain in `seen`, except for axes that the source does not
- * depend on, and returns the offset in bytes of the element at position `at`. */
+/* Computes the layout of a source in memory as seen from the domain. `stride` has the bytes between elements of the source
+ * along each axis; the pointer to the source is at its element `lo`. Sets the strides of the domain in `seen`, except for axes
+ * that the source does not depend on, and returns the offset in bytes of the element at position `at`. */
 int64_t cb_map_strides(const cb_map *m, const int64_t *lo, const int64_t *stride, const int64_t *at,
                        int64_t *seen);
 

@@ -9,10 +9,10 @@
 #include "cubed/array.h"
 #include "plan/ir.h"
 
-/* The origin of an array's chunks along an axis. If operands differ, the origin with the higher value decides, because
- * reads in other chunks than the stored ones read data repeatedly. */
+/* The origin of an array's chunks along an axis. If operands differ, the operand whose origin has the highest value determines
+ * the chunks, because reading stored data in other chunks reads them repeatedly. */
 typedef enum cb_chunks_from {
-    CB_CHUNKS_NONE,   /* automatic: of memory, constants, and broadcast axes */
+    CB_CHUNKS_NONE,   /* automatic chunks of memory, constants, and broadcast axes */
     CB_CHUNKS_CALL,   /* chosen by the caller, for computed constants */
     CB_CHUNKS_MEMORY, /* chunks of an array in memory */
     CB_CHUNKS_DATA,   /* chunks of data that is read or computed chunk by chunk */
@@ -22,7 +22,7 @@ struct cubed_array {
     atomic_int refs;
     cubed_context *ctx; /* referenced */
     cb_zone *zone;      /* owns strings and lists; the struct itself is from the allocator */
-    cb_node node;       /* `inputs` is unset; the inputs are in `in` */
+    cb_node node;       /* its member `inputs` is not set; the inputs are in `in` */
     cubed_array **in;   /* node.ninputs entries, referenced */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
@@ -31,9 +31,11 @@ struct cubed_array {
     /* Chunks that are written as a whole, found by cubed_array_open. `chunks` may be parts of them (of shards). In the
      * zone; NULL for all other arrays. */
     const cb_grid *objects;
-    void (*release)(void *owner); /* MEMORY: NULL if the memory is borrowed */
+    void (*release)(
+        void *owner); /* for MEMORY: releases the owner; NULL if the memory is borrowed */
     void *owner;
-    uint64_t made_mem;      /* see cubed_array_set_made; 0: the user's memory */
+    uint64_t
+        made_mem; /* bytes of memory allocated for this array (cubed_array_set_made); 0: the user's memory */
     const void *tag;        /* see cubed_array_retag */
     cubed_array *next_dead; /* used only by unref, after the last reference is gone */
 };
@@ -62,8 +64,8 @@ CUBED_MUST_CHECK cubed_status cb_check_shape(const char *what, int ndim, const i
 void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t target,
                     int64_t *chunks);
 #define CB_AUTO_CHUNK_BYTES ((int64_t)1 << 20)
-/* Fills lengths of chunks that are 0: equal shares, in elements, of the bytes that the other lengths leave of `target`. An axis
- * that is shorter than its share is whole. */
+/* Replaces chunk lengths of 0 by equal lengths, so that a chunk has about `target` bytes. An axis that is shorter than this
+ * length has one chunk. */
 void cb_even_chunks(int ndim, const int64_t *shape, size_t item_size, double target,
                     int64_t *chunks);
 #define CB_EVEN_CHUNK_BYTES ((double)(128 << 20))

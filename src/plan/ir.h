@@ -37,8 +37,8 @@ typedef struct cb_node {
             const int64_t *begins;
         };
         struct {
-            const cb_map *map;   /* VIEW, RESHAPE: see cb_map_own */
-            const int64_t *from; /* RESHAPE: the shape that its map gives */
+            const cb_map *map;   /* VIEW, RESHAPE: map to the input; see cb_map_own */
+            const int64_t *from; /* RESHAPE: the shape before the reshape, which the map leads to */
         };
         struct {                    /* MEMORY */
             const void *data;       /* element 0 */
@@ -63,16 +63,16 @@ typedef struct cb_node {
     /* ZARR: version of the metadata when it was opened, and its place (cb_place.text). Not serialised: a loaded plan uses
      * the versions that it finds. */
     const char *version, *place;
-    int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
-    const char *codecs; /* results with url; NULL: default */
-    const char *attrs;  /* JSON string; NULL: none */
+    int zarr_format; /* Zarr format; for results with url, and for Zarr arrays and their views and copies */
+    const char *codecs; /* codecs of results with url; NULL: the default */
+    const char *attrs;  /* JSON string; NULL: no attributes */
     /* Records: description of their fields (dtype/record_fields.h). NULL for other types, and for nodes that the optimiser adds. */
     const char *fields;
     /* One per axis, NULL for axes without a name. Not NULL in kept nodes. */
     const char *const *dim_names;
     bool overwrite, skip_empty, durable;
     bool region; /* a result written to chunks of an existing array */
-    /* Regions: 1 more than the axis along which the array becomes longer, up to the end of `part`; 0: it does not. */
+    /* Regions: 1 + the axis along which the array grows, up to the end of `part`; 0: the array does not grow. */
     int extends;
     /* Regions: number of the first chunk in the array along each axis. */
     const int64_t *first_chunk;
@@ -84,7 +84,7 @@ typedef struct cb_node {
     cubed_scalar fill;
 
     bool to_memory; /* a result in the caller's memory */
-    void *result;   /* its address; NULL until it is bound */
+    void *result;   /* address of this result; NULL until it is bound */
 
     /* Decided by the optimiser, except copies that functions on blocks request. False for sources. */
     bool stored;
@@ -116,7 +116,8 @@ typedef struct cb_ir {
     cb_node *nodes;
     /* `block` of the node that was added last among nodes with one; NULL if no node has one. Later nodes share it if equal. */
     const cb_blockwise *last_block;
-    bool is_graph; /* the nodes are those that the user made: the optimiser has decided nothing */
+    bool
+        is_graph; /* the nodes are unchanged from the user's graph: the optimiser has not decided anything */
 } cb_ir;
 
 static inline bool cb_node_is(const cb_node *n, unsigned any)
@@ -160,10 +161,10 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
     for (int d = 0; d < n->grid->ndim; d++) shape[d] = n->grid->axis[d].extent;
 }
 
-/* The grid of the input of a reduction, or of either half of one. */
+/* The grid of the input of a reduction, even for the node of either half of a split reduction. */
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
-/* Sets the map of an input if the node is seen through `map`. An input without axes is one element; a function on blocks
- * reads along axes of its own. */
+/* Sets the map of an input of a node that is seen through `map`. An input without axes is one element; a function on blocks
+ * reads along its own axes. */
 CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
                                               const cb_map *map, cb_map *out, cubed_error *err);
 /* Returns the node that is read in place of `node`, below copies that are not stored. */

@@ -1,6 +1,5 @@
 /* The kinds of nodes, as a table. A row has the properties that several kinds share or that other code needs. Code that
- * concerns one kind alone names that kind. A second table, above this folder (exec/plan/lower.c), compiles kinds to
- * instructions. */
+ * concerns only one kind names that kind. A second table, in exec/plan/lower.c, compiles kinds to instructions. */
 #ifndef CB_PLAN_KINDS_H
 #define CB_PLAN_KINDS_H
 
@@ -23,7 +22,8 @@ typedef enum cb_kind_is {
     CB_KIND_ELEMENTWISE = 1 << 3,
     CB_KIND_PULLED =
         1 << 4, /* To compute n elements, the node needs at most n elements per input. */
-    CB_KIND_REDUCTION = 1 << 5,     /* The node is a reduction, or its first or second half. */
+    CB_KIND_REDUCTION =
+        1 << 5, /* The node is a reduction, or one of the parts of a split reduction. */
     CB_KIND_STORES_ITSELF = 1 << 6, /* If another node reads this node, it must be stored. */
     CB_KIND_CALL = 1 << 7, /* The node calls a block function, found by name in the context. */
     CB_KIND_MIXED = 1 << 8 /* The inputs may have different types. */
@@ -44,7 +44,7 @@ struct cb_ir;
 struct cb_node;
 struct cubed_array;
 
-/* Axes of a node that may not grow, or elements that exist before and after would get other values. Bit d is axis d. */
+/* Axes of a node that may not grow, because growth would change the values of existing elements. Bit d is axis d. */
 typedef struct cb_fixed_axes {
     uint32_t exact;   /* axes that keep their extents */
     uint32_t not_one; /* axes that do not grow from extent 1 */
@@ -61,8 +61,8 @@ typedef struct cb_kind {
     /* These functions serialise and deserialise the parameters. They are NULL for kinds without parameters. */
     void (*put)(cb_buf *b, const struct cb_node *n);
     void (*get)(cb_reader *r, struct cb_node *n);
-    /* Serialises the parameters of kinds that contain data. Such a kind has no `put`. Whether the data are included, or
-     * refused, depends on `use`. */
+    /* Serialises the parameters of kinds that contain data. Such a kind has no `put`. `use` determines whether the data are
+     * included or refused. */
     cubed_status (*put_data)(cb_buf *b, const struct cb_node *n, cb_plan_use use, cubed_error *err);
     /* Copies into the zone whatever the parameters point to, except grids, operations on blocks and sources. Returns false
      * if out of memory. NULL if the parameters contain no pointers to copy. */

@@ -34,9 +34,9 @@ typedef struct cb_plan_group {
 /* The number of workers is less than this. */
 #define CB_MAX_WORKERS (1 << 20)
 
-/* The members of a plan that have a meaning only while it is made. They are zero in a loaded plan. */
+/* Members of a plan that are used only while it is made. They are zero in a loaded plan. */
 typedef struct cb_plan_making {
-    uint64_t library_mem;    /* memory of libraries, which arenas must not use (opt/build.c) */
+    uint64_t library_mem;    /* bytes of library memory, which arenas must not use (opt/build.c) */
     bool share_tasks;        /* see cubed_plan_options */
     bool optimized;          /* the plan is optimised */
     bool reserve_a_quarter;  /* reserved_mem must be at most a quarter of allowed_mem */
@@ -47,24 +47,24 @@ typedef struct cb_plan_making {
 typedef struct cb_plan_worker {
     _Atomic(struct cb_io *) opened; /* the run opened by the last message */
     void (*_Atomic close_opened)(cubed_plan *p);
-    _Atomic uint64_t held_mem; /* cubed_task_report.process_mem */
+    _Atomic uint64_t held_mem; /* see cubed_task_report.process_mem */
     _Atomic uint64_t limit;    /* see cb_memory_limit_begin; 0: not known yet */
 } cb_plan_worker;
 
-/* What was requested, apart from the extents of arrays: see cb_plan_note_growth. Empty in loaded plans, and in plans without
- * sources and targets in stores. */
+/* The request without the extents of arrays: see cb_plan_note_growth. Empty in loaded plans, and in plans without sources and
+ * targets in stores. */
 typedef struct cb_growth {
     uint8_t hash[16];
-    const void
-        *axes; /* extents of all nodes, and which of them may grow (growth.c); in the plan's zone */
-    size_t size; /* of `axes` in bytes; 0 if nothing is known */
+    const void *
+        axes; /* serialised extents of all nodes, and whether they may grow (growth.c); in the plan's zone */
+    size_t size; /* size of `axes` in bytes; 0 if the growth is unknown */
 } cb_growth;
 
-/* A plan. After it has been made, only refs, id, worker and the memory to which results are bound can change. */
+/* A plan. Once made, only refs, id, worker and the bound memory of results can change. */
 struct cubed_plan {
     atomic_int refs;
     cubed_context *ctx;   /* the plan holds a reference to it */
-    cb_zone *zone;        /* owns the groups and the limits */
+    cb_zone *zone;        /* owns the strings of groups and limits */
     cb_ir ir;             /* the zone of `ir` owns everything else that the plan points to */
     cb_storage **storage; /* one pointer for each node; NULL for nodes without a URL */
     /* One flag for each node: tasks read its chunks repeatedly, so decoded chunks are cached if there is room. */
@@ -96,15 +96,16 @@ struct cubed_plan {
     uint64_t metadata_mem;
     /* Set if somewhat more memory would save most of the bytes that a run moves. Otherwise, and in loaded plans, cliff_mem
      * is 0. */
-    uint64_t cliff_mem;                   /* allowed_mem of the compared plan */
-    uint64_t cliff_bytes, cliff_requests; /* bytes and requests of its reads and writes */
+    uint64_t cliff_mem; /* allowed_mem of the compared plan */
+    uint64_t cliff_bytes,
+        cliff_requests; /* bytes and requests of the compared plan's reads and writes */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* size of all chunks that are worth caching */
     /* Prefetch of each worker: maximum concurrent requests, memory for their data, and whether chunks of one shard are read
      * together. */
     unsigned fetch_depth;
     bool fetch_joins;
-    uint64_t fetch_bytes, fetch_buffers; /* buffers: excluding the memory of connections */
+    uint64_t fetch_bytes, fetch_buffers; /* fetch_buffers excludes the memory of connections */
     cb_reads *reads;                     /* reads of all stages; NULL if no store has latency */
     cb_plan_making making;
     cb_plan_worker worker;
@@ -145,30 +146,31 @@ static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
 /* Serialises the plan (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
-/* Records the request before decisions are made: the nodes as flattened. Plans for another number of workers or other
+/* Records the request: the flattened nodes, before the optimiser decides anything. Plans for another number of workers or other
  * limits may have other intermediates, but write the same data to targets. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_goal(cubed_plan *p, cubed_error *err);
-/* Records the request apart from extents, so that a later plan of the same request, with sources that have grown, can be
- * recognised. Called with the nodes as flattened. */
+/* Records the request without extents, so that a later plan of the same request, with sources that have grown, can be
+ * recognised. Call it with the flattened nodes. */
 CUBED_MUST_CHECK cubed_status cb_plan_note_growth(cubed_plan *p, cubed_error *err);
-/* Hashes the request apart from extents, and the contents of arrays in memory. "" if the growth is unknown. */
+/* Hashes the request without extents, and the contents of arrays in memory. "" if the growth is unknown. */
 CUBED_MUST_CHECK cubed_status cb_plan_identify_growth(const cubed_plan *p,
                                                       char name[CB_PLAN_ID_CAP], cubed_error *err);
 typedef enum cb_grown {
     CB_GROWN_SAME,   /* all extents are equal */
-    CB_GROWN_LONGER, /* arrays have grown, and elements that both have are computed in the same way */
-    CB_GROWN_FIXED,  /* an axis has grown that other elements depend on, such as a reduced axis */
+    CB_GROWN_LONGER, /* arrays have grown, and common elements are computed in the same way */
+    CB_GROWN_FIXED, /* an axis has grown on which existing elements depend, such as a reduced axis */
     CB_GROWN_SHRUNK, /* an axis is shorter */
-    CB_GROWN_UNKNOWN /* the bytes are not of the same request */
+    CB_GROWN_UNKNOWN /* the bytes belong to another request */
 } cb_grown;
 /* Compares the extents of two plans with the same hash: `before` is cb_growth.axes of the earlier one, which may be
  * damaged. */
 cb_grown cb_growth_compare(const void *before, size_t size, const cb_growth *now);
-/* Hashes what is computed, independent of how, and the request (`goal`, CB_PLAN_ID_CAP bytes; may be NULL), with 32 digits
- * each. Reads all contents of arrays in memory, once. Sources in stores are identified by their places. */
+/* Computes the plan's ID, a hash of the computation regardless of its execution, and its goal, a hash of the request (`goal`
+ * has CB_PLAN_ID_CAP bytes; may be NULL). Both have 32 digits. Reads all contents of arrays in memory, once. Sources in stores
+ * are identified by their places. */
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                char *goal, cubed_error *err);
-/* Like cb_plan_identify, once for a plan that no longer changes: a worker checks each range against the id. */
+/* Like cb_plan_identify, but stores the ID in a plan that no longer changes: a worker compares each range with it. */
 CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
 /* Returns true if the id identifies all contents. Contents of sources that are functions are unknown. */
 bool cb_plan_is_known(const cubed_plan *p);

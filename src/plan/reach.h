@@ -1,10 +1,10 @@
-/* Inputs of functions on blocks that are read where an affine map leads: images that are rotated, scaled or moved. */
+/* Inputs of functions on blocks that are read at positions of an affine map, for rotated, scaled or shifted images. */
 #ifndef CB_PLAN_REACH_H
 #define CB_PLAN_REACH_H
 
 #include "plan/geom.h"
 
-/* The elements that stand for positions beyond the ends of an axis. */
+/* Replacement of positions beyond the ends of an axis. */
 typedef enum cb_reach_end {
     CB_REACH_CLAMP,       /* elements at the end */
     CB_REACH_REFLECT,     /* elements mirrored about the edge: a period of 2 n */
@@ -18,7 +18,7 @@ typedef enum cb_reach_end {
  * have the same number of axes. */
 typedef struct cb_reach {
     int64_t extent[CUBED_MAX_NDIM]; /* extents of the array */
-    int64_t margin; /* elements on each side of a position, at most CB_REACH_MARGIN */
+    int64_t margin; /* number of elements on each side of a position, at most CB_REACH_MARGIN */
     cb_reach_end end[CUBED_MAX_NDIM];
     double offset[CUBED_MAX_NDIM];
     const double *matrix; /* ndim rows, for axes of the array, of ndim columns */

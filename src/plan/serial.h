@@ -6,8 +6,8 @@
  *   body        fields in the order of serial_write.c: integers as LEB128 varints (signed ones zigzag), strings
  *               as a length and bytes
  *
- * The bytes contain decisions: nodes, which of them are stored, the outputs and tasks of each stage. Programs and
- * projections follow from these and are recreated on loading. */
+ * The bytes contain decisions: nodes, which of them are stored, the outputs and tasks of each stage. Programs and projections
+ * follow from these decisions and are recreated on loading. */
 #ifndef CB_PLAN_SERIAL_H
 #define CB_PLAN_SERIAL_H
 

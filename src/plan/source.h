@@ -11,7 +11,7 @@
 typedef struct cb_source {
     const cubed_source_fn *fn;
     void *handle;
-    uint64_t token;     /* identifies the source: part of the id of plans */
+    uint64_t token;     /* identifies the source; part of the ID of plans */
     const char *name;   /* of fn */
     const void *params; /* parameters to open the source of a loaded plan */
     size_t params_size;
@@ -26,7 +26,7 @@ CUBED_MUST_CHECK cubed_status cb_source_find(const cubed_context *ctx, cb_source
 /* Opens the source that a loaded plan names. */
 CUBED_MUST_CHECK cubed_status cb_source_open(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);
-/* Appends the bytes to open it from. */
+/* Appends the bytes from which cb_source_open opens the source. */
 CUBED_MUST_CHECK cubed_status cb_source_save(const cb_source *s, cb_buf *out, cubed_error *err);
 /* Library memory of a read of `size` bytes. */
 size_t cb_source_need(const cb_source *s, size_t size);

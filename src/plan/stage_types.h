@@ -29,7 +29,7 @@ typedef enum cb_load_kind {
 /* Which chunks of a load are read more than once. */
 typedef enum cb_reuse {
     CB_REUSE_NONE,
-    CB_REUSE_CUT, /* chunks that a block reads only in part: other blocks read the rest */
+    CB_REUSE_CUT, /* chunks that a block reads only in part; other blocks read the remainder */
     CB_REUSE_ALL  /* all chunks */
 } cb_reuse;
 
@@ -41,7 +41,7 @@ typedef struct cb_load {
     int node; /* the node that is loaded; for kinds STORED, MEMORY and CHUNK_POSITION */
     /* Maps positions in the domain to positions in the array or, if the load has a reshape, in the reshaped array. */
     const cb_map *map;
-    /* Number of the reshape node between the load and the array; 0 if none; for STORED. */
+    /* Number of the reshape node between the load and the array; 0 if there is no reshape. For STORED. */
     int reshape;
     cubed_scalar value;  /* for CONST */
     int64_t start;       /* for INDEX */
@@ -61,7 +61,7 @@ typedef struct cb_load {
 typedef enum cb_instr_kind {
     CB_INSTR_ELEM,  /* an elementwise operation */
     CB_INSTR_CAST,  /* a cast to another type */
-    CB_INSTR_FIELD, /* a field of records, which are a load */
+    CB_INSTR_FIELD, /* a field of records from a load */
     CB_INSTR_SUPER, /* two or three operations in one loop (a superinstruction) */
     CB_INSTR_PRODUCT /* a multiplication whose only use is a sum: not executed, the reduction reads its factors */
 } cb_instr_kind;
@@ -77,7 +77,7 @@ typedef struct cb_instr {
     uint16_t arg[3];
     uint16_t reg;      /* register of the result; reused after its last use */
     uint8_t quotients; /* bit i: operation i multiplies by the inverse of the divisor */
-    bool swapped;      /* a field's bytes are in the other order */
+    bool swapped;      /* the field's byte order differs from this machine's */
 } cb_instr;
 
 /* Straight-line code for a box of the domain. Each piece of a concatenation has its own branch. */
@@ -95,7 +95,7 @@ typedef struct cb_program {
     int nresults;
     cubed_dtype *types; /* types of the results */
     int nbranches;
-    cb_branch *branches; /* their boxes are disjoint, and cover the domain */
+    cb_branch *branches; /* the branches, whose disjoint boxes cover the domain */
     int cut; /* axis along which the branches follow each other; -1 if there is one branch */
     int nreads,
         *reads; /* numbers of the nodes, stored or in memory, that the program loads, sorted */
@@ -112,7 +112,7 @@ typedef struct cb_stage_reduction {
     cubed_dtype value;
     int nplanes; /* number of arrays that the state consists of */
     int node;    /* the node, of kind REDUCE, PARTIAL, MERGE_PARTIAL or MERGE */
-    int states;  /* the node with the states that a merge reads; -1 if the reduction is no merge */
+    int states; /* the node with the states that a merge reads; -1 if the reduction is not a merge */
 } cb_stage_reduction;
 
 /* The reductions of a stage. */
@@ -121,8 +121,8 @@ typedef struct cb_stage_reduce {
     cb_stage_reduction *list;
     /* 1 if tasks output states, one for each group of blocks: the groups are then the leading axis of `kept`. Otherwise 0. */
     int groups;
-    /* Numbers of blocks. `from`: blocks that one input stands for, 1 or those that a stored state was reduced from. `to`:
-     * blocks that one output state is reduced from; 0 for all. */
+    /* Numbers of blocks. `from`: number of blocks that one input represents: 1, or the number from which a stored state was
+     * reduced. `to`: number of blocks from which one output state is reduced; 0: all blocks. */
     int64_t from, to;
     uint32_t reduced; /* bit d is set if axis d of the domain is reduced */
     /* The first reduced axis: blocks are reduced in slices along it if `slice` is not 0. */
@@ -172,8 +172,8 @@ typedef struct cb_moves {
     double read, memory, write;
 } cb_moves;
 
-/* Reads of each node by all stages, counted during the projection. A load that is repeated in each of `times` passes, of
- * which `per` count as one, is counted accordingly. */
+/* Reads of each node by all stages, counted during the projection. If a load is repeated, n reads count as ceil(n / per) *
+ * times. */
 typedef struct cb_reads {
     uint64_t *chunks, *bytes; /* one number for each node */
     /* One entry for each node: when its chunks are uploaded in parts. */
@@ -212,7 +212,7 @@ typedef struct cb_stage {
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
-    cb_reads *reads; /* if not NULL, receives these counts for each node */
+    cb_reads *reads; /* counts of reads for each node; may be NULL */
     /* Processor time of one worker in seconds: set at the end of planning. */
     cb_moves moves;
     double operations;

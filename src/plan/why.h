@@ -27,7 +27,7 @@ typedef enum cb_why {
     CB_WHYS
 } cb_why;
 
-/* For reports; "" for nodes that are not stored. */
+/* Returns the reason as a string for reports; "" for nodes that are not stored. */
 const char *cb_why_text(cb_why why);
 
 #endif

@@ -1,10 +1,10 @@
-/* The last step of every plan, made or loaded. */
+/* The last step of making and of loading a plan. */
 #ifndef CB_EXEC_FINISH_H
 #define CB_EXEC_FINISH_H
 
 #include "plan/plan.h"
 
-/* Compiles and projects the stages from nodes and from the outputs and tasks of stages, and checks the limits. */
+/* Compiles and projects the stages, whose outputs and tasks are known, and checks the limits. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* See cubed_plan_load. In a worker's plan the data of shared sources is still NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,

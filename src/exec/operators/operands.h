@@ -1,8 +1,8 @@
-/* Whole blocks: inputs and outputs of stages on whole blocks.
+/* Operands of functions on whole blocks: inputs and outputs of their stages.
  *
  * A task computes one block of every output. Input blocks are evaluated into dense tiles, or are chunks that are used in
- * place. Blocks that stay the same from call to call are kept. Partial chunks are packed and unpacked in place, so that a
- * block and its chunk use memory once. */
+ * place. A block that several successive calls use is loaded once. Partial chunks are packed and unpacked in place, so that a
+ * block and its chunk share one buffer. */
 #ifndef CB_EXEC_OPERANDS_H
 #define CB_EXEC_OPERANDS_H
 
@@ -11,7 +11,8 @@
 /* Sets the elements of an operand in the calls with the blocks `first` to `last` of the symbols. */
 void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t *last,
                   cb_box *elements);
-/* The blocks of the contracted symbols: a box over symbols, with 0 for kept ones. Empty if there are no blocks. */
+/* The blocks of the contracted symbols: a box over all symbols, in which the kept symbols have block 0 only. Empty if there are
+ * no blocks. */
 cb_box cb_block_contracted(const cb_stage_call *c);
 /* Returns true if an output needs memory even if it is unused. */
 bool cb_block_is_carried(const cb_stage_call *c, int out);
@@ -37,7 +38,7 @@ CUBED_MUST_CHECK cubed_status cb_operands_read(const cubed_plan *p, const cb_sta
 
 /* One operand of the task's calls. */
 typedef struct cb_operand {
-    cb_box box; /* its elements in the call */
+    cb_box box; /* the operand's elements in the call */
     int64_t shape[CUBED_MAX_NDIM];
     void *tile;
 } cb_operand;

@@ -18,13 +18,15 @@ typedef struct cb_state {
 typedef struct cb_reducer {
     const cb_task *t;
     const cb_stage *s;
-    const cb_box *task_box; /* including the axis of groups in tasks that output states */
-    const cb_box *kept;     /* without the axis of groups */
-    int64_t nkept;          /* elements of the kept box */
+    const cb_box
+        *task_box; /* box of the task; includes the axis of groups in tasks that output states */
+    const cb_box *kept; /* box of the task without the axis of groups */
+    int64_t nkept;      /* number of elements of `kept` */
     int levels;
-    cb_state *state[CB_REDUCE_MAX_LEVELS];  /* [level][reduction]; the last level is the result */
-    int64_t taken[CB_REDUCE_MAX_LEVELS];    /* values reduced into each state of the level */
-    int64_t children[CB_REDUCE_MAX_LEVELS]; /* blocks (level 0) or states of the level below */
+    cb_state *state[CB_REDUCE_MAX_LEVELS]; /* [level][reduction]; the last level is the result */
+    int64_t taken[CB_REDUCE_MAX_LEVELS]; /* number of values reduced into each state of the level */
+    int64_t children
+        [CB_REDUCE_MAX_LEVELS]; /* number of blocks (level 0), or of states of the level below, that were reduced */
     char *lanes; /* lanes of a reduced run, CB_LANES_BYTES per reduction; neutral between runs */
 } cb_reducer;
 
@@ -48,7 +50,8 @@ CUBED_MUST_CHECK cubed_status cb_reduce_frame(const cb_frame *f, cubed_error *er
 CUBED_MUST_CHECK cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err);
 
 /* Chooses how blocks are processed: in slices along their first reduced axis, which use less memory, if parts of chunks are
- * read; several rows together; branch by branch. The order of values of each state stays the same. */
+ * read; several rows together; branch by branch. The order in which values are reduced into each state does not depend on the
+ * choice. */
 void cb_reduce_set_ways(const cubed_plan *p, cb_stage *s);
 /* Returns true if the part of a block in this branch is reduced as it is evaluated. */
 bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b);

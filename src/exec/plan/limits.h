@@ -1,4 +1,4 @@
-/* A plan's needs compared with its limits. */
+/* Compares the memory needs of a plan with its limits. */
 #ifndef CB_EXEC_LIMITS_H
 #define CB_EXEC_LIMITS_H
 
@@ -39,10 +39,10 @@ CUBED_MUST_CHECK cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *er
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Bytes of the plan, of the arrays that it was made from and of a run's tables. Requires projected stages. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
-/* Like cb_plan_metadata, for the maximum number of tasks that wait for chunks when a copy gets passes. */
+/* Like cb_plan_metadata, with the maximum number of tasks that can wait for chunks if a copy is split into passes. */
 uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* The part of the metadata that reserved_mem covers (a quarter of reserved_mem, or the room in any process), and the part
- * that is counted separately. */
+/* Bytes of metadata that every reserved_mem covers; bytes that this reserved_mem covers, at least these and at least a quarter
+ * of reserved_mem; and the bytes of the metadata that are counted separately. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);

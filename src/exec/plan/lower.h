@@ -1,5 +1,5 @@
-/* From nodes to programs: the first half of the compiler. Views, concatenations and copies become part of loads; the rest
- * is straight-line code. */
+/* From nodes to programs: the first half of the compiler. Views, concatenations and copies become part of loads; all other
+ * nodes become straight-line code. */
 #ifndef CB_EXEC_LOWER_H
 #define CB_EXEC_LOWER_H
 
@@ -40,7 +40,7 @@ typedef struct cb_lower_request {
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_lower_request *q, cb_program *out,
                                        cubed_error *err);
 
-/* Returns true if the compiler supports the kind. */
+/* Returns true if the compiler can compile nodes of this kind. */
 bool cb_lower_has_kind(cb_node_kind kind);
 
 /* Sorts numbers and removes duplicates; returns the number of the remaining ones. */

@@ -14,8 +14,8 @@ struct cb_task; /* exec/vm/vm.h */
 typedef struct cb_frame {
     const cubed_plan *plan;
     const cb_stage *stage;
-    /* The elements of its box. If `largest`, they begin at 0 and have the maximum extents of any task, and the box may be
-     * anywhere. */
+    /* The elements of the task's box. If `largest`, the box begins at 0 and has the maximum extents of all tasks, and stands
+     * for boxes at any position. */
     cb_box box;
     bool largest;
     cb_arena *arena;
@@ -48,13 +48,13 @@ typedef struct cb_operator {
                                            cb_chunks_fn fn, void *ctx, cubed_error *err);
     CUBED_MUST_CHECK cubed_status (*run)(const struct cb_task *t, int64_t task, cubed_error *err);
 
-    /* Operator of several such stages that are joined; NULL: they are not joined. */
+    /* Operator for several stages of this operator that are joined; NULL: they are not joined. */
     const struct cb_operator *joined;
     /* Reason why a stage is not joined with others; NULL: stages with the same inputs are joined. */
     const char *apart;
     /* A key that joined stages have in common instead of an input, from 0 to the plan's nodes. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
-    bool adds_up; /* The need of joined stages is at most the sum of their needs. */
+    bool adds_up; /* the need of joined stages is at most the sum of their needs */
     bool tiles;   /* the planner may choose the number of chunks per task */
     /* a result depends only on elements at its position, so only differing chunks cause repeated reads */
     bool local;
@@ -81,7 +81,7 @@ static inline const cb_stage_call *cb_stage_code(const cb_stage *s)
 /* Measures a task with this box, or the largest one for NULL, in a measuring arena of this kind. */
 cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *box,
                          cb_arena_kind kind, size_t *high_water);
-/* Shared parts of compilation: the domain of outputs with the same chunks; the tail. */
+/* Shared parts of compilation: they set the domain of outputs with the same chunks, and the tail. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err);
 /* Sets `kept` to a copy of a grid, or to an equal grid of an output. */
 CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const cb_grid *kept,

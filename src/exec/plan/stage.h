@@ -44,10 +44,10 @@ const cb_program *cb_stage_program(const cb_stage *s, int i);
  * (cb_stage_project). */
 CUBED_MUST_CHECK cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err);
 
-/* Sets the flags of loads, need and counts of the stage. */
+/* Sets the flags of the stage's loads, its need and its counts. */
 void cb_stage_project(const cubed_plan *p, cb_stage *s);
 
-/* Chunks along an axis that a task has in memory at one time. */
+/* Number of chunks along an axis that a task holds in memory at the same time. */
 static inline int64_t cb_stage_step(const cb_stage *s, int d)
 {
     return d == s->column ? 1 : s->task_chunks[d];

@@ -4,11 +4,11 @@
 
 #include "exec/plan/load_need.h"
 
-/* How an axis of a domain is visited: `per` chunks at a time. */
+/* Blocks along an axis of a domain, each of `per` chunks. */
 typedef struct cb_blocks {
     const cb_axis *axis;
     int64_t per;
-    const cubed_block_halo *halo; /* halo of each block; NULL: none */
+    const cubed_block_halo *halo; /* halo of each block; NULL: blocks have no halo */
 } cb_blocks;
 /* Maximum elements of a block. */
 int64_t cb_blocks_most(const cb_blocks *b);

@@ -1,7 +1,7 @@
 /* Workers that run one task together, each with its arena.
  *
- * They run the task in step: between two meetings each worker does its part. All members see after a meeting what any
- * member wrote before it. */
+ * They run the task in lockstep: each worker does its part between two meetings (barriers). After a meeting, all members see
+ * all writes that preceded it. */
 #ifndef CB_EXEC_COOP_H
 #define CB_EXEC_COOP_H
 
@@ -12,9 +12,9 @@
 #include "plan/geom.h"
 
 typedef struct cb_member {
-    char *chunks;        /* its share of the task's chunks, in its arena */
+    char *chunks;        /* this member's share of the task's chunks, in its arena */
     cb_task_count count; /* data that this member has moved in the task */
-    size_t measured;     /* peak of its arena */
+    size_t measured;     /* peak bytes of this member's arena */
 } cb_member;
 
 typedef struct cb_coop {
@@ -25,9 +25,9 @@ typedef struct cb_coop {
     _Atomic int64_t asked; /* and the first that no member has prefetched. */
     cb_mutex lock;
     cb_cond met;
-    unsigned here CB_GUARDED_BY(&lock);     /* members at the current meeting */
-    uint64_t meetings CB_GUARDED_BY(&lock); /* meetings that have ended */
-    bool go_on CB_GUARDED_BY(&lock);        /* outcome of the last meeting */
+    unsigned here CB_GUARDED_BY(&lock);     /* number of members that wait at the current meeting */
+    uint64_t meetings CB_GUARDED_BY(&lock); /* number of meetings that have ended */
+    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last meeting; false: a member failed */
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 

@@ -22,7 +22,7 @@ static inline void cb_frame_init(cb_frame *f, const cb_task *t)
 #define CB_VM_INSTR_BYTES    ((size_t)64)
 #define CB_VM_REGISTER_BYTES ((size_t)CB_VECTOR * 16)
 
-/* The machine of a branch: loads, preceded by an entry for the machine itself; instructions; pointers to values;
+/* Memory of the register machine of a branch: an entry for the machine itself, then loads; instructions; pointers to values;
  * registers. */
 typedef struct cb_machine {
     void *loads, *instrs, *values, *regs;
@@ -62,8 +62,8 @@ CUBED_MUST_CHECK cubed_status cb_evaluate(const cb_task *t, const cb_evaluation 
 /* --- Outputs ----------------------------------------------------------------------------------------- */
 
 /* Allocates the views of all outputs and sets the bases of those with memory: a whole chunk if tasks are single chunks,
- * otherwise a tile over the task's box. Results in the caller's memory, and those made in place of a reduction's state,
- * have none. */
+ * otherwise a tile over the task's box. Results in the caller's memory, and results that overwrite a reduction's state, have no
+ * memory here. */
 CUBED_MUST_CHECK cubed_status cb_outputs_frame(const cb_frame *f, cb_view **outs, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_output_frame(const cb_frame *f, int out, void **data,
                                               cubed_error *err);

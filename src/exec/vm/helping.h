@@ -4,8 +4,8 @@
 
 #include "exec/plan/stage.h"
 
-/* Returns true if a stage reads chunks by loads, which take chunks that others decoded, and some of its inputs are worth
- * it. */
+/* Returns true if a stage reads chunks by loads, which accept chunks that other workers decoded, and decoding some of its
+ * inputs for others is worthwhile. */
 bool cb_stage_is_helped(const cubed_plan *p, const cb_stage *s);
 /* Returns true if any stage that accepts help reads more than a few chunks. */
 bool cb_plan_is_helped(const cubed_plan *p);

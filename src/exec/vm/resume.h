@@ -4,7 +4,7 @@
 
 #include "exec/vm/vm.h"
 
-/* Narrows `chunks` to the smallest box around the missing ones. */
+/* Narrows the box `chunks` to the smallest box that contains all missing chunks. */
 CUBED_MUST_CHECK cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks,
                                                    cubed_error *err);
 

@@ -18,10 +18,11 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
-    cb_ahead *ahead;   /* prefetches chunks; NULL if chunks are not prefetched */
-    cb_helper *helper; /* gets chunks that other workers decode; NULL if none do */
-    cb_coop *coop;     /* shared state of a cooperative task; NULL for other tasks */
-    unsigned member;   /* number of this worker in the cooperative task */
+    cb_ahead *ahead; /* prefetches chunks; NULL if chunks are not prefetched */
+    cb_helper *
+        helper; /* gets chunks that other workers decode; NULL if other workers do not decode for this one */
+    cb_coop *coop;   /* shared state of a cooperative task; NULL for other tasks */
+    unsigned member; /* number of this worker in the cooperative task */
 } cb_task;
 
 /* Returns true if the run was cancelled, which is final. After loops that end early because of it, call cb_task_check
@@ -72,9 +73,10 @@ const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
  * of the program's vectors, or more if results are in memory, so that nothing is evaluated. */
 int64_t cb_vm_longest(const cb_vm *vm);
 /* Returns true if an instruction takes about as long as loading its operands from memory: square roots and quotients of
- * floats. The machine prefetches the next operands during the first of them. */
+ * floats. The machine prefetches the next operands during the first such instruction. */
 bool cb_instr_keeps_pace(const cb_kernels *k, const cb_instr *in);
-/* Evaluates the whole box into the outputs that cb_vm_open got. If `stream`, the writes bypass the processor's caches. */
+/* Evaluates the whole box into the outputs that were passed to cb_vm_open. If `stream`, the writes bypass the processor's
+ * caches. */
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 
 /* Loads chunk `idx` of a stored node, or its part in `image` (a box of the array), into `buffer`, which has cb_load_bytes. A

@@ -4,7 +4,7 @@
 
 #include "exec/vm/vm.h"
 
-/* Value of an index node `by` elements further along an axis; wraps. */
+/* Value of an index load `by` elements further along an axis; wraps on overflow. */
 static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
 {
     return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
@@ -14,7 +14,7 @@ static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int ax
 typedef struct vm_pieces {
     int64_t idx[CUBED_MAX_NDIM];
     int64_t origin, row; /* element 0 of the box, and of the run */
-    int64_t lo, hi;      /* range at `data` */
+    int64_t lo, hi;      /* byte range of the chunk that is at `data` */
     const char *data;
     cb_pinned_codec_block block; /* the last block, which may be cached outside of the buffer */
 } vm_pieces;
@@ -27,8 +27,9 @@ typedef struct vm_load {
         int64_t stride[CUBED_MAX_NDIM];
         int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
     };
-    const char *at;              /* element 0 of the run */
-    int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
+    const char *at; /* element 0 of the run */
+    int64_t index_at,
+        index_row; /* INDEX: value at element 0 of the box, and at element 0 of the run */
     void *reg;
     enum {
         LOAD_DIRECT,
@@ -50,15 +51,17 @@ typedef struct vm_load {
 
 typedef struct vm_instr {
     cb_elem_fn elem;
-    cb_cast_fn cast;   /* used if elem is NULL, and the instruction gets no field */
-    cb_elem_fn stream; /* writes past the caches, or NULL */
+    cb_cast_fn
+        cast; /* cast function; used if elem is NULL and the instruction is not CB_INSTR_FIELD */
+    cb_elem_fn stream; /* like elem, with writes that bypass the caches; may be NULL */
     void *dst;
     size_t size; /* bytes of an element of the result */
     uint16_t arg[3];
-    uint16_t value;  /* number of the instruction's result */
-    uint16_t to_out; /* 1 + the output it writes in place, or 0 */
-    /* CB_INSTR_FIELD: position in the record, the record's size, and the size of units whose bytes are reversed; 0 if none
-     * are. `record` is 0 for other instructions. */
+    uint16_t value; /* number of the instruction's result */
+    uint16_t
+        to_out; /* 1 + number of the output that the instruction writes directly; 0: a register */
+    /* CB_INSTR_FIELD: position in the record, the record's size, and the size of units whose bytes are reversed (0: bytes are
+     * not reversed). `record` is 0 for other instructions. */
     uint16_t offset, record;
     uint8_t reversed;
 } vm_instr;
@@ -72,7 +75,7 @@ struct cb_vm {
     int64_t run;
     const cb_view *outs;
     vm_load *loads;
-    int ninstrs; /* evaluated instructions, without products that a sum computes */
+    int ninstrs; /* number of evaluated instructions, without products that a sum computes */
     /* The first instruction that is as slow as the memory, if results stay in registers; otherwise NULL. */
     const vm_instr *paced;
     vm_instr *instrs;

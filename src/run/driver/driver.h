@@ -1,4 +1,4 @@
-/* Decides which ranges of a run may run next, given the reports of others (driver.c). Used by one thread. */
+/* Decides which ranges of a run may run next, from the reports of earlier ranges (driver.c). Used by one thread. */
 #ifndef CB_RUN_DRIVER_H
 #define CB_RUN_DRIVER_H
 
@@ -18,8 +18,8 @@ typedef struct cb_run_clock {
 typedef struct cb_driver_args {
     cubed_plan *plan;
     cb_io *io;
-    const cubed_run_options *options; /* except `executor`, which is ignored */
-    cubed_run_stats *stats;           /* counters are added to */
+    const cubed_run_options *options; /* options of the run; `executor` is ignored */
+    cubed_run_stats *stats;           /* statistics to which counters are added */
     unsigned workers;                 /* number of workers to keep busy */
     int64_t most_tasks;               /* maximum tasks per range */
     unsigned slots;                   /* maximum ranges in flight, at least 1 */
@@ -29,7 +29,7 @@ typedef struct cb_driver_args {
     bool backups;   /* give ranges that take much longer than others to a second worker */
     int64_t window; /* maximum waiting tasks that are held; 0: CB_RUN_WINDOW */
     const cb_run_clock *clock; /* NULL: the clock of this machine */
-    /* completed tasks of a run in parts. NULL: this driver frees intermediates */
+    /* completed tasks of a run in parts; NULL: a whole run, whose driver frees intermediates */
     const cb_notes *notes;
 } cb_driver_args;
 
@@ -43,10 +43,10 @@ CUBED_MUST_CHECK cubed_status cb_driver_next(cb_driver *d, cubed_task_range *ran
 /* Handles the report of a task. Ignores duplicates. Returns the task's error if the task cannot be retried. */
 CUBED_MUST_CHECK cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r,
                                                cubed_error *err);
-/* Handles the loss of a range: no more reports of it will come. */
+/* Handles the loss of a range, for which no more reports will arrive. */
 CUBED_MUST_CHECK cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why,
                                              cubed_error *err);
-/* Finds a range in flight that is overdue, to be lost, and the reason. Returns false if there is none now. */
+/* Finds a range in flight that is overdue, and the reason; the caller then loses it. Returns false if no range is overdue. */
 bool cb_driver_overdue(cb_driver *d, uint64_t *token, cubed_error *why);
 /* Returns true if all tasks are done. */
 bool cb_driver_is_over(const cb_driver *d);

@@ -8,7 +8,7 @@
  * process uses so much memory that tasks would not fit. Has no effect with sanitizers, which reserve more than any limit. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit(const cubed_plan *plan, cubed_error *err);
 
-/* Limits the private memory of a process that performs messages of several runs. The limit is allowed_mem, or the memory that
+/* Limits the private memory of a process that executes messages of several runs. The limit is allowed_mem, or the memory that
  * the process held before the first task of this plan, plus allowed_mem - reserved_mem, if that is more. */
 CUBED_MUST_CHECK cubed_status cb_memory_limit_begin(cubed_plan *plan, cubed_error *err);
 /* Lifts that limit between messages. The next limit for the plan is not below the current one, which grows if libraries

@@ -15,10 +15,10 @@ typedef struct cb_ready_args {
     unsigned range_ms; /* intended duration of a range (cubed_executor_caps) */
     int64_t window;    /* maximum waiting tasks that are held; more if there are more stages */
     const cubed_cancel *cancel; /* may be NULL */
-    /* Completed tasks of a run in parts. Its intermediates stay until the run is finished, because nobody counts their
-     * readers. NULL: completed tasks are found by their chunks. */
+    /* Completed tasks of a run in parts. Its intermediates are kept until the run is finished, because their readers are not
+     * counted. NULL: completed tasks are found by their chunks. */
     const cb_notes *notes;
-    /* Called for each task that need not run, when it is that task's turn. NULL: the run resumes none. */
+    /* Called, in the order of tasks, for each task that need not run. NULL: the run is not a resumed run. */
     cubed_status (*resumed)(void *ctx, int stage, int64_t task, cubed_error *err);
     void *ctx;
 } cb_ready_args;
@@ -27,7 +27,7 @@ typedef struct cb_ready_args {
 CUBED_MUST_CHECK cubed_status cb_ready_new(const cb_ready_args *args, cb_ready **out,
                                            cubed_error *err);
 void cb_ready_free(cb_ready *r);
-/* Returns the next tasks that may run, each once. *first == *last if there are none now. */
+/* Returns the next tasks that may run, each once. *first == *last if no task may run now. */
 CUBED_MUST_CHECK cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *last,
                                             cubed_error *err);
 /* Records the duration of one task of the stage. */

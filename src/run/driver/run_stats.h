@@ -10,7 +10,7 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
                          cubed_run_stats *stats);
 /* Adds the costs of a completed task. */
 void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r);
-/* Records what a report says about the worker's process, whether or not the task succeeded. */
+/* Records the data of a report about the worker's process, whether or not the task succeeded. */
 void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r);
 
 #endif

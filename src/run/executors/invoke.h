@@ -1,5 +1,5 @@
-/* Executors whose ranges are calls of a service over HTTP: a message goes in, and the reports of its tasks come back. A file
- * for each service (lambda.c, http.c) says how a call is made and what a reply means. */
+/* Executors whose ranges are calls of a service over HTTP: the request contains a message, and the reply the reports of its
+ * tasks. A file for each service (lambda.c, http.c) makes its calls and interprets its replies. */
 #ifndef CB_RUN_INVOKE_H
 #define CB_RUN_INVOKE_H
 
@@ -8,9 +8,9 @@
 #include "store/auth/credentials.h"
 
 enum { CB_INVOKE_MOST = 1000 }; /* maximum number of calls in flight */
-/* Maximum bytes of a message, and of the reports that come back. */
+/* Maximum bytes of a message, and of the reports in a reply. */
 #define CB_INVOKE_MESSAGE ((uint64_t)4 << 20)
-/* Milliseconds of a call without tasks. */
+/* Assumed milliseconds of a call, in addition to its tasks. */
 #define CB_INVOKE_OVERHEAD_MS 50u
 
 typedef struct cb_invoker cb_invoker;
@@ -27,12 +27,13 @@ typedef struct cb_invocation {
 
 typedef struct cb_invoke_kind {
     const cubed_executor_vtable *vt;
-    const char *what;     /* the called thing in error messages: "function" */
+    const char *what;     /* noun for the target in error messages: "function" */
     const char *expected; /* the syntax of a target in error messages: "FUNCTION" */
-    const char *prefix;   /* options of a target have the URL of this and the target: "lambda://" */
-    bool json;            /* messages and answers are JSON (cb_told_put_json) instead of bytes */
-    size_t size;          /* size of the executor's struct, which starts with cb_invoker */
-    uint32_t stall_ms;    /* milliseconds without a byte after which a call fails */
+    const char *
+        prefix; /* prefix of the URL of a target's options, which ends with the target: "lambda://" */
+    bool json;              /* messages and answers are JSON (cb_told_put_json) instead of bytes */
+    size_t size;            /* size of the executor's struct, which starts with cb_invoker */
+    uint32_t stall_ms;      /* milliseconds without a byte after which a call fails */
     cb_http_functions http; /* `done` is cb_invoke_done */
     /* Finds the service by the URL of its options. Throttle and way are set afterwards. */
     cubed_status (*find)(cb_invoker *x, cb_net *net, const char *url, cubed_error *err);
@@ -62,8 +63,9 @@ struct cb_invoker {
     cb_buf reply;
     cb_answer answer;
     unsigned worker;
-    size_t worker_at;  /* position in `workers` of its name */
-    cubed_error error; /* of the first task without a report; CUBED_OK: no error was received */
+    size_t worker_at; /* position in `workers` of its worker's name */
+    cubed_error
+        error; /* error of the first task without a report; status CUBED_OK: no error was received */
 };
 
 /* Opens the executor args->name, which is NAME:TARGET. */
@@ -77,7 +79,7 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
 void cb_invoke_close(cubed_executor *ex);
 
 void cb_invoke_done(cb_http_call *c);
-/* Gets the first string that a JSON reply has at one of `keys` (NULL-terminated), as ": TEXT", or "". */
+/* Gets, from a JSON reply, the first string at one of `keys` (NULL-terminated) as ": TEXT"; "" if there is no string. */
 void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
-/* Stores the plan and sources in the driver's memory in the run's folder, for workers that are told only where the folder
- * is. They are removed with the folder. */
+/* Stores the plan and sources in the driver's memory in the run's folder, for workers that receive only the location of the
+ * folder. The stored objects are removed with the folder. */
 #ifndef CB_RUN_LEFT_H
 #define CB_RUN_LEFT_H
 
@@ -7,7 +7,7 @@
 
 typedef struct cb_left_plan {
     cb_buf work_dir; /* URL, independent of the current directory */
-    char key[400];   /* key in work_dir; different for a plan with different bytes */
+    char key[400];   /* key in work_dir, derived from the plan's bytes */
 } cb_left_plan;
 
 /* Requires the run's folder to be open and *out to be empty. Free *out with cb_left_free, even after an error. */

@@ -1,5 +1,5 @@
-/* Memory that the driver and its worker processes share: results in the caller's memory, and sources that are too large for
- * the plan's bytes.
+/* Memory shared by the driver and its worker processes: results in the caller's memory, and sources that are too large for the
+ * plan's bytes.
  *
  * Workers inherit one descriptor each: first the results, then the sources in the order of their nodes. */
 #ifndef CB_RUN_SHARED_H

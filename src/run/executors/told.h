@@ -1,4 +1,4 @@
-/* Messages to workers that start without a plan, and their answers (the bytes of cubed/sys/message.h). */
+/* Messages to workers that start without a plan, and the workers' answers, in the format of cubed/sys/message.h. */
 #ifndef CB_RUN_TOLD_H
 #define CB_RUN_TOLD_H
 
@@ -23,9 +23,10 @@ typedef struct cb_answer {
     size_t worker_size;
     const char *reports;
     size_t size;
-    int64_t shift_ns; /* added to the worker's clock to get this process's clock */
+    int64_t
+        shift_ns; /* offset that is added to times of the worker's clock to get times of this process's clock */
 } cb_answer;
-/* Appends what precedes the reports. */
+/* Appends the head of an answer, which precedes the reports. */
 void cb_answer_begin(cb_buf *out);
 /* Reads the answer in `bytes`. CUBED_E_FORMAT if it is not an answer. */
 CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out,
@@ -33,7 +34,7 @@ CUBED_MUST_CHECK cubed_status cb_answer_read(const void *bytes, size_t size, cb_
 
 /* Appends {"cubed": "BASE64"}, for services that transport JSON. */
 void cb_told_put_json(cb_buf *out, const void *bytes, size_t size);
-/* Appends the bytes that such JSON encodes. CUBED_E_FORMAT if it encodes none. */
+/* Appends the bytes that such JSON encodes. CUBED_E_FORMAT if the JSON has another form. */
 CUBED_MUST_CHECK cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out,
                                                 cubed_error *err);
 

@@ -1,8 +1,8 @@
 /* Ends tasks that exceed their time limit. It cancels a task as if the run were cancelled; loops and waits for stores check
  * this flag.
  *
- * A task that does not end for the same time again (at most CB_STUCK_NS) is stuck in code that cannot be interrupted. Then
- * only the end of the process helps. */
+ * A task that does not end within the same time again (at most CB_STUCK_NS) is stuck in code that cannot be interrupted. Only
+ * ending the process then stops the task. */
 #ifndef CB_RUN_WATCHDOG_H
 #define CB_RUN_WATCHDOG_H
 
@@ -22,7 +22,7 @@ typedef struct cb_watchdog_args {
     uint32_t limit_ms;          /* time limit of a task in milliseconds; 0: no limit */
     int64_t end_ns;    /* time by cb_clock_ns() at which every task must have ended; 0: no limit */
     bool ends_process; /* end the process if a task is stuck */
-    cubed_cancel *stuck; /* otherwise set if a task is stuck; may be NULL */
+    cubed_cancel *stuck; /* set if a task is stuck and ends_process is false; may be NULL */
 } cb_watchdog_args;
 
 /* Without limit_ms and end_ns *out is NULL, which the other functions accept. */

@@ -12,7 +12,7 @@ typedef struct cb_wire_hello {
     uint32_t nshared;
     bool resume;            /* an earlier run began all targets */
     uint32_t timeout_ms;    /* see cubed_run_options */
-    char plan[40], run[40]; /* plan and run of the driver (run/places/self.h) */
+    char plan[40], run[40]; /* ID of the plan and name of the driver's run (run/places/self.h) */
 } cb_wire_hello;
 /* "CBDH", version, two zero bytes; the library's version in 24 bytes; then the fields of cb_wire_hello in order, with
  * `resume` in 4 bytes and timeout_ms last. */
@@ -26,13 +26,13 @@ typedef struct cb_wire_hello {
 typedef struct cb_wire_inbox {
     cubed_task_report report;
     uint8_t head[CUBED_REPORT_BYTES];
-    uint8_t *whole; /* `size` bytes of a report that is longer than `head` */
+    uint8_t *whole; /* buffer of `size` bytes for a report that is longer than `head` */
     size_t size, got;
 } cb_wire_inbox;
 
 typedef enum cb_wire_came {
     CB_WIRE_MORE,  /* incomplete */
-    CB_WIRE_WHOLE, /* the report is in the inbox, which is ready for the next one */
+    CB_WIRE_WHOLE, /* a whole report is in the inbox, which is ready to receive the next one */
     CB_WIRE_END    /* end of the connection */
 } cb_wire_came;
 
@@ -43,7 +43,7 @@ CUBED_MUST_CHECK cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELL
 /* Sends as much as fits on a non-blocking connection and adds its size to *sent. Returns false at the end of the
  * connection. */
 bool cb_wire_send_some(int fd, const void *data, size_t size, size_t *sent);
-/* Receives what has arrived of a report on a non-blocking connection. Fails if the bytes are not a report. */
+/* Receives the bytes of a report that have arrived on a non-blocking connection. Fails if the bytes are not a report. */
 CUBED_MUST_CHECK cubed_status cb_wire_receive_some(const cubed_context *ctx, int fd,
                                                    cb_wire_inbox *in, cb_wire_came *came,
                                                    cubed_error *err);

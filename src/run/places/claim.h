@@ -1,8 +1,8 @@
 /* The right of one run to create an array, or to fill a folder of intermediates.
  *
- * A claim is a record next to the array (run/places/run_record.h). To take a claim, a run replaces exactly the record that
- * it has read. So one of several runs succeeds, and the others learn who writes. Claims can be taken from runs whose owner
- * is gone. To replace an existing array, a run creates the new one next to it under a unique name; the complete new array
+ * A claim is a record next to the array (run/places/run_record.h). To take a claim, a run replaces exactly the record that it
+ * has read. So one of several runs succeeds, and the other runs learn which run writes. Claims can be taken from runs whose
+ * owner is gone. To replace an existing array, a run creates the new one next to it under a unique name; the complete new array
  * then takes the place of the old one. */
 #ifndef CB_RUN_CLAIM_H
 #define CB_RUN_CLAIM_H
@@ -15,15 +15,15 @@ typedef struct cb_run_self {
     char plan[CB_RUN_PLAN_CAP]; /* "" if the run cannot be resumed; then the goal is "" too */
     char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP];
-    /* Both are "" until the first claim, because it costs file reads to find the owner. */
+    /* Both are "" until the first claim, because finding the owner reads files. */
     char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];
     bool detached;
-    bool elsewhere; /* has workers on other machines (cb_run_record) */
+    bool elsewhere; /* the run has workers on other machines (cb_run_record) */
     /* seconds without a beat after which a run on another machine counts as gone */
     int64_t silence;
     bool take_over;      /* runs on other machines count as gone at once */
-    const char *sources; /* borrowed; NULL: unknown */
+    const char *sources; /* versions of the sources; borrowed; NULL: unknown */
 } cb_run_self;
 
 typedef struct cb_beats cb_beats;
@@ -40,7 +40,7 @@ typedef struct cb_claim {
     /* The thread that renews the claim (run/places/beats.h), or NULL. It changes the version and the record. */
     cb_beats *beats;
     struct cb_claim *next; /* next claim of the thread's list, until cb_beats_end */
-    bool taken;            /* a beat found that another run has the place; set by the thread */
+    bool taken;            /* set by the thread if a beat found that another run has the place */
 } cb_claim;
 
 /* Reads the record of a place. Strings of the record are allocated in the zone. */
@@ -60,11 +60,11 @@ CUBED_MUST_CHECK cubed_status cb_takeover_is_safe(const cb_claim *c, bool *safe,
 /* CUBED_E_UNSUPPORTED if it is not safe to take the place and `self` does not force it. */
 CUBED_MUST_CHECK cubed_status cb_takeover_check(const cb_claim *c, const cb_run_self *self,
                                                 cubed_error *err);
-/* CUBED_E_EXISTS if another run is at work there; the message names that run. */
+/* CUBED_E_EXISTS if another run is working at the place; the message names that run. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);
-/* Takes the place from its owner according to `c`. `staged` is stored in the record. CUBED_E_EXISTS if another run was
- * faster. */
+/* Takes over the place from the owner recorded in `c`. `staged` is stored in the record. CUBED_E_EXISTS if another run took the
+ * place first. */
 CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged,
                                             cubed_error *err);
 /* CUBED_E_EXISTS if the place no longer belongs to this run. */
@@ -92,11 +92,11 @@ CUBED_MUST_CHECK cubed_status cb_claim_remove_documents(const cb_claim *c, cubed
 /* Removes the plan from the record, so that no run resumes data that is about to be removed. CUBED_E_EXISTS if the place no
  * longer belongs to the claim. */
 CUBED_MUST_CHECK cubed_status cb_claim_close(cb_claim *c, cubed_error *err);
-/* Writes a new state to the record, with a beat. */
+/* Writes a new state, and a new beat, to the record. */
 CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
 /* Writes a beat to the record; called by the thread of run/places/beats.h. */
 CUBED_MUST_CHECK cubed_status cb_claim_beat(cb_claim *c);
-/* The run and the owner that had taken a claim, for other threads of the run: the claim itself changes. */
+/* A copy of the run and the owner of a claim, for other threads of the run, because the claim itself changes. */
 typedef struct cb_claim_fence {
     cb_zarr_fence zarr; /* its ctx is this struct */
     cubed_store *store; /* borrowed */
@@ -118,15 +118,15 @@ CUBED_MUST_CHECK cubed_status cb_claim_check_place(const cb_claim *c, cubed_stor
 void cb_claim_set_place(cb_claim *c, cubed_store *place);
 /* Removes the record if the place still belongs to this run. */
 void cb_claim_drop(cb_claim *c);
-/* Like cb_claim_drop, for targets. A record without a plan stays if processes of an earlier run may still write and only
- * existing objects exclude their writes. It tells later runs that they have to put all chunks. */
+/* Like cb_claim_drop, for targets. A record without a plan is kept if processes of an earlier run may still write, and only
+ * existing objects prevent their writes. This record makes later runs put all chunks. */
 void cb_claim_release(cb_claim *c);
-/* Replaces the claim's record by such a record without a plan. CUBED_E_EXISTS if the place no longer belongs to this
- * run. */
+/* Replaces the claim's record by a record without a plan, as in cb_claim_release. CUBED_E_EXISTS if the place no longer belongs
+ * to this run. */
 CUBED_MUST_CHECK cubed_status cb_claim_mark(cb_claim *c, cubed_error *err);
 
-/* Where an array is created that will replace the one at PATH: a new store, to be closed with cb_store_close. In it `name`
- * is the array at PATH and `staged` is the new array next to it. */
+/* The place of a new array that will replace the array at PATH: a new store, to be closed with cb_store_close. In it `name` is
+ * the array at PATH and `staged` is the new array next to it. */
 typedef struct cb_stage_place {
     cubed_store *store;
     char name[CB_RUN_STAGED_CAP - 64];
@@ -136,21 +136,22 @@ typedef struct cb_stage_place {
 CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                                             const char *staged, cb_stage_place *out,
                                             cubed_error *err);
-/* Puts the complete new array in its place. The claim is then the one that moved with the array. `made`: the place that the
- * new array was written to, or NULL. The place of a run that was taken over no longer has the name, so the call fails. */
+/* Puts the complete new array in its place. The claim that moved with the new array is then valid. `made`: the place to which
+ * the new array was written, or NULL. The call fails after a takeover of this run, because its place then no longer has the
+ * name. */
 CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                                             cubed_error *err);
-/* Puts an empty place with the claim's record under the name. The old place, and late writes to it, are then at
- * p->staged. */
+/* Exchanges the place under the name for an empty place with the claim's record. The old place, and late writes to it, are then
+ * at p->staged. */
 CUBED_MUST_CHECK cubed_status cb_stage_exchange(const cb_stage_place *p, cb_claim *c,
                                                 cubed_error *err);
 /* Puts an empty place under the name if the claim was taken from a run that may still write. Writes of that run go to the
  * old place, which is discarded. `keep_chunks`: existing chunks are moved to the new place one by one. */
 CUBED_MUST_CHECK cubed_status cb_stage_renew(const cb_stage_place *p, cb_claim *c, bool keep_chunks,
                                              cubed_error *err);
-/* Renames the unfinished array of such a run at `staged`, so that it can no longer take the place. p->staged is then the
- * new name, or "" if there was no array. `run`: the run that takes over. CUBED_E_EXISTS if the place no longer belongs to
- * the claim. */
+/* Renames the unfinished array at `staged` of a run that was taken over, so that this run can no longer put the array in its
+ * place. p->staged is then the new name, or "" if there was no array. `run`: the run that takes over. CUBED_E_EXISTS if the
+ * place no longer belongs to the claim. */
 CUBED_MUST_CHECK cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *run,
                                              cubed_error *err);
 /* Moves all chunks below prefix `from` to prefix `to`. Moves objects, never folders, because a rename by the run that wrote
@@ -160,8 +161,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_move_chunks(cubed_store *store, const cha
 /* Copies all chunks below prefix `from` to prefix `to`, for stores without renames. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy_chunks(cubed_store *store, const char *from,
                                                    const char *to, cubed_error *err);
-/* Repeats the copy of a record with CB_RUN_COPYING, whatever was already copied. The record stays. CUBED_E_EXISTS if `c`
- * was taken over before the old array is deleted. */
+/* Repeats the whole copy that a record with CB_RUN_COPYING describes, including objects that were copied already. The record is
+ * kept. CUBED_E_EXISTS if `c` was taken over before the old array is deleted. */
 CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c,
                                             cubed_error *err);
 /* Removes the array at `staged`, which is unfinished or was replaced. Files in it that do not belong to Zarr move to the

@@ -1,4 +1,4 @@
-/* Groups around results, and arrays that are copied unchanged: created when the results are complete. */
+/* Groups that contain results, and arrays that are copied unchanged. They are created when the results are complete. */
 #ifndef CB_RUN_GROUPS_H
 #define CB_RUN_GROUPS_H
 
@@ -16,7 +16,8 @@ typedef struct cb_groups {
     cubed_status (*look)(const void *ctx, int64_t *when, cubed_error *err);
 } cb_groups;
 
-/* Checks that copies have a place. `resume`: copies of an earlier attempt are replaced. */
+/* Checks that nothing is at the places of copies, or that it may be replaced. `resume`: copies of an earlier attempt are
+ * replaced. */
 CUBED_MUST_CHECK cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int n,
                                               bool resume, cubed_error *err);
 /* Creates the groups in the order of the list. */

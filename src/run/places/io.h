@@ -7,24 +7,24 @@
 
 typedef struct cb_io cb_io;
 
-/* How a process takes part in a run. */
+/* The role of a process in a run. */
 typedef enum cb_io_mode {
     CB_IO_RUN,    /* a whole run: targets are created, intermediates are private to this process */
     CB_IO_DRIVER, /* a whole run with worker processes: intermediates are in the work directory */
-    CB_IO_BEGIN,  /* begins a run that other processes work on and finish, without a driver */
+    CB_IO_BEGIN,  /* begins a run without a driver, which other processes execute and finish */
     CB_IO_WORKER, /* a worker: targets exist; intermediates are shared in the work directory */
-    CB_IO_FINISH  /* finishes a run that other processes worked on */
+    CB_IO_FINISH  /* finishes a run that other processes executed */
 } cb_io_mode;
 
 typedef struct cb_io_options {
     cb_io_mode mode;
     bool resume;   /* resume an earlier run of the plan; for workers: it began all targets */
-    bool joined;   /* drivers: workers find the run by its name and the plan's (cubed_work) */
-    unsigned keep; /* CUBED_KEEP_*: what may stay if the run ends early (cb_io_keep) */
+    bool joined;   /* drivers: workers find the run by its name and the plan's ID (cubed_work) */
+    unsigned keep; /* CUBED_KEEP_*: output that may be kept if the run ends early (cb_io_keep) */
     bool update;   /* for drivers: recompute only chunks whose sources changed (update.h) */
     const cubed_cancel *cancel;             /* stops the comparison of an update; may be NULL */
     const cubed_takeover_options *takeover; /* NULL: the defaults */
-    /* Name of the run; NULL for a new one. For workers of a driver also the plan's name. */
+    /* Name of the run; NULL: a new name. For workers of a driver, also the plan's ID. */
     const char *run, *plan;
 } cb_io_options;
 
@@ -35,7 +35,7 @@ CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *
 /* Completes the run: writes the metadata of targets, puts them in place of the arrays that they replace, releases them, and
  * creates groups. */
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
-/* Records that the run ended early and may be resumed: cb_io_close keeps what the options allow. */
+/* Records that the run ended early and may be resumed: cb_io_close then keeps the output that the options allow. */
 void cb_io_keep(cb_io *io);
 /* Removes unfinished files of workers that ended unexpectedly. */
 void cb_io_sweep(const cb_io *io);
@@ -52,13 +52,13 @@ CUBED_MUST_CHECK cubed_status cb_io_note(cb_io *io, const char *name, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn,
                                           void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_io_spill(cb_io *io, cubed_error *err);
-/* Renews the run's claims from time to time. CUBED_E_EXISTS if another run has taken a place. */
+/* Renews the run's claims if their last beat is old enough. CUBED_E_EXISTS if another run has taken a place. */
 CUBED_MUST_CHECK cubed_status cb_io_beat(cb_io *io, cubed_error *err);
 /* Returns the error of a failed run: CUBED_E_EXISTS, with that reason, if another run has taken a place, otherwise `st`. */
 CUBED_MUST_CHECK cubed_status cb_io_explain(const cb_io *io, cubed_status st, cubed_error *err);
 /* Returns true if an earlier run of the plan has completed all targets. */
 bool cb_io_finished(const cb_io *io);
-/* What an update has found; zeros for other runs. */
+/* Gets the results of an update; zeros for other runs. */
 void cb_io_report_update(const cb_io *io, cubed_update *out);
 const char *cb_io_run(const cb_io *io);
 const char *cb_io_plan(const cb_io *io);

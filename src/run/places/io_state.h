@@ -8,25 +8,26 @@
 /* The place of a target. A target that is a region of an existing array only has a store. */
 typedef struct target_io {
     cubed_store *store;     /* store at the target's URL */
-    cb_claim claim, before; /* current claim, and the one before the array took its place */
+    cb_claim claim, before; /* current claim, and the claim before the array was put in its place */
     bool claimed;           /* this process holds the claim */
     bool begun;             /* another process of this run has begun the target */
-    bool resumed;           /* an earlier run of the plan wrote chunks of it, */
+    bool resumed;           /* an earlier run of the plan wrote chunks of the target, */
     bool done;              /* and all chunks and metadata */
-    bool replaces, swapped; /* it is created next to an existing array, and has taken its place */
-    bool tried_commit;      /* its metadata may exist */
-    bool exists;            /* updates: there is an array, */
-    bool updates;           /* and tasks replace some of its chunks in place */
-    bool late;              /* processes of the run that had the place may still write there, */
-    bool may_write;         /* and the store has places: the array is written to a new one */
+    bool replaces,
+        swapped; /* the target is created next to an existing array; it has replaced that array */
+    bool tried_commit; /* the metadata of the target may exist */
+    bool exists;       /* updates: there is an array, */
+    bool updates;      /* and tasks replace some of its chunks in place */
+    bool late;      /* processes of the run from which the place was taken may still write there, */
+    bool may_write; /* and the store has places, so the array is written to a new place */
     cb_stage_place beside;
-    cubed_store *place;    /* place that the array is written to; NULL if the store has no places */
+    cubed_store *place; /* place to which the array is written; NULL if the store has no places */
     cb_claim_fence *fence; /* NULL if the store needs no fence */
 } target_io;
 _Static_assert(sizeof(target_io) + sizeof(cb_claim_fence) <= CB_RUN_TARGET_BYTES,
                "what a run keeps of a target");
 
-/* Data that a run keeps of a node that is a target with a URL. The broker's part is counted with it. */
+/* Data of a run about a node that is a target with a URL. The size of the broker's data is counted with it. */
 typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;
@@ -41,17 +42,18 @@ struct cb_io {
     bool resume;   /* output of an earlier run is used */
     bool committed;
     bool finished; /* an earlier run completed all targets: nothing to do */
-    bool remember; /* let a run that is resumed again find that everything is done */
-    /* CUBED_KEEP_*: what may stay if the run ends early, and what does stay */
+    bool
+        remember; /* keep the records of complete targets, so that a later resumed run finds that everything is done */
+    /* CUBED_KEEP_*: output that may be kept if the run ends early, and output that is kept */
     unsigned may_keep, keep;
     /* Time of the last beat: cb_clock_boot_ns (0: no beat yet) and cb_run_now. */
     int64_t beat, beat_at;
     /* thread that renews the claims during commit and other long steps (run/places/beats.h), or NULL */
     cb_beats *beats;
     bool asks_update;           /* the run is an update (update.h) */
-    const cubed_cancel *cancel; /* of the update; may be NULL */
-    struct cb_update *update;   /* NULL until it is decided, and for other runs */
-    node_io *nodes;             /* one per node */
+    const cubed_cancel *cancel; /* cancel flag of the update; may be NULL */
+    struct cb_update *update; /* the decided update; NULL before the decision, and for other runs */
+    node_io *nodes;           /* one entry per node */
     cb_chunks *chunks;
     cubed_store *work; /* the work directory, or NULL */
     bool has_folder;   /* the run has a folder in the work directory; the first spill opens it */
@@ -75,7 +77,7 @@ CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_err
 CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
 /* For a worker that has joined: returns true if no target's place has changed since. */
 bool cb_targets_are_joined(const cb_io *io);
-/* Closes the targets. Keeps or removes what was not committed. */
+/* Closes the targets. Keeps or removes output that was not committed. */
 void cb_targets_end(cb_io *io);
 
 /* Opens the work directory if it is not open. */

@@ -6,7 +6,7 @@
 
 typedef struct cb_notes cb_notes;
 
-/* Notes that all tasks of the range are done. */
+/* Writes a note that all tasks of a range are done. */
 CUBED_MUST_CHECK cubed_status cb_note_done(cb_io *io, const cubed_task_range *range,
                                            cubed_error *err);
 /* Reads all notes. Memory use grows with the number of gaps between ranges. */

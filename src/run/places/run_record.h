@@ -1,4 +1,5 @@
-/* A record next to an array that is being created, and in a run's folder of intermediates: which run creates it.
+/* A record next to an array that is being created, or in a run's folder of intermediates. It names the run that creates the
+ * array or owns the folder.
  *
  * It is a small JSON object under the key PATH/.cubed-run. It is written with conditional puts, so one of several runs that
  * want a place gets it. Zarr readers ignore the key. */
@@ -24,7 +25,7 @@
 typedef enum cb_run_state {
     CB_RUN_WORKING,
     CB_RUN_LEFT, /* the owner ended the run and left it to be resumed */
-    /* the complete new array at `staged` is being copied to its place, which holds no valid array meanwhile */
+    /* the complete new array at `staged` is being copied to its place, which has no valid array until the copy ends */
     CB_RUN_COPYING,
     CB_RUN_SWAPPED, /* the complete new array is in its place; the old one is at `staged` */
     /* the array is complete; kept so that a run that is resumed again has nothing to do */
@@ -36,7 +37,7 @@ typedef enum cb_run_state {
 typedef struct cb_run_record {
     /* hash of the computation and its intermediate arrays; "" if the run cannot be resumed */
     char plan[CB_RUN_PLAN_CAP];
-    /* hash of the result asked for, which can be computed in other ways */
+    /* hash of the requested result, which other plans can also compute */
     char goal[CB_RUN_PLAN_CAP];
     char run[CB_RUN_NAME_CAP]; /* this attempt */
     char owner[CB_OWNER_CAP];  /* the driver */
@@ -44,7 +45,7 @@ typedef struct cb_run_record {
     /* version of the library that began the run; "" in the first records, which do not name it */
     char cubed[CB_RUN_VERSION_CAP];
     int64_t beat; /* time of the last beat in seconds since 1970, by the owner's clock */
-    /* a run without a driver: several short processes begin it, work on it and finish it */
+    /* a run without a driver, which several short processes begin, execute and finish */
     bool detached;
     /* Processes of an earlier run may still put chunks here, so this run puts all of its chunks, including those of fill
      * values. */
@@ -73,13 +74,13 @@ CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const cha
                                                    cubed_error *err);
 /* Seconds without a beat after which an owner on another machine counts as gone. */
 #define CB_RUN_SILENCE CUBED_RUN_SILENCE
-/* With this silence every process of another machine counts as gone. */
+/* A value of `silence` with which every process on another machine counts as gone. */
 #define CB_RUN_NO_SILENCE INT64_MIN
-/* Returns true if the owner is at work, as far as known. A process of another machine is, if its last beat is less than
- * `silence` seconds old. */
+/* Returns true if the owner is running, as far as known. A process on another machine counts as running if its last beat is
+ * less than `silence` seconds old. */
 bool cb_run_record_is_live(const cb_run_record *r, int64_t silence);
-/* For a record that is not live: returns true if processes of its run may still write. These are a silent owner, or workers
- * of an owner that is gone. */
+/* For a record that is not live: returns true if processes of its run may still write. Such processes are a silent owner, or
+ * workers of an owner that is gone. */
 bool cb_run_record_may_write(const cb_run_record *r);
 /* Returns true if the owner is known to run on this machine. */
 bool cb_run_record_is_here(const cb_run_record *r);

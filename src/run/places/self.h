@@ -7,8 +7,8 @@
 
 /* Creates a unique run name. CUBED_E_IO if the system provides no random numbers. */
 CUBED_MUST_CHECK cubed_status cb_run_new_name(char name[CB_RUN_NAME_CAP], cubed_error *err);
-/* `name`: of the run; NULL for a new one. `resumable`: another run may continue this one; then the plan's contents are
- * hashed and the versions of sources are recorded. Strings are allocated in the zone. */
+/* `name`: name of the run; NULL: a new name. `resumable`: another run may resume this run, so the plan's contents are hashed
+ * and the versions of sources are recorded. Strings are allocated in the zone. */
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
                                                bool resumable, cb_zone *zone, cb_run_self *out,
                                                cubed_error *err);
@@ -30,11 +30,11 @@ bool cb_run_has_same_goal(const cb_run_self *self, const cb_claim *c);
 void cb_run_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP]);
 /* Returns true if `name` is the folder of the record's run. */
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
-/* Returns true if `key` begins with the name of such a folder, of a run with a plan id. */
+/* Returns true if `key` begins with the name of a run's folder that contains a plan ID. */
 bool cb_run_names_folder(const char *key);
 /* Returns true if `name` is that of a result in the work directory (python/cubed/planning/_results.py). */
 bool cb_run_names_result(const char *name);
-/* Removes the folder of a run that is gone and had another plan with the same goal. */
+/* Removes the folder of a run whose processes have ended and whose plan was another plan with the same goal. */
 CUBED_MUST_CHECK cubed_status cb_run_forget_folder(cubed_store *work, const char *plan,
                                                    const char *run, const cb_run_self *self,
                                                    cb_zone *zone, cubed_error *err);

@@ -1,9 +1,9 @@
-/* The record `.cubed-sources` in an array: what its chunks were computed from.
+/* The record `.cubed-sources` in an array describes the sources from which its chunks were computed.
  *
- * An update compares it with the present sources. A chunk of the array is valid if it was computed from the recorded
- * versions of all chunks that it depends on, and has the recorded version itself. An update marks chunks as invalid before
- * it replaces them, so an update that is killed leaves a record that is true. The record is private to the library: other
- * programs ignore it, and it may change with any release. */
+ * An update compares the record with the current sources. A chunk of the array is valid if it was computed from the recorded
+ * versions of all chunks that it depends on, and has the recorded version itself. An update marks chunks as invalid before it
+ * replaces them, so the record is correct even if an update is killed. The record is private to the library: other programs
+ * ignore it, and it may change with any release. */
 #ifndef CB_RUN_SOURCES_RECORD_H
 #define CB_RUN_SOURCES_RECORD_H
 
@@ -15,7 +15,7 @@
 /* An array and the versions of its stored objects. */
 typedef struct cb_recorded_array {
     const char *place;     /* cb_place.text */
-    cb_chunk_version meta; /* of the metadata document without its shape */
+    cb_chunk_version meta; /* version of the metadata document, without the shape */
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t count[CUBED_MAX_NDIM]; /* number of stored objects along each axis */
@@ -26,14 +26,14 @@ typedef struct cb_recorded_array {
 typedef struct cb_sources_record {
     const char *cubed;  /* version of the library */
     const char *plan;   /* id of the plan that computed the chunks, */
-    const char *goal;   /* of the request, */
-    const char *growth; /* and of the request apart from extents; "": unknown */
+    const char *goal;   /* hash of the request, */
+    const char *growth; /* and hash of the request without extents; "": unknown */
     const void *axes;   /* cb_growth.axes */
     size_t axes_size;
     /* Metadata documents that the array may have: before the run, and after it. */
     cb_chunk_version documents[2];
     cb_recorded_array result;
-    const uint8_t *valid; /* a bit per chunk of the result */
+    const uint8_t *valid; /* a bit per chunk of the result; 1: the chunk is valid */
     int nsources;
     cb_recorded_array *sources;
 } cb_sources_record;
@@ -46,7 +46,7 @@ CUBED_MUST_CHECK cubed_status cb_sources_record_read(cubed_store *store, const c
                                                      cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_sources_record_write(cubed_store *store, const char *path,
                                                       const cb_sources_record *r, cubed_error *err);
-/* Number of a stored object of the recorded array, or -1 if it had none at this index. */
+/* Number of the stored object at an index of the recorded array, or -1 if the array had no object there. */
 int64_t cb_recorded_number(const cb_recorded_array *a, const int64_t *idx);
 
 #endif

@@ -1,8 +1,8 @@
 /* Updates: runs that recompute only chunks whose sources have changed.
  *
  * Before a run, an update compares versions of the sources' chunks with the record in each target (sources_record.h). The
- * regions of the plan tell which tasks depend on chunks that changed. If the record shows that other chunks would get the
- * same bytes again, these tasks run alone and write into the array. Otherwise all tasks run, and the array is replaced. */
+ * plan's regions determine which tasks depend on changed chunks. If the record shows that all other chunks would get the same
+ * bytes again, only these tasks run, and write into the array. Otherwise all tasks run, and the array is replaced. */
 #ifndef CB_RUN_UPDATE_H
 #define CB_RUN_UPDATE_H
 
@@ -18,14 +18,14 @@ CUBED_MUST_CHECK cubed_status cb_update_decide(cb_io *io, const cubed_cancel *ca
 CUBED_MUST_CHECK cubed_status cb_update_check(const cubed_plan *p, cubed_error *err);
 /* Returns true if tasks write into the existing arrays. */
 bool cb_update_is_in_place(const cb_update *u);
-/* Returns true if a chunk of a target stays as it is. `u` is a cb_update. */
+/* Returns true if a chunk of a target does not change. `u` is a cb_update. */
 bool cb_update_keeps(void *u, int node, int64_t chunk);
 /* Writes the record of a claimed target before the first task. Chunks that tasks will replace are not valid in it.
  * CUBED_E_EXISTS if another run has changed the record since cb_update_decide. */
 CUBED_MUST_CHECK cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err);
 /* Writes the record of a complete target. An error leaves the array valid, but the next update recomputes it. */
 void cb_update_end(const cb_io *io, int node);
-/* Bytes that the versions of chunks take. */
+/* Bytes of memory for the versions of chunks. */
 size_t cb_update_bytes(const cb_update *u);
 void cb_update_report(const cb_update *u, cubed_update *out);
 void cb_update_free(cb_update *u);

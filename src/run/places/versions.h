@@ -1,8 +1,8 @@
-/* Versions of chunks: what tells whether a chunk is still the one that a result was computed from.
+/* Versions of chunks, which show whether a chunk has changed since a result was computed from it.
  *
  * If the store lists versions of objects (CUBED_STORE_DELETES_IF), a version is a hash of the object's ETag or generation,
- * and one request lists many chunks. Otherwise it is a hash of the object's bytes, which are read for it. Modification
- * times are not used: they do not prove that contents are equal. A missing chunk has a version of its own. */
+ * and one request lists many chunks. Otherwise it is a hash of the object's bytes, which are read for this purpose.
+ * Modification times are not used, because they do not prove that contents are equal. A missing chunk has a special version. */
 #ifndef CB_RUN_VERSIONS_H
 #define CB_RUN_VERSIONS_H
 
@@ -20,7 +20,7 @@ typedef struct cb_versions_of {
     const char *path;
     const cb_zarr_meta *meta;
     const uint64_t *
-        skip; /* bit per chunk: its version is not needed, and stays as it is; NULL: all are needed */
+        skip; /* a bit per chunk; 1: the version is not needed and is left unchanged; NULL: all versions are needed */
     unsigned threads;
     const cubed_cancel *cancel; /* may be NULL */
 } cb_versions_of;
