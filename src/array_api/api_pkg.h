@@ -7,12 +7,12 @@
 #include "ops/number_steps.h"
 #include "plan/graph.h"
 
-/* Size of blocks where an operation has a choice: large enough that a task is worth its dispatch, small enough that several
- * fit a task. If even that does not fit, the optimiser makes them finer. */
+/* Size of blocks if an operation can choose it: large enough that a task is worth its dispatch, small enough that several
+ * blocks fit in a task. If blocks of this size do not fit, the optimiser makes them smaller. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
-/* Maximum bytes that are collected in one block if a function has an alternative: a quarter of the memory of tasks, because
- * they need about three times as much. 0: unknown. */
+/* Maximum bytes that a function gathers in one block if it has another algorithm: a quarter of the memory of tasks, because a
+ * task needs about three times the bytes of the block. task_mem 0: unknown. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
 /* cb_api_sorts_in_runs returns true if lines of x along an axis are too long for a task. cb_api_sort_runs sorts them in
@@ -26,7 +26,7 @@ CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *besi
 
 /* Reshapes x to one dimension. */
 CUBED_MUST_CHECK cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err);
-/* The `count` elements of x (or their positions) where a mask is true. `offsets` has the numbers of true elements before
+/* Gets the `count` elements of x (or their positions) where a mask is true. `offsets` has the numbers of true elements before
  * its blocks of `chunk` elements (nonzero.c). */
 CUBED_MUST_CHECK cubed_status cb_api_pick(cubed_array *x, cubed_array *mask, cubed_array *offsets,
                                           int64_t chunk, int64_t count, cubed_array **out,
@@ -35,8 +35,8 @@ CUBED_MUST_CHECK cubed_status cb_api_positions(cubed_array *mask, cubed_array *o
                                                int64_t chunk, int64_t count, cubed_array **out,
                                                cubed_error *err);
 
-/* Sets extents of blocks of x: axes in `whole` (bit d) are whole, the others as chunked, or shorter if a block would exceed
- * CB_API_BLOCK_BYTES with `item_size` bytes per element. */
+/* Sets extents of blocks of x: axes in `whole` (bit d) are not split; the other axes are split into x's chunks, or into shorter
+ * blocks if a block would exceed CB_API_BLOCK_BYTES with `item_size` bytes per element. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM]);
 /* Like cb_api_blocks, with another limit. */
@@ -50,21 +50,21 @@ CUBED_MUST_CHECK cubed_status cb_api_call_bytes(const char *function, const cube
 /* Makes an axis of an array of ndim dimensions nonnegative. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 
-/* Sets the mask of several axes, without duplicates. */
+/* Sets the bit mask of a list of axes. An axis must not occur twice. */
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
 
-/* Weights w, one for each element along the axes of x, in the order of `axes`, in a shape that broadcasts to x's. NULL, without
- * an error, if w has other extents or there are no axes (field_statistics.c). The axes are checked. */
+/* Returns the weights w, one for each element along the axes of x, in the order of `axes`, reshaped to broadcast to x's shape.
+ * NULL, without an error, if w has other extents or there are no axes (field_statistics.c). The axes are checked. */
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
 
-/* True where the complex number a is beyond b: greater (CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) by its real part, then by
- * its imaginary part, as NumPy orders them; false if the deciding part is NaN (math_functions.c). */
+/* Returns true where the complex number a is beyond b: greater (CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) by its real part,
+ * then by its imaginary part, as NumPy orders them; false if the deciding part is NaN (math_functions.c). */
 cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 
-/* Singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian ones, that do not fit in a task (band.c). *fits
- * is false, without result, if a band of them does not fit either. */
+/* Computes singular values of matrices (m x n, m >= n), or eigenvalues of Hermitian matrices, that do not fit in a task
+ * (band.c). *fits is false, and there is no result, if not even the band of a matrix fits. */
 CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian, uint64_t task_mem,
                                                  bool *fits, cubed_array **out, cubed_error *err);
 
@@ -72,7 +72,7 @@ CUBED_MUST_CHECK cubed_status cb_api_band_values(cubed_array *x, bool hermitian,
  * column fits, the plan is refused. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,
                                                     cubed_array **out, cubed_error *err);
-/* Unwanted outputs are NULL. */
+/* Outputs that the caller does not want are NULL. */
 CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task_mem,
                                                    cubed_array **sign, cubed_array **logabsdet,
                                                    cubed_array **det, cubed_error *err);

@@ -1,4 +1,4 @@
-/* Reductions in another type, from a first value, and of elements that a mask chooses. */
+/* Reductions with a given type, an initial value, and a mask that selects elements. */
 #ifndef CB_CHOSEN_REDUCTIONS_H
 #define CB_CHOSEN_REDUCTIONS_H
 
@@ -10,14 +10,16 @@ typedef struct cb_chosen_options {
     bool skip_nan;
     cubed_reduce_options reduce;
     const cubed_dtype
-        *dtype; /* in which elements are reduced, and of the result; NULL: the function's */
+        *dtype; /* type of the reduced elements and of the result; NULL: the function's own type */
     cubed_array *
-        initial; /* 0-d, one more element; NULL: none. CUBED_REDUCE_SUM to CUBED_REDUCE_MAX take it */
-    cubed_array *where; /* bool, broadcast to the shape; NULL: all elements are chosen */
+        initial; /* 0-d array with an additional element; NULL: no such element. For CUBED_REDUCE_SUM to CUBED_REDUCE_MAX
+                  * only */
+    cubed_array *
+        where; /* bool mask of the selected elements, broadcast to x's shape; NULL: all elements are selected */
 } cb_chosen_options;
 
-/* As NumPy's functions with `dtype`, `initial` and `where`. Without an element the mean is NaN; min and max need `initial`.
- * Elements become bools for `all` and `any`: NaN, NaT and strings that are not empty are true.
+/* Reduces like NumPy's functions with `dtype`, `initial` and `where`. The mean of no elements is NaN; min and max of no
+ * elements need `initial`. Elements become bools for `all` and `any`: NaN, NaT and strings that are not empty are true.
  *
  * Errors: CUBED_E_TYPE for a mask of another type than bool; CUBED_E_ARG for shapes that do not fit. */
 CUBED_MUST_CHECK cubed_status cb_reduce_chosen(cubed_array *x, const cb_chosen_options *options,

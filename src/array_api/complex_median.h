@@ -4,8 +4,9 @@
 
 #include "array_api/api_pkg.h"
 
-/* The element in the middle of complex numbers along the axes in `reduced` (bit d), or the mean of the two there: ordered by real
- * parts, then by imaginary parts. NaN + NaN i if an element is NaN, or with skip_nan if all are. */
+/* Computes the middle element of complex numbers along the axes in `reduced` (bit d), or the mean of the two middle elements.
+ * Elements are ordered by real parts, then by imaginary parts. The result is NaN + NaN i if an element is NaN; with skip_nan
+ * only if all elements are. */
 CUBED_MUST_CHECK cubed_status cb_api_complex_median(cubed_array *x, uint32_t reduced,
                                                     const cubed_quantile_options *o,
                                                     cubed_array **out, cubed_error *err);

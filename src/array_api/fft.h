@@ -12,10 +12,11 @@ typedef struct cb_transform {
     uint64_t task_mem; /* 0: unknown */
 } cb_transform;
 
-/* Numbers along an axis of n: all of them, complex or real, or the n / 2 + 1 of which the others are conjugates. */
+/* Numbers along an axis of a transform of length n: all n complex or real numbers, or only n / 2 + 1 complex numbers, because
+ * the other numbers are their conjugates. */
 typedef enum cb_fft_kind { CB_FFT_COMPLEX, CB_FFT_FROM_REAL, CB_FFT_TO_REAL } cb_fft_kind;
 
-/* One call per block. */
+/* One pass of transforms, which calls a function once per block. */
 typedef struct cb_fft_pass {
     cb_fft_kind kind;
     uint32_t mask;    /* axes that are transformed */
@@ -26,7 +27,7 @@ typedef struct cb_fft_pass {
     int64_t block_bytes;
 } cb_fft_pass;
 
-/* Factor of a transform of n numbers. */
+/* Returns the factor by which a transform of n numbers is multiplied. */
 double cb_fft_factor(const cb_transform *t, int64_t n);
 
 /* Transforms x without changing its length, so its axes have the extents that `kind` requires. Results have x's precision.
@@ -45,7 +46,7 @@ int64_t cb_fft_block_bytes(const cb_transform *t);
 
 /* Steps (steps.h) of both algorithms. */
 
-/* Returns all n numbers from the n / 2 + 1 that exist: the others are conjugates. */
+/* Returns all n numbers from the first n / 2 + 1; the other numbers are their conjugates. */
 cubed_array *cb_fft_mirror(cb_steps *s, cubed_array *x, int axis, int64_t n);
 /* Returns every `step`th position of an axis of x, from `start` on. */
 cubed_array *cb_fft_cut(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,

@@ -5,7 +5,7 @@
 #include "kernel/group.h"
 #include "ops/steps.h"
 
-/* A reduction by group: grouped axes are naxes axes from `axis` on, codes are int64. */
+/* A reduction by group. The grouped axes are `naxes` axes from `axis` on; the codes are int64. */
 typedef struct cb_grouping {
     cubed_array *x, *codes;
     int axis, naxes;
@@ -23,7 +23,7 @@ typedef struct cb_group_states {
     cubed_array *plane[CB_GROUP_MAX_PLANES];
 } cb_group_states;
 
-/* Computes the states of all elements from those of parts. */
+/* Computes the states of all elements by merging the states of parts. */
 void cb_group_reduce(cb_steps *s, const cb_grouping *g, cb_group_states *out);
 /* Merges the states of two parts. */
 void cb_group_merge(cb_steps *s, const cb_grouping *g, const cb_group_states *a,

@@ -1,10 +1,10 @@
-/* Filters of images that other functions of images are composed of. */
+/* Filters from which other image functions are composed. */
 #ifndef CB_IMAGE_FILTERS_H
 #define CB_IMAGE_FILTERS_H
 
 #include "cubed/filters.h"
 
-/* Like cubed_filter_correlate1d and cubed_filter_correlate, for a function of another name. */
+/* Like cubed_filter_correlate1d and cubed_filter_correlate, on behalf of another function, whose name is used in messages. */
 CUBED_MUST_CHECK cubed_status cb_filter_correlate1d(const char *name, cubed_array *x, int axis,
                                                     const double *weights, int64_t n,
                                                     int64_t origin,
@@ -21,14 +21,14 @@ CUBED_MUST_CHECK cubed_status cb_filter_correlate_axes(const char *name, cubed_a
                                                        const cubed_filter_options *options,
                                                        cubed_array **out, cubed_error *err);
 
-/* The minimum or maximum of boxes of any real type.
+/* Computes the minimum or maximum of boxes, for any real type.
  *
  * name       function, for messages
  * size       extent of the box for each axis
  * footprint  a byte for each element of a box, 0 if the element is ignored; NULL: no element is ignored
  * added      a number for each element of a box: maxima add it to the element, minima subtract it; NULL: 0
  *
- * Errors: as of cubed_filter_rank. */
+ * Errors: those of cubed_filter_rank. */
 CUBED_MUST_CHECK cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest,
                                                 const int64_t *size, const uint8_t *footprint,
                                                 const double *added,

@@ -1,4 +1,4 @@
-/* Elements of lines whose missing elements are skipped: the lines are sorted, missing elements last. */
+/* Lines whose missing elements are skipped: the lines are sorted with the missing elements last. */
 #ifndef CB_API_KNOWN_LINES_H
 #define CB_API_KNOWN_LINES_H
 
@@ -8,10 +8,11 @@
 typedef struct cb_known_lines {
     cb_steps *s;
     cubed_array *x;
-    uint32_t reduced; /* axes of x, bit d, which together are the axis of lines */
+    uint32_t
+        reduced; /* bit d: axis d of x is reduced; the reduced axes together form the axis of lines */
     bool keepdims;
     int axis;            /* the axis along which the lines run */
-    cubed_array *sorted; /* the lines in order */
+    cubed_array *sorted; /* the sorted lines */
     cubed_array
         *known; /* number of elements that are not missing; int64, with extent 1 along the axis */
 } cb_known_lines;
@@ -20,10 +21,10 @@ typedef struct cb_known_lines {
  * before. After an error of s, sorted and known are NULL. */
 void cb_known_lines_sort(cb_known_lines *l, uint64_t task_mem,
                          cubed_array *(*is_missing)(cb_steps *s, cubed_array *lines));
-/* y, which has extent 1 along the axis of lines, in the shape of a reduction of x; NULL for NULL. */
+/* Returns y, which has extent 1 along the axis of lines, in the shape of a reduction of x. Returns NULL if y is NULL. */
 cubed_array *cb_known_lines_result(cb_known_lines *l, cubed_array *y);
-/* The element of each line at a position, in the shape of a reduction. Lines without known elements have positions below 0; any
- * element is returned for them. */
+/* Returns the element of each line at a position, in the shape of a reduction. Lines without known elements have negative
+ * positions; their result is an arbitrary element. */
 cubed_array *cb_known_lines_take(cb_known_lines *l, cubed_array *at);
 
 #endif

@@ -5,7 +5,8 @@
 #include "array_api/api_pkg.h"
 #include "block/block_quantile.h"
 
-/* An array whose axes `first` to `first + n - 1` are reduced, and the axis of the caller's array for each of its axes. */
+/* An array whose axes `first` to `first + n - 1` are reduced, and, for each axis of this array, the number of the axis in the
+ * caller's array. */
 typedef struct cb_lines {
     cubed_array *x; /* a reference */
     int first, n;
@@ -17,9 +18,9 @@ static inline bool cb_lines_reduces(const cb_lines *l, int d)
     return d >= l->first && d < l->first + l->n;
 }
 
-/* Finds the keys around the quantiles by counting in passes over x (block/key_counts.c). *state has the axes of x that are
- * not reduced, in x's chunks, and one of numbers. A task's counts use about a quarter of `memory`, if that is enough for 8
- * bits at a time. */
+/* Finds the keys next to the quantiles by counting in passes over x (block/key_counts.c). *state has the axes of x that are not
+ * reduced, in x's chunks, and an axis of numbers. A task's counts use about a quarter of `memory`, if that is enough for 8 bits
+ * at a time. */
 CUBED_MUST_CHECK cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p,
                                                 size_t params_size, uint64_t memory,
                                                 cubed_array **state, cubed_error *err);

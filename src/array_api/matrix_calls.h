@@ -21,11 +21,11 @@ typedef struct cb_matrix_job {
     int nout;
 } cb_matrix_job;
 
-/* The type that matrices of type x are computed in: float64 for integers, float32 for half precision. CUBED_E_TYPE if x
+/* Gets the type for computations with matrices of type x: float64 for integers, float32 for half precision. CUBED_E_TYPE if x
  * is not a number; `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_matrix_dtype(const char *name, cubed_dtype x, cubed_dtype *out,
                                               cubed_error *err);
-/* x in that type. CUBED_E_LINALG if x has fewer than two axes, or `square` and its matrices are not square. */
+/* Casts x to this type. CUBED_E_LINALG if x has fewer than two axes, or if `square` is set and its matrices are not square. */
 CUBED_MUST_CHECK cubed_status cb_matrix_operand(const char *name, cubed_array *x, bool square,
                                                 cubed_array **out, cubed_error *err);
 /* Calls the function on blocks, each with as many whole matrices as fit. */
@@ -35,7 +35,7 @@ CUBED_MUST_CHECK cubed_status cb_matrix_apply(const cb_matrix_job *j, cubed_arra
 CUBED_MUST_CHECK cubed_status cb_matrix_apply_to(const cb_matrix_job *j, cubed_array *x,
                                                  cubed_array **const *outs, cubed_error *err);
 /* Returns true in *out if a task of `task_mem` bytes can hold one matrix of x (and of b, unless it is NULL), its results,
- * and the chunks that it is read from; also if task_mem is 0, which means unknown. */
+ * and the chunks from which it is read; also returns true if task_mem is 0 (unknown). */
 CUBED_MUST_CHECK cubed_status cb_matrix_fits(const cb_matrix_job *j, const cubed_array *x,
                                              const cubed_array *b, uint64_t task_mem, bool *out,
                                              cubed_error *err);

@@ -7,14 +7,14 @@
 /* CUBED_E_LINALG if x has fewer than two axes; `name` is for messages. */
 CUBED_MUST_CHECK cubed_status cb_check_matrices(const char *name, const cubed_array *x,
                                                 cubed_error *err);
-/* Sets the type of computations: the promoted type of both (b NULL: a's), float64 for integers and bools. */
+/* Sets the type of computations: the promoted type of both (a's type if b is NULL); float64 for integers and bools. */
 CUBED_MUST_CHECK cubed_status cb_floating(const char *name, const cubed_array *a,
                                           const cubed_array *b, cubed_dtype *out, cubed_error *err);
 cubed_array *cb_step_product(cb_steps *s, cubed_array *a, cubed_array *b);
 cubed_array *cb_step_adjoint(cb_steps *s, cubed_array *x);
 /* Returns a vector as a matrix of one column; a matrix unchanged. */
 cubed_array *cb_step_column(cb_steps *s, cubed_array *x);
-/* cubed_svd (orthogonal.c): u, s and vh of the smaller extent; NULLs after a failure. */
+/* cubed_svd (orthogonal.c): u, s and vh with the smaller extent; NULL after a failure. */
 void cb_step_svd(cb_steps *s, cubed_array *x, uint64_t task_mem, cubed_array *out[3]);
 
 #endif

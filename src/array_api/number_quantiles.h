@@ -1,4 +1,4 @@
-/* Quantiles of numbers, which quantiles of times are composed of. */
+/* Quantiles of numbers, from which quantiles of times are composed. */
 #ifndef CB_API_NUMBER_QUANTILES_H
 #define CB_API_NUMBER_QUANTILES_H
 
@@ -11,7 +11,7 @@ typedef struct cb_quantiles {
     int n;
     bool in_front; /* the result has a leading axis for the quantiles; otherwise n is 1 */
     cubed_quantile_options o;
-    uint32_t reduced; /* mask of the axes of `o` */
+    uint32_t reduced; /* bit mask of the reduced axes, from `o` */
 } cb_quantiles;
 
 /* Name of a method, as in cubed/quantiles.def. */

@@ -10,9 +10,9 @@
 typedef struct cb_panels {
     cb_steps *s;
     cubed_dtype dtype; /* float64 or complex128 */
-    int batch;         /* axes before the matrices */
+    int batch;         /* number of axes in front of the matrices */
     int64_t shape[CUBED_MAX_NDIM];
-    int64_t n, step, rows; /* n: rows of the matrix */
+    int64_t n, step, rows; /* n: number of rows of the matrix */
 } cb_panels;
 
 /* Sets the widest panels of n rows for `function` that fit in tasks. If none fit, sets few panels, so that the plan is
@@ -30,24 +30,24 @@ static inline int64_t cb_panels_width(const cb_panels *p, int64_t k, int64_t col
     return cb_min_i64(p->step, columns - k * p->step);
 }
 
-/* Rows and columns of the matrices of x; NULL if there are none. */
+/* Returns a range of rows and columns of the matrices of x; NULL if the range is empty. */
 cubed_array *cb_panels_part(cb_steps *s, cubed_array *x, int64_t row, int64_t rows, int64_t column,
                             int64_t columns);
 /* Concatenates the entries of `list` that are not NULL, below each other or side by side. */
 cubed_array *cb_panels_concat(cb_steps *s, cubed_array *const *list, int n, bool side_by_side);
-/* Returns x in double precision, stored in chunks that are blocks of its panels: a task has no memory left to decode other
- * chunks. */
+/* Returns x in double precision, stored in chunks that are blocks of its panels: because a task has no memory left to decode
+ * other chunks. */
 cubed_array *cb_panels_stored(const cb_panels *p, cubed_array *x);
 /* Returns NULL if `rows` or `columns` is 0. */
 cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns);
-/* Returns x (n x at most `step`) below rows of zeros, extended by columns of zeros. */
+/* Returns x (n x at most `step`) with rows of zeros above it, extended to `step` columns with zeros. */
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
-/* Returns a column of blocks from panel number k, which a function `made`: its top and the rows from its diagonal on, with
- * zeros between them. */
+/* Returns a column of blocks from panel number k, the result `made` of a function: its top, then zeros, then the rows from its
+ * diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
-/* Returns its square on the diagonal as the top, and the rows above, then zeros. */
+/* Like cb_panels_lower, with the panel's square on the diagonal as the top, then the rows above the square, then zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
-/* Returns the rows of panel `of` as the top, and the rows from there on. */
+/* Like cb_panels_lower, with the rows of panel `of` as the top, then the rows from there on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);
 /* Calls a function on columns of blocks; returns a panel of `width` columns. */
 cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_array *const *columns,

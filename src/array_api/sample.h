@@ -9,22 +9,23 @@ typedef struct cb_sample {
     cb_steps *s;
     cubed_array *x;         /* floats */
     cubed_reduce_options o; /* the axes, with keepdims set */
-    bool keepdims;          /* as requested by the caller */
-    double n;               /* elements of each sample */
+    bool keepdims;          /* keepdims as requested by the caller */
+    double n;               /* number of elements of each sample */
     cubed_array *mean;
-    cubed_array *variance; /* set on first use (moments.c) */
+    cubed_array *variance; /* variance of each sample, computed on first use (moments.c) */
 } cb_sample;
 
 /* Returns false, with an error in the steps, if x does not have real numbers or has no such axes. `name` is for
  * messages. */
 bool cb_sample_take(cb_sample *m, cb_steps *s, const char *name, cubed_array *x,
                     const cubed_reduce_options *options);
-/* Results keep the axes; cb_sample_end drops them if requested. NULL for NULL. */
+/* Results keep the reduced axes; cb_sample_end drops these axes if requested. A NULL argument gives NULL. */
 cubed_array *cb_sample_mean(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_sum(const cb_sample *m, cubed_array *x);
 cubed_array *cb_sample_end(const cb_sample *m, cubed_array *x);
 
-/* Operations of two arrays, and of an array and a number, which gets the array's type; NULL for NULL. */
+/* Operations on two arrays, and on an array and a number, which is converted to the array's type. A NULL argument gives
+ * NULL. */
 cubed_array *cb_sample_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);
 cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b);
 

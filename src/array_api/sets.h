@@ -4,8 +4,8 @@
 
 #include "ops/steps.h"
 
-/* Which elements of a sorted vector are the first of their group: every NaN is, or the first one with `equal_nan`, but only the
- * first NaT. */
+/* Returns, as bool, which elements of a sorted vector are the first of their group. Every NaN is the first of a group, or with
+ * `equal_nan` only the first NaN. Only the first NaT is. */
 cubed_array *cb_step_first(cb_steps *s, cubed_array *sorted, bool equal_nan);
 
 #endif

@@ -1,5 +1,5 @@
 /* Runs as job arrays of batch systems: a directory with the plan, the description of the jobs, and scripts that start, list and
- * cancel them. A library over the public API. */
+ * cancel them. A library that uses only the public API. */
 #ifndef CUBED_BATCH_H
 #define CUBED_BATCH_H
 
@@ -36,9 +36,10 @@ typedef struct batch_submission {
     const char *dir;     /* absolute path of an existing directory; must satisfy batch_is_plain */
     const char *run;     /* name of the run; NULL: the last part of `dir` */
     const char *program; /* path of the command on the nodes */
-    const char *python;  /* interpreter with the Python package, which submits to some systems */
-    unsigned workers;    /* maximum number of simultaneous jobs; 0: the plan's number of workers */
-    int retries;         /* maximum retries of an array task after transient failures */
+    const char
+        *python;      /* Python interpreter with the package, which submits jobs to some systems */
+    unsigned workers; /* maximum number of simultaneous jobs; 0: the plan's number of workers */
+    int retries;      /* maximum retries of an array task after transient failures */
     int64_t
         elements; /* number of array tasks of each job array; 0: chosen from the plan's estimate */
     bool leaves;  /* the process that submits the run does not wait for it */
@@ -53,20 +54,21 @@ typedef struct batch_submission {
 /* Whether a run continues after the process that submitted it has ended. */
 typedef enum batch_leave {
     BATCH_LEAVES,
-    BATCH_LEAVES_DRIVER, /* only if a driver job submits the others: see `leaves` of batch_submission */
+    BATCH_LEAVES_DRIVER, /* only if a driver job submits the other jobs: see `leaves` of batch_submission */
     BATCH_STAYS
 } batch_leave;
 
 struct batch_system {
     const char *name;
-    const char *label;    /* "tested live" or "contract only" */
-    const char *needs;    /* required options, separated by blanks; may be NULL */
-    const char *takes;    /* other options; NULL: any, which the batch system gets unchanged */
+    const char *label; /* "tested live" or "contract only" */
+    const char *needs; /* required options, separated by blanks; may be NULL */
+    const char *
+        takes; /* other supported options; NULL: any options, which are passed to the batch system unchanged */
     int64_t most;         /* maximum array tasks; 0: unlimited */
     double overhead;      /* seconds that an array task takes in addition to its computation */
     const char *programs; /* programs that `start` calls */
     batch_leave leave;
-    bool apart; /* its machines cannot see the run's directory */
+    bool apart; /* the system's machines cannot access the run's directory */
     void (*write)(batch_submission *s);
 };
 
@@ -79,7 +81,7 @@ const char *batch_get(const batch_choice *c, const char *name);
 
 /* Returns true if shells and batch systems pass the string on unchanged. */
 bool batch_is_plain(const char *text);
-/* CUBED_E_ARG if the system needs an option that is missing, or does not know one that is given. */
+/* CUBED_E_ARG if the system needs an option that is missing, or does not support a given option. */
 CUBED_MUST_CHECK cubed_status batch_check(const batch_choice *c, cubed_error *err);
 /* Writes the plan, its description and the scripts into the directory.
  *

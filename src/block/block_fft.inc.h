@@ -1,5 +1,5 @@
 /* Converts numbers of type T to lines of double precision and back; included once per type. Lines start `pitch` doubles
- * apart. In memory `count` lines are adjacent: element i of the first is at `stride` * i, and each element has `parts`
+ * apart. In memory `count` lines are interleaved: element i of the first line is at `stride` * i, and each element has `parts`
  * numbers. */
 #define NAME(what) CB_FFT_PASTE(what, T)
 

@@ -1,9 +1,10 @@
-/* Filters of elements of one type. Takes T, TAG, TO_T(v), the element of a double, truncated, and LESS(a, b); undefines
- * them. */
+/* Filters of elements of one type. Parameters: T, TAG, TO_T(v), which truncates a double to an element, and LESS(a, b); all are
+ * undefined at the end. */
 #define FN(name) CB_FILTER_PASTE(name, TAG)
 
-/* One axis of a linear filter: n elements of the result, which are contiguous, as are the elements of x that each weight is
- * for. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last weight first. */
+/* One axis of a linear filter. Computes n contiguous elements of the result; for each weight, the n elements of x are
+ * contiguous, too. The order of additions is SciPy's: symmetric pairs of weights, from the outermost one, or the last weight
+ * first. */
 static void FN(correlate)(void *to, const void *from, const axis_filter *f, int64_t n)
 {
     T *y = to;
@@ -71,7 +72,7 @@ static void FN(greatest)(void *to, const void *from, const axis_filter *f, int64
     FN(extreme)(to, from, f, n, true);
 }
 
-/* The element of rank `rank` of n, which it moves. */
+/* Returns the element of rank `rank` among n elements, which are reordered. */
 static T FN(selected)(T *v, int64_t n, int64_t rank)
 {
     int64_t low = 0, high = n - 1;
@@ -125,7 +126,7 @@ static void FN(weigh)(void *to, const void *from, const box_filter *f, int64_t n
     }
 }
 
-/* Computes n contiguous extremes of elements, to which nothing is added. */
+/* Computes n contiguous minima or maxima of elements. */
 static void FN(flat)(void *to, const void *from, const box_filter *f, int64_t n)
 {
     T *y = to;
@@ -136,7 +137,7 @@ static void FN(flat)(void *to, const void *from, const box_filter *f, int64_t n)
     }
 }
 
-/* Computes n contiguous extremes of sums. */
+/* Computes n contiguous minima or maxima of elements plus the numbers that are added to them. */
 static void FN(raised)(void *to, const void *from, const box_filter *f, int64_t n)
 {
     T *y = to;

@@ -3,7 +3,7 @@
 #define NAME1(name, tag) NAME2(name, tag)
 #define NAME(name)       NAME1(name, TAG)
 
-/* The sum of row r without NaN. Without any in the row, the result has the same bits as the sum of all. */
+/* The sum of row r without NaN. If the row has no NaN, the result has the same bits as the sum of all products. */
 static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
 {
     double sum = 0, present = 0, all = 0;
@@ -23,7 +23,7 @@ static double NAME(sum_of_present)(const matrix *m, const T *x, int64_t r)
                                                                            : NAN;
 }
 
-/* Rows of one plane. */
+/* Sums of the rows for one plane. */
 static void NAME(sums_of_one)(const matrix *m, const T *x, T *y, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
@@ -35,7 +35,7 @@ static void NAME(sums_of_one)(const matrix *m, const T *x, T *y, int64_t from, i
     }
 }
 
-/* Planes of x are `cells` elements apart, those of the result `rows`. */
+/* Planes of x are `cells` elements apart, planes of the result `rows` elements. */
 static void NAME(apply)(const cubed_block_call *call, const matrix *m, int64_t planes,
                         const cb_sparse_fns *fns)
 {

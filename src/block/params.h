@@ -36,7 +36,7 @@ typedef struct cb_take_params {
 /* "pick_fields": records, and a result whose first axes are those of the records. Each record's pieces follow one another in
  * the result; other axes of the result have one extent in all blocks. The parameters are a list of pieces. */
 typedef struct cb_piece_params {
-    int32_t offset, size; /* in a record, in bytes */
+    int32_t offset, size; /* offset in a record, and size, in bytes */
     int32_t unit;         /* reverses the bytes of units of this size; 1: none */
 } cb_piece_params;
 
@@ -150,8 +150,8 @@ typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N 
  * With a twiddle axis, exactly one other axis is transformed: its element k is then multiplied by the k * j-th power of the
  * root of unity of order `twiddle_n`, where j is the position along the twiddle axis. Not for "irfft". */
 typedef struct cb_fft_params {
-    int64_t n[CUBED_MAX_NDIM]; /* by axis; 0: not transformed */
-    int64_t twiddle_n;         /* 0 without a twiddle axis */
+    int64_t n[CUBED_MAX_NDIM]; /* length of the transform by axis; 0: the axis is not transformed */
+    int64_t twiddle_n;         /* order of the root of unity; 0: no twiddle axis */
     int32_t real_axis;         /* -1 for "fft" */
     int32_t twiddle_axis;      /* -1: none */
     int32_t forward;           /* 0 or 1 */
@@ -180,8 +180,8 @@ typedef struct cb_rolling_params {
     int32_t unused;    /* 0 */
 } cb_rolling_params;
 
-/* "filter": x, whose blocks come with `before` elements in front of them and `after` behind them along each axis, and a
- * result for each element. Some kinds go along one axis after another, others take all elements of a box at once. Behind the
+/* "filter": x, whose blocks include `before` elements in front of them and `after` behind them along each axis, and a result
+ * for each element. Some kinds filter one axis after another, the other kinds all elements of a box at once. Behind the
  * structure, in C order for boxes:
  *
  * CB_FILTER_CORRELATE             double: weights of each axis in `axes`, one axis after another
@@ -204,7 +204,7 @@ typedef struct cb_filter_params {
     int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
     int64_t rank;  /* rank for CB_FILTER_RANK, among the elements that the footprint selects */
     int32_t kind;  /* cb_filter_kind */
-    uint32_t axes; /* bit d: the filter goes along axis d; 0 for boxes */
+    uint32_t axes; /* bit d: axis d is filtered; 0 for boxes */
 } cb_filter_params;
 
 /* Elements of an image beyond its ends; the order is that of cubed_spline_boundary. */
@@ -220,23 +220,24 @@ typedef enum cb_interpolate_end {
 } cb_interpolate_end;
 
 /* "interpolate": a part of an image of coefficients, float64 or complex128, and a result for each element of the output's
- * block, at the position that an affine map has. The map follows as doubles: for each axis of the image an offset, then
- * `ndim` rows of factors, or, if `diagonal`, one factor for each axis: position = (index + offset) * factor. `centred`
- * counts diagonal positions from the edges of elements.
+ * block, at the position that an affine map gives. The map follows as doubles: for each axis of the image an offset, then
+ * `ndim` rows of factors, or, if `diagonal`, one factor for each axis: position = (index + offset) * factor. `centred` counts
+ * diagonal positions from the edges of elements.
  *
  * "interpolate_at": blocks of an image, which are passed one after another, and positions: float64, an axis of the image's
  * axes in front of the output's. Outputs are sums, float64 or complex128, and results. No map follows. */
 typedef struct cb_interpolate_params {
     int64_t extent[CUBED_MAX_NDIM]; /* extents of the image */
-    int64_t pad; /* elements in front of interpolated axes that positions do not count */
-    double value, imaginary;   /* element beyond the ends */
+    int64_t
+        pad; /* number of padding elements in front of interpolated axes, which positions do not count */
+    double value, imaginary;   /* value beyond the ends, and its imaginary part */
     int32_t order;             /* order of the splines, 0 to 5 */
     int32_t end;               /* cb_interpolate_end */
     int32_t diagonal, centred; /* 0 or 1 */
-    uint32_t kept, unused;     /* bit d: axis d is not interpolated, as of order 0; 0 */
+    uint32_t kept, unused; /* kept: bit d: axis d is not interpolated, as with order 0. unused: 0 */
 } cb_interpolate_params;
 
-/* Whether a kind takes all elements of a box at once. */
+/* Returns whether a kind filters all elements of a box at once. */
 static inline bool cb_filter_takes_box(int32_t kind) { return kind >= CB_FILTER_RANK; }
 
 /* "remap": x, whose last `from` axes are a part of a source grid with `cells` cells; starts (int64) of the rows of a sparse

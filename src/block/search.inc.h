@@ -1,7 +1,7 @@
 /* Positions in sorted elements. Parameters: T, TAG and IS_NAN(x); all are undefined at the end. */
 #define FN(name) CB_SEARCH_PASTE(name, TAG)
 
-/* Number of n sorted elements that are less than a value (`right`: or equal to it). NaN is the largest. */
+/* Number of elements, among n sorted ones, that are less than a value (`right`: less or equal). NaN is the largest. */
 static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
 {
     int64_t lo = 0;
@@ -20,7 +20,7 @@ static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
     return lo;
 }
 
-/* Adds positions to *out: those among the elements of other blocks are there already. */
+/* Adds the positions in this block to *out, which already has the positions in earlier blocks. */
 static void FN(search)(const void *x, int64_t n, const void *values, int64_t count, bool right,
                        int64_t *out)
 {

@@ -4,7 +4,7 @@
 
 #include "cubed/base.h"
 
-/* Place of a key to omit. */
+/* Place of a key that is not copied. */
 #define CB_SELECT_NOWHERE UINT32_MAX
 
 typedef struct cb_select_width {

@@ -14,7 +14,7 @@ typedef struct cb_line {
 
 /* Scratch memory for a line. */
 typedef struct cb_sort_room {
-    char *keys, *spare; /* `keys` may be elsewhere */
+    char *keys, *spare; /* `keys` may point outside the scratch memory */
     uint32_t *pos, *spare_pos;
 } cb_sort_room;
 

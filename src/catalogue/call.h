@@ -24,7 +24,8 @@ typedef struct cb_row {
     cubed_function function;
     cubed_status (*call)(const cb_call *c);
     int which; /* number of this function among those that share one body; 0 if the body is not shared */
-    /* Of a function that counts: makes the offsets as c->out[0], or none; results have `*most` elements at most. */
+    /* For functions whose results have extents that depend on values: makes the offsets as c->out[0], or leaves it NULL. *most
+     * receives the maximum number of elements of results. */
     cubed_status (*count)(const cb_call *c, int64_t *most);
 } cb_row;
 
@@ -63,21 +64,21 @@ double cb_call_real(const cb_call *c, int i);
 const char *cb_call_choice_name(const cb_call *c, int i);
 /* Clamps to the range of int, which is larger than the number of axes of any array. */
 int cb_clamp_axis(int64_t axis);
-/* An axis, or the number of axes, as cb_clamp_axis has it. */
+/* An axis, or a number of axes, clamped by cb_clamp_axis. */
 int cb_call_axis(const cb_call *c, int i);
 /* Copies one axis or a list of *n axes to `room` and returns `room`. For None, returns NULL and sets *n to 0. */
 const int *cb_call_axes(const cb_call *c, int i, int room[CUBED_MAX_NDIM], int *n);
 /* Stores one axis in `*room` and returns `room`; NULL for None. */
 const int *cb_call_one_axis(const cb_call *c, int i, int *room);
-/* The axis `given` by argument number i, counted from the first of ndim; CUBED_E_AXIS if there is none. */
+/* Gets the axis `given` by argument number i as a nonnegative number, of ndim axes; CUBED_E_AXIS if there is no such axis. */
 CUBED_MUST_CHECK cubed_status cb_call_check_axis(const cb_call *c, int i, int ndim, int64_t given,
                                                  int *axis);
-/* One axis of an array of ndim dimensions, which is not checked; the only one for None. CUBED_E_ARG if there is another number
- * of dimensions. */
+/* Gets one axis of an array of ndim dimensions, which is not checked. None is the only axis: CUBED_E_ARG if the array does not
+ * have exactly one dimension. */
 CUBED_MUST_CHECK cubed_status cb_call_only_axis(const cb_call *c, int i, int ndim, int *axis);
-/* One integer or a list: *n of them, which belong to the call. */
+/* Gets one integer or a list as *n integers, which belong to the call. */
 const int64_t *cb_call_ints(const cb_call *c, int i, int *n);
-/* The lengths of chunks of an array with ndim dimensions, which belong to the call; NULL for None. */
+/* Gets the lengths of chunks of an array with ndim dimensions. They belong to the call; NULL for None. */
 CUBED_MUST_CHECK cubed_status cb_call_chunks(const cb_call *c, int i, int ndim,
                                              const int64_t **out);
 /* The type; NULL for None. */
@@ -88,38 +89,42 @@ static inline const cubed_dtype *cb_call_dtype(const cb_call *c, int i)
 /* Memory of a task in bytes: the value of the last parameter. 0: unknown. */
 uint64_t cb_call_task_mem(const cb_call *c);
 
-/* The number at position i as a 0-d array of a type: CUBED_E_ARG if the type does not have it. An array: a reference. */
+/* Gets the number at position i as a 0-d array of a type; CUBED_E_ARG if the type cannot represent the number. If the value is
+ * an array, gets a reference to it. */
 CUBED_MUST_CHECK cubed_status cb_call_number(const cb_call *c, int i, cubed_dtype dtype,
                                              cubed_array **out);
 
-/* The same in the type that the number has beside an array of a type, as Python's scalars have it. */
+/* Like cb_call_number, in the type that a number has in operations with an array of a type, by the rules for Python's
+ * scalars. */
 CUBED_MUST_CHECK cubed_status cb_call_operand(const cb_call *c, int i, cubed_dtype beside,
                                               cubed_array **out);
 
-/* The values at positions `first` to `last` as arrays. Numbers get the type that they have beside the first array, or their
- * own if there is no array; with `any_integer` they may be integers that the type does not have. out[0] receives the array of
- * `first`. Members of `out` are NULL before; the caller releases all of them, also after an error. */
+/* Gets the values at positions `first` to `last` as arrays. Numbers get the type that they have in operations with the first
+ * array, or their own type if there is no array. With `any_integer`, integers that this type cannot represent are allowed.
+ * out[0] receives the array of `first`. Members of `out` must be NULL before the call; the caller releases all of them, even
+ * after an error. */
 CUBED_MUST_CHECK cubed_status cb_call_operands(const cb_call *c, int first, int last,
                                                bool any_integer, cubed_array **out);
-/* Room for the n results of a function with any number of them: NULL, for the body to fill. */
+/* Allocates the list of n results of a function with a variable number of results. The entries are NULL; the body fills
+ * them. */
 CUBED_MUST_CHECK cubed_status cb_call_results(const cb_call *c, int64_t n, cubed_array ***out);
-/* Room for n arrays, which are NULL; returns NULL if there is no memory. cb_call_arrays_free also releases the arrays. */
+/* Allocates a list of n arrays, which are NULL. Returns NULL if out of memory. cb_call_arrays_free also releases the arrays. */
 cubed_array **cb_call_arrays(const cb_call *c, int n);
 void cb_call_arrays_free(const cb_call *c, cubed_array **arrays, int n);
 
-/* The offsets and the number of elements that the caller computed: values of CB_COUNTED. CUBED_E_ARG if it did not. */
+/* The offsets and the number of elements that the caller computed: values of CB_COUNTED. CUBED_E_ARG if they are missing. */
 typedef struct cb_counted {
     cubed_array *offsets;
     int64_t count;
 } cb_counted;
 CUBED_MUST_CHECK cubed_status cb_call_counted(const cb_call *c, cb_counted *out);
 
-/* The quantiles of x, parameter 0, for q, parameter 1, whose largest value is `whole` (quantile_calls.c). `weights`:
- * NULL if all elements count the same; if not, parameter 3 is the method. */
+/* Computes the quantiles of x (parameter 0) for q (parameter 1), which ranges from 0 to `whole` (quantile_calls.c). `weights`:
+ * NULL if all elements count the same; otherwise parameter 3 is the method. */
 CUBED_MUST_CHECK cubed_status cb_call_quantiles(const cb_call *c, cubed_array *weights,
                                                 double whole, const cubed_quantile_options *o);
 
-/* Notes that an error is about the value at position i; returns the status. */
+/* Records in an error that the value at position i caused it; returns the status. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status);
 
 #endif

@@ -53,8 +53,9 @@ typedef struct cb_image_places {
 /* An image and the options of a filter, which point into the structure. */
 typedef struct cb_image {
     cubed_array *x;
-    int ndim, axes[CUBED_MAX_NDIM], naxes; /* axes that are filtered, increasing */
-    uint32_t mask;                         /* bit mask of the filtered axes */
+    int ndim, axes[CUBED_MAX_NDIM],
+        naxes;     /* number of axes; the filtered axes, ascending; and their number */
+    uint32_t mask; /* bit mask of the filtered axes */
     cubed_filter_boundary boundaries[CUBED_MAX_NDIM];
     int64_t origins[CUBED_MAX_NDIM];
     cubed_filter_options options;
@@ -64,8 +65,8 @@ CUBED_MUST_CHECK cubed_status cb_image_take(const cb_call *c, cb_image_places at
 /* Gets an axis as a nonnegative number, for an image with at least one axis. */
 CUBED_MUST_CHECK cubed_status cb_image_axis(const cb_call *c, int i, const cb_image *image,
                                             int *axis);
-/* Gets a number for each axis. Argument i is one number for all filtered axes, or a list. Axes that are not filtered get
- * `other`. */
+/* Gets a number for each axis. Argument i is one number for all filtered axes, or a list. Axes that are not filtered get the
+ * number `other`. */
 CUBED_MUST_CHECK cubed_status cb_image_integers(const cb_call *c, int i, const cb_image *image,
                                                 int64_t other, int64_t out[CUBED_MAX_NDIM]);
 CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_image *image,
@@ -74,8 +75,8 @@ CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_i
 CUBED_MUST_CHECK cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent,
                                                     int64_t origin);
 
-/* An array of numbers that an argument lists, with an axis for each axis of the image: those that are not filtered have an
- * extent of 1. */
+/* An array of numbers from a nested list in an argument, with an axis for each axis of the image; axes that are not filtered
+ * have extent 1. */
 typedef struct cb_image_box {
     int64_t size[CUBED_MAX_NDIM], n;
     double *numbers;
@@ -83,12 +84,12 @@ typedef struct cb_image_box {
 /* Free *out with cb_image_box_free, even after an error. */
 CUBED_MUST_CHECK cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image,
                                                 cb_image_box *out);
-/* An array of numbers with *depth axes of any extents, which are out->size. */
+/* Gets an array of numbers with *depth axes of any extents, which are stored in out->size. */
 CUBED_MUST_CHECK cubed_status cb_image_table_take(const cb_call *c, int i, int *depth,
                                                   cb_image_box *out);
 void cb_image_box_free(const cb_call *c, cb_image_box *box);
 
-/* A structuring element from the parameters size, footprint and, unless `heights` is -1, structure. */
+/* Gets a structuring element from the parameters size, footprint and, unless `heights` is -1, structure. */
 typedef struct cb_image_structure {
     cubed_structure of;
     int64_t size[CUBED_MAX_NDIM];
@@ -99,7 +100,7 @@ typedef struct cb_image_structure {
 CUBED_MUST_CHECK cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint,
                                                       int heights, const cb_image *image,
                                                       cb_image_structure *out);
-/* A footprint alone; with None elements that share a face with the one in the middle, or this one. */
+/* Gets a footprint. None selects the middle element and the elements that share a face with it. */
 CUBED_MUST_CHECK cubed_status cb_image_footprint_take(const cb_call *c, int i,
                                                       const cb_image *image,
                                                       cb_image_structure *out);

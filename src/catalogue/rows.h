@@ -42,7 +42,7 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | NUMBERS, FLAGS, NOTES)                                        \
     }
-/* An array, a list of numbers that becomes one, or None. */
+/* An array, a list of numbers that is converted to an array, or None. */
 #define PARAM_OPTIONAL_ARRAY(NAME, FLAGS, NOTES)                                                   \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_LIKE, NOTES)             \
@@ -72,7 +72,7 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(INT) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_AXIS, NOTES)               \
     }
-/* One axis, a list of them, or None for all. */
+/* One axis, a list of axes, or None for all axes. */
 #define PARAM_AXES(NAME, FLAGS, NOTES)                                                             \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_AXIS,      \

@@ -38,7 +38,7 @@ bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out);
  * "Infinity" and the base64 that Xarray writes for floats in Zarr format 3. Booleans are numbers for bool arrays. Returns
  * false for other values, and beyond the end. */
 bool cb_cf_get_number(const cb_cf_attrs *attrs, const char *name, size_t i, cubed_cf_number *out);
-/* Converts a number to the element of `dtype` that equals it. Returns false if there is none. */
+/* Converts a number to the element of `dtype` that equals it. Returns false if no element equals it. */
 bool cb_cf_equal_element(const cubed_cf_number *n, cubed_dtype dtype, cubed_scalar *out);
 /* Returns the value of a string attribute; NULL if the attribute does not exist or is not a string. */
 const char *cb_cf_text(const cb_cf_attrs *attrs, const char *name);

@@ -66,10 +66,10 @@ CUBED_MUST_CHECK cubed_status cb_weights_begin(cubed_context *ctx, const cubed_w
 /* Counts the memory of an index of n boxes, before it is made. */
 CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n,
                                                     cubed_error *err);
-/* Adds a weight to the row that is not finished; leaves out 0. */
+/* Adds a weight to the row that is not finished; skips weights of 0. */
 CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
                                              cubed_error *err);
-/* Finishes the row: orders its weights by column, adds those of equal columns, and divides them by their sum, if that is not
+/* Finishes the row: sorts its weights by column, adds weights of equal columns, and divides all by their sum, unless the sum is
  * 0. */
 void cb_weights_end_row(cb_weights_builder *b, bool normalise);
 

@@ -1,4 +1,5 @@
-/* Boxes in space, sorted along a curve, and found by position: a tree whose nodes have eight children each. */
+/* An index of boxes in space: a tree whose nodes have eight children each, over boxes that are sorted along a space-filling
+ * curve. */
 #ifndef CB_GRID_SPACE_INDEX_H
 #define CB_GRID_SPACE_INDEX_H
 
@@ -15,10 +16,10 @@ typedef struct cb_space_index {
     int nlevels;
     int64_t count[CB_SPACE_LEVELS];
     cb_space_box *level
-        [CB_SPACE_LEVELS]; /* boxes of eight boxes each of the level before; level 0: of items */
+        [CB_SPACE_LEVELS]; /* each box contains eight boxes of the level below; level 0: eight items */
 } cb_space_index;
 
-/* Most bytes that boxes of n items and their sorting use at once. */
+/* Maximum bytes in use for boxes of n items, including sorting. */
 size_t cb_space_bytes(int64_t n);
 
 /* Sorts n boxes, which are borrowed during the call only. All memory is in the zone.
@@ -38,8 +39,8 @@ typedef struct cb_space_near {
     double distance2;
 } cb_space_near;
 
-/* Finds the k nearest items, which are points, in the order of their distance. Of items that are equally far but for
- * rounding, the one with the lower number comes first. Returns how many there are. */
+/* Finds the k nearest items, which are points, in the order of their distance. If distances are equal except for rounding, the
+ * item with the lower number comes first. Returns the number of items found. */
 int cb_space_nearest(const cb_space_index *s, cb_vec at, int k, cb_space_near *out);
 
 #endif

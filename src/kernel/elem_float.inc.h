@@ -13,7 +13,7 @@
 #define NAME    sqrt
 #define EXPR(x) SQRT(x)
 #include "kernel/loop1.inc.h"
-/* NaN for NaN, +0 for -0. */
+/* sign(NaN) is NaN, and sign(-0) is +0. */
 #define NAME    sign
 #define EXPR(x) ((x) > 0 ? 1 : (x) < 0 ? -1 : (x) == 0 ? 0 : (x))
 #include "kernel/loop1.inc.h"

@@ -32,7 +32,7 @@
 #include "kernel/loop1.inc.h"
 #undef R
 #define R T
-/* NaN wins, as in NumPy: the second test returns a NaN x; for a NaN y, x < y is false. */
+/* NaN propagates, as in NumPy: the second test returns a NaN x; for a NaN y, x < y is false. */
 #define NAME       minimum
 #define EXPR(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
 #include "kernel/loop2.inc.h"

@@ -9,19 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is computed for each group. The state of a kind consists of one to three arrays, called planes, each with one element for
- * each group. The comments list the types and contents of the planes. T is the element type, and S is the type of sums: int64,
- * uint64 or float64. Counts are float64 and exclude missing values. A position of -1 means that the group has no element yet.
- * The value is then undefined. */
+/* The result that is computed for each group. The state of a kind consists of one to three arrays, called planes, each with one
+ * element for each group. The comments list the types and contents of the planes. T is the element type, and S is the type of
+ * sums: int64, uint64 or float64. Counts are float64 and exclude missing values. A position of -1 means that the group has no
+ * element yet. The value is then undefined. */
 typedef enum cb_group_kind {
     CB_GROUP_COUNT, /* count */
     CB_GROUP_SUM,   /* S, and a count if the variant counts */
     CB_GROUP_PROD,  /* product; results have types like CB_GROUP_SUM */
-    /* T, and a count if the variant counts; missing values win unless they are skipped */
+    /* T, and a count if the variant counts; missing values propagate unless they are skipped */
     CB_GROUP_MIN,
     CB_GROUP_MAX,
     CB_GROUP_M2, /* float64: sum of squared deviations from the mean (Welford 1962); mean; count */
-    /* T, int64: the minimum and its first position; the first missing value wins unless they are skipped */
+    /* T, int64: the minimum and its first position; that of the first missing value unless they are skipped */
     CB_GROUP_ARGMIN,
     CB_GROUP_ARGMAX,
     CB_GROUP_FIRST, /* T, int64: the value at the least position, and the position */

@@ -26,7 +26,7 @@ typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 typedef enum cb_reduction {
     CB_REDUCE_SUM,  /* int64 uint64 float64 complex128 */
     CB_REDUCE_PROD, /* product; results have types like CB_REDUCE_SUM */
-    /* every type; NaN wins; complex numbers compare by real part, then by imaginary part */
+    /* every type; NaN propagates; complex numbers compare by real part, then by imaginary part */
     CB_REDUCE_MIN,
     CB_REDUCE_MAX,
     CB_REDUCE_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
@@ -160,7 +160,7 @@ typedef struct cb_kernels {
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
     cb_rolling_fns rolling[CB_ROLLING_KINDS];
-    cb_sparse_fns sparse[2]; /* of float32 and float64 */
+    cb_sparse_fns sparse[2]; /* for float32 and float64 */
     /* Sorts unsigned keys; `spare` has the same size. Returns false, leaving the keys in any order, if it would take too
      * long. NULL if the instruction set has no such function. */
     bool (*sort32)(void *keys, int64_t n, void *spare);
@@ -168,7 +168,7 @@ typedef struct cb_kernels {
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
-    /* Variants that store past the caches, for results at multiples of CB_STREAM_LINE whose size is a multiple of it; most
+    /* Variants whose stores bypass the caches, for results whose address and size are multiples of CB_STREAM_LINE; most entries
      * are NULL. */
     cb_elem_fn elem_stream[CUBED_OP_COUNT][CUBED_DTYPE_COUNT];
     cb_elem_fn super_stream[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
@@ -178,7 +178,7 @@ typedef struct cb_kernels {
     void (*index)(int64_t *dst, int64_t start, int64_t step, size_t n);
     /* dst[i] = *(src + i*stride); element size as in splat; stride in bytes, any sign. */
     void (*gather)(void *dst, const void *src, int64_t stride, size_t size, size_t n);
-    /* Like memcpy, storing past the caches if the machine can; n bytes, dst aligned to an element. */
+    /* Like memcpy of n bytes, with stores that bypass the caches if the machine supports it; dst is aligned to an element. */
     void (*stream)(void *dst, const void *src, size_t bytes);
 } cb_kernels;
 
@@ -241,7 +241,7 @@ size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);
 /* Casts exist between types used in computations, from half precision to float32, to half precision from float32 and
  * float64, and between times and int64 (the same bits). */
 bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to);
-/* Returns NULL if there is none. */
+/* Returns NULL if there is no such cast. */
 cb_cast_fn cb_kernel_cast(const cb_kernels *k, cubed_dtype from, cubed_dtype to);
 
 #endif

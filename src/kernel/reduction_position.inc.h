@@ -47,8 +47,8 @@ static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int6
     for (size_t i = 0; i < n; i++) FN(join)(&at[i], &best[i], place[i], v[i]);
 }
 
-/* Returns the most extreme of n values; NaN if one of them is NaN. NaNs are counted in a loop of their own, because compilers
- * would not vectorise the search with a comparison for NaN in it. */
+/* Returns the most extreme of n values; NaN if one of them is NaN. NaNs are counted in a separate loop, because compilers would
+ * not vectorise the search with a comparison for NaN in it. */
 static inline T FN(extreme)(const T *v, size_t n)
 {
     T lane[8];

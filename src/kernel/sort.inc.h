@@ -9,8 +9,8 @@
 /* Maximum number of keys that are sorted in registers. */
 #define FEW (REGISTERS * LANES)
 
-/* Performs each step for all vectors before the next step: steps depend on each other, vectors do not. Loops over distances
- * are written out, because GCC does not unroll others. */
+/* Performs each step for all vectors before the next step, because steps depend on each other and vectors do not. Loops over
+ * distances are unrolled by hand, because GCC does not unroll them. */
 static inline ALWAYS void FN(exchange_all)(V *v, int n, int x)
 {
     UNROLL for (int i = 0; i < n; i++) v[i] = FN(exchange)(v[i], x);
@@ -143,8 +143,8 @@ static inline ALWAYS int64_t FN(divide)(K *keys, int64_t n, K pivot, bool or_equ
     return low;
 }
 
-/* Recurses into the smaller side, so the recursion depth is at most log2(n). Returns false, with keys in any order, if
- * pivots were bad so often that it would take too long. */
+/* Recurses into the smaller side, so the recursion depth is at most log2(n). Returns false, with keys in any order, if bad
+ * pivots were so frequent that sorting would take too long. */
 static bool FN(quicksort)(K *keys, int64_t n, K *spare, int tries)
 {
     while (n > FEW) {

@@ -1,5 +1,5 @@
-/* Products of a sparse matrix with interleaved vectors of T. Sums are those of each
- * vector alone, so that vectors of any length give the same bits. */
+/* Products of a sparse matrix with interleaved vectors of T. Each vector is summed separately, so that processor vectors of any
+ * width give the same bits. */
 #define NAME(name) CB_PASTE(name, TAG)
 
 typedef T NAME(part)
