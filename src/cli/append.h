@@ -6,16 +6,17 @@
 
 typedef struct append append;
 
-/* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store that
- * becomes longer, so that no other process extends it, and removes what a killed command left behind its end. */
+/* Reads the arrays of the store or file at `out`, which must exist. Unless the command only plans, holds each array of a store
+ * that becomes longer, so that no other process extends it, and removes chunks behind its end that a killed command left. */
 CUBED_MUST_CHECK cubed_status append_begin(cubed_context *ctx, const cli_common *common,
                                            const char *out, const char *dim, append **a,
                                            cubed_error *err);
-/* Gives the coordinate of the dimension, as it is stored in the inputs. Call it before append_add. NULL: the results have none. */
+/* Sets the coordinate of the dimension, as it is stored in the inputs. Call it before append_add. NULL: the results have no
+ * such coordinate. */
 CUBED_MUST_CHECK cubed_status append_coordinate(append *a, cubed_array *x, cubed_error *err);
 /* Whether the store has an array of this name. */
 bool append_has(append *a, const char *name);
-/* Makes the target of one result or coordinate, whose elements are as they are stored in the inputs. An array without the
+/* Makes the target of one result or coordinate, whose elements are in the stored form of the inputs. An array without the
  * dimension is compared with the stored array, and has no target. */
 CUBED_MUST_CHECK cubed_status append_add(append *a, const char *name, cubed_array *x,
                                          cubed_error *err);

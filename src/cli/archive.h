@@ -17,14 +17,14 @@ typedef struct archive {
 /* Return true if a result with that URL is to be in a ZIP or NetCDF file. */
 bool archive_is_wanted(const char *url);
 bool archive_is_netcdf(const char *url);
-/* Returns true if it is to be in a file with a URL instead of a local path. */
+/* Returns true if the result is to be in a file with a URL instead of a local path. */
 bool archive_is_elsewhere(const char *url);
-/* Returns true if its name is that of a picture, which `cubed plot` draws. */
+/* Returns true if the result's name is that of a picture, which `cubed plot` draws. */
 bool archive_is_picture(const char *url);
-/* Returns true if it is to be in a file of an unsupported kind. */
+/* Returns true if the result is to be in a file of an unsupported kind. */
 bool archive_is_unknown(const char *url);
 /* Returns why no result can be written to that URL: its suffix is unknown, or its directory is missing. `elsewhere`:
- * another machine, whose directories are unknown, may write it. NULL if it can; the caller frees the string. */
+ * another machine, whose directories are unknown, may write it. NULL if results can be written; the caller frees the string. */
 char *archive_refuse(const char *url, bool elsewhere);
 /* Creates targets and groups in the store. Returns NULL, or an error message, which the caller frees. `picture` NULL: not a
  * picture. */
@@ -33,7 +33,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
                     bool overwrite);
 /* Acquires the right to write the file, before anything is written. */
 cubed_status archive_claim(archive *a, cubed_context *ctx, const cli_common *c, cubed_error *err);
-/* Called when all targets are complete. */
+/* Makes the file. Call it when all targets are complete. */
 cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err);
 void archive_free(archive *a);
 

@@ -4,7 +4,7 @@
 
 #include "cubed/cubed.h"
 
-/* Replaces *x by op(*x, y). On an error *x stays. */
+/* Replaces *x by op(*x, y). On an error, *x is unchanged. */
 cubed_status step_with_array(cubed_op op, cubed_array **x, cubed_array *y, cubed_error *err);
 /* Like step_with_array, with a number of type `dtype`. */
 cubed_status step_with_number(cubed_op op, cubed_array **x, cubed_dtype dtype, cubed_scalar number,

@@ -16,14 +16,14 @@ typedef struct chunk_spec {
         int64_t length;
         int64_t *list; /* lengths of irregular chunks; NULL: all have `length` */
         int64_t n;
-        bool used; /* an array had the axis */
+        bool used; /* at least one array had this axis */
     } part[CUBED_MAX_NDIM];
 } chunk_spec;
 
-/* Parses a specification, into an empty one. Returns false for other texts. Free it in any case. */
+/* Parses a specification, into an empty one. Returns false for an invalid text. Free the specification even then. */
 bool chunk_spec_parse(const char *text, chunk_spec *s);
 void chunk_spec_free(chunk_spec *s);
-/* Sets lengths of one array's axes; `lengths` and `lists` are kept where the specification says nothing.
+/* Sets lengths of one array's axes; `lengths` and `lists` of axes that are not in the specification are unchanged.
  *
  * option  for messages, such as "--chunks"
  * group   the array is one of several: lengths by position are refused with a hint */

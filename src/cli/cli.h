@@ -45,10 +45,10 @@ extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_apply_usage, cmd_plot
     cmd_worker_usage, cmd_submit_usage, cmd_status_usage, cmd_attach_usage, cmd_cancel_usage,
     cmd_executors_usage, cmd_lambda_package_usage, cmd_demo_usage;
 
-/* Runs `cubed eval` for another verb, argv[0]. `command`: the line of the attribute `history`, which it takes over. */
+/* Runs `cubed eval` for another verb, argv[0]. `command`: the line for the attribute `history`; takes ownership. */
 int cli_evaluate(int argc, char **argv, char *command);
-/* Builds the first result of the same words, which is not computed, or the coordinate of its dimension `dim` if that is not
- * NULL: *out is NULL without one. The caller releases it. Returns an exit code. */
+/* Builds, without computing it, the first result of the same arguments. If `dim` is not NULL, builds the coordinate of this
+ * dimension of the result; *out is NULL if there is no coordinate. The caller releases *out. Returns an exit code. */
 int cli_build_result(int argc, char **argv, const char *dim, cubed_array **out);
 
 /* Whether FUNCTION[,ARGUMENT...] names a function of expressions (operation.c). */
@@ -74,7 +74,7 @@ typedef enum cli_progress_mode {
     PROGRESS_NONE
 } cli_progress_mode;
 
-/* How `cubed plot` draws; NULLs: the defaults of Xarray and Matplotlib. */
+/* Settings of drawings of `cubed plot`; NULL: the defaults of Xarray and Matplotlib. */
 typedef struct cli_picture {
     const char *colors, *title;
 } cli_picture;
@@ -91,7 +91,8 @@ typedef struct cli_common {
     uint32_t task_timeout_ms; /* 0: none */
     uint32_t silence_seconds; /* see cubed_run_options; 0: the default */
     bool no_backups;
-    const char **executor_options; /* as given; they are parsed when all options are known */
+    const char **
+        executor_options; /* options as given by the user; they are parsed when all options are known */
     int nexecutor_options;
     const char **references; /* prefixes of --allow-references */
     int nreferences;
@@ -99,7 +100,7 @@ typedef struct cli_common {
         through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *prices, *save_plan, *events, *report, *isa;
-    const cli_picture *picture; /* results are drawn; NULL: they are not */
+    const cli_picture *picture; /* how results are drawn; NULL: results are not drawn */
     /* Recreates the targets' arrays for another allowed_mem: cubed_plan_options.remake. NULL: not possible. */
     cubed_status (*remake)(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err);
     void *remake_ctx;
@@ -132,7 +133,7 @@ typedef struct cli_topic {
     const char *name, *text;
 } cli_topic;
 
-/* The description of a verb. Texts are filled: a line break counts as a space. */
+/* The description of a verb. Texts are wrapped: a line break counts as a space. */
 struct cli_usage {
     const char *synopsis;    /* without "cubed" */
     const char *text;        /* the purpose of the verb */
@@ -160,7 +161,7 @@ char *cli_join_url(const char *url, const char *name);
 void cli_print_help(FILE *f, const cli_usage *u);
 /* Prints the options of all verbs that run something. */
 void cli_print_common_options(FILE *f);
-/* Fills lines up to the width of help, starting at `column`. The first line is already at it. */
+/* Wraps text to the width of the help, starting each line at `column`, where the output already is for the first line. */
 void cli_put_filled(FILE *f, const char *text, int column);
 /* Prints an entry of a list: its name, and a text that starts at `column`, on a separate line if the name is too long. */
 void cli_put_entry(FILE *f, const char *left, const char *text, int column);
@@ -227,12 +228,12 @@ static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *fi
 const char *cli_format_bytes(double bytes, char text[32]);
 /* Reports in *err which user input does not fit the arrays; returns CUBED_E_ARG. */
 cubed_status cli_reject(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* Appends to the message of an error, as far as there is room. */
+/* Appends text to the message of an error, truncated if it does not fit. */
 void cli_note(cubed_error *err, const char *text);
 /* Reports an error of the library on stderr; returns the exit code for it. */
 int cli_report(const char *verb, const cubed_error *err);
 
-/* --- Memory: a command that has none can only say so ---------------------------------------------------- */
+/* --- Memory: a command that is out of memory ends ------------------------------------------------------- */
 
 /* Returns p, or ends the command if p is NULL. */
 void *cli_must(void *p);
@@ -254,7 +255,7 @@ char *cli_vprintf(const char *fmt, va_list ap);
 void cli_free(void *p);
 /* The system's temporary directory, the default for folders of runs. */
 const char *cli_temp_dir(void);
-/* A name in it for mkdtemp. The caller frees the string. */
+/* A template for mkdtemp in the temporary directory. The caller frees the string. */
 char *cli_temp_name(const char *name);
 
 /* --- Running ------------------------------------------------------------------------------------------ */
@@ -275,13 +276,13 @@ typedef struct cli_job {
     int ngroups;
 } cli_job;
 int cli_execute(const cli_job *job, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
-/* Computes all elements of x into data before the command's main work; shows and leaves nothing. */
+/* Computes all elements of x into `data` before the command's main work. Prints nothing and leaves no files. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
-/* The same for n arrays, by one run: arrays that share a source read it once. */
+/* Like cli_compute, for n arrays in one run: a source that several arrays share is read once. */
 cubed_status cli_compute_all(cubed_context *ctx, cubed_array *const *x, void *const *data, int n,
                              const cli_common *c, cubed_error *err);
-/* Makes plans that would run one after another, and does nothing else: cubed_plan_check. */
+/* Checks plans that would run one after another, without running them (cubed_plan_check). */
 cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, const int *counts,
                              int nplans, const cubed_plan_group *groups, int ngroups,
                              const cli_common *c, cubed_error *err);
@@ -329,7 +330,7 @@ CUBED_MUST_CHECK cubed_status cli_get_traffic(const cubed_plan *plan, const cli_
                                               cli_traffic *out, cubed_error *err);
 void cli_print_plan(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                     uint64_t mem_after);
-/* Explains why the plan is not one pass. */
+/* Prints why the plan is not a single pass. */
 void cli_explain_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan, const cli_traffic *traffic,
                          uint64_t mem_after);

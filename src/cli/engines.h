@@ -17,7 +17,7 @@ int engine_check(const char *verb, const batch_choice *c);
 int engine_check_run(const char *verb, const batch_choice *c, bool detach);
 /* Runs a plan on the chosen system. Writes the plan and the scripts of the run to a new directory inside the plan's work
  * directory. Returns an exit code, at the end of the run or, if `detach`, after its start. If `workers` is 0, the run has
- * as many workers as the plan. Parts whose failure may pass are retried `retries` times. */
+ * as many workers as the plan. Array tasks with transient failures are retried up to `retries` times. */
 int engine_run(const char *verb, const batch_choice *c, const cubed_plan *plan, unsigned workers,
                int retries, bool detach);
 

@@ -1,4 +1,4 @@
-/* The state of `cubed eval`, and what it stores or prints: results and the coordinates that describe them. */
+/* The state of `cubed eval`, and its output: results and the coordinates that describe them. */
 #ifndef CUBED_CLI_EVAL_STATE_H
 #define CUBED_CLI_EVAL_STATE_H
 
@@ -25,7 +25,7 @@ typedef struct eval {
     inputs in;
     cli_common common;
     const char *text, *out, *codecs, *region;
-    const char *append; /* --append: a dimension */
+    const char *append; /* dimension of --append; NULL: not given */
     append *appending;
     bool csv;
     int format;

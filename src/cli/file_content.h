@@ -14,7 +14,7 @@ typedef struct variable {
     bool is_numeric;
     field_axis kind; /* kind of a coordinate; FIELD_KINDS for other variables */
     bool is_rotated; /* values are degrees of a rotated grid */
-    bool has_words;  /* its elements are selected by strings: dates, and strings themselves */
+    bool has_words;  /* its elements (dates or strings) are selected by strings */
 } variable;
 
 /* A coordinate that the file describes as one of latitudes, longitudes, levels or times. */
@@ -34,7 +34,7 @@ typedef struct content {
     char *unsupported; /* names of variables whose type is not supported, for a message */
 } content;
 
-/* Reads the root of a store, of the first of several files. Free the content in any case. */
+/* Reads the root of a store, of the first of several files. Free the content even after an error. */
 CUBED_MUST_CHECK cubed_status content_read(cubed_context *ctx, const char *url, content *c,
                                            cubed_error *err);
 void content_free(content *c);

@@ -2,7 +2,7 @@
 #ifndef CUBED_CLI_GRID_FILE_H
 #define CUBED_CLI_GRID_FILE_H
 
-/* Returns the target of an expression's remap that `word` stands for: the text of a grid description file, or the path of another
+/* Returns the target for remap in an expression that `word` means: the text of a grid description file, or the path of another
  * file or store. Any other word, such as the name of a grid, is returned itself. The caller frees the text. */
 char *grid_file_text(const char *word);
 

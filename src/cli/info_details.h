@@ -9,7 +9,7 @@
 
 typedef struct info_detail {
     char *path, *attrs;
-    bool is_coordinate; /* one axis, whose name is the array's */
+    bool is_coordinate; /* the array has one axis, which has the array's name */
     bool has_attrs;     /* an array with attributes, which may pack its values */
     json_t *json;       /* borrowed: receives "fill_value" and "range"; NULL: print text */
 } info_detail;
@@ -20,8 +20,8 @@ typedef struct info_details {
 } info_details;
 
 void info_details_add(info_details *d, const cubed_zarr_info *x, json_t *json);
-/* Opens the arrays that have attributes or are coordinates, and reads the first and the last element of the latter. Prints them, or adds them to JSON. Omits what
- * cannot be read. */
+/* Opens the arrays that have attributes or are coordinates, and reads the first and the last element of the latter. Prints
+ * them, or adds them to JSON. Omits arrays that cannot be read. */
 void info_details_show(const info_details *d, cubed_context *ctx, const char *url, FILE *f);
 void info_details_free(info_details *d);
 

@@ -21,8 +21,10 @@ typedef struct inputs {
     struct {
         char *name;
         cubed_array *array;
-        bool describes; /* opened as a coordinate: matters for stored elements of several files */
-    } * open;           /* arrays that are open, so that each is opened once */
+        bool
+            describes; /* the array was opened as a coordinate, which makes a difference for stored elements of several
+                         * files */
+    } * open; /* arrays that are open, so that each is opened once */
     int ncoordinates;
     struct {
         char *name;
@@ -37,9 +39,9 @@ char *inputs_add(inputs *in, const char *spec);
  * NULL if all are used. The caller frees the string. */
 char *inputs_unused(const inputs *in, const char *but);
 void inputs_free(inputs *in);
-/* Finds the array that a name in an expression means (an expr_lookup_fn). These are searched in order: inputs NAME=STORE,
- * arrays of the given groups, and arrays that were given without a name, by the last part of their paths. If several
- * groups or paths contain the name, it is an error. If `known` is NULL (for coordinates), the first of them is used. */
+/* Finds the array that a name in an expression means (an expr_lookup_fn). Searches, in this order: inputs NAME=STORE, arrays of
+ * the given groups, and arrays that were given without a name, by the last part of their paths. If several groups or paths
+ * contain the name, it is an error. If `known` is NULL (for coordinates), the first of them is used. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
 /* Finds a coordinate, or another array that describes arrays, in the groups of the inputs. *out receives a new reference to
@@ -50,15 +52,15 @@ cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, 
                                   cubed_error *err);
 /* Returns true if the expression uses an array that was found in a group. */
 bool inputs_have_group(const inputs *in);
-/* Returns the URL of the first input that is a group; NULL if none is. */
+/* Returns the URL of the first input that is a group; NULL if no input is a group. */
 const char *inputs_group(const inputs *in);
 /* Returns the URL, or the first match of a URL with wildcards. The caller frees the string. */
 char *inputs_first(const char *url);
-/* Returns the name of an array that was given without one: "t2m" for "era5.zarr::t2m", "x" for "dir/x.zarr". The caller
+/* Returns the name of an array that was given without a name: "t2m" for "era5.zarr::t2m", "x" for "dir/x.zarr". The caller
  * frees the string. */
 char *inputs_own_name(const char *url);
-/* Returns the array `name` in the group of STORE::PATH, or in a pattern of files; NULL if the URL is neither. The caller
- * frees the string. */
+/* Returns the array `name` in the group of STORE::PATH, or in a pattern of files; NULL if the URL is neither a group nor a
+ * pattern. The caller frees the string. */
 char *inputs_beside(const char *url, const char *name);
 
 /* Returns true if elements of this type cannot be copied out of their file, because their bytes are references to other

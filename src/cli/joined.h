@@ -4,10 +4,10 @@
 
 #include "cubed/cubed.h"
 
-/* Handling of elements that several files have: an error, or the file that begins first or last counts. */
+/* Handling of elements that several files have: an error, or the elements of the file that begins first or last are used. */
 typedef enum joined_overlap { JOINED_ERROR, JOINED_FIRST, JOINED_LAST } joined_overlap;
 
-/* Meaning of elements of files. */
+/* Form in which elements of files are joined. */
 typedef enum joined_values {
     JOINED_DECODED, /* arrays whose packing differs are decoded; equally packed ones stay packed */
     JOINED_STORED,  /* packing, units and calendar must agree */
@@ -37,15 +37,15 @@ bool joined_parse_overlap(const char *text, joined_overlap *out);
 /* Returns true if the store's name is a list, or has wildcards and no store has exactly that name. */
 bool joined_is_pattern(const char *url);
 /* Returns the URLs of the files, in the order of a list, then by name: numbers within names are compared by value. *n is 0 if
- * there are none, or if a member of a list has none. Free them with joined_free_urls. */
+ * no file matches, or if a member of a list matches no file. Free them with joined_free_urls. */
 char **joined_expand(const char *url, int *n);
 void joined_free_urls(char **urls, int n);
 
 /* Opens the array of every file of the pattern `url` (STORE::PATH), as one array.
  *
  * The files are in the order of the coordinate of the dimension, which is read now; without a coordinate in the order of
- * joined_expand. Times are converted to the units of the first file, unless `values` is JOINED_STORED. If `describes`, an array
- * without the dimension is that of the first file; else this is an error.
+ * joined_expand. Times are converted to the units of the first file, unless `values` is JOINED_STORED. If `describes` is set,
+ * an array without the dimension is taken from the first file; otherwise it is an error.
  *
  * Errors: CUBED_E_NOT_FOUND if no file has the array; CUBED_E_ARG, with the names of the files, if some lack the array, if they
  * overlap, or if their calendars, types, shapes or other coordinates differ. */

@@ -1,4 +1,4 @@
-/* "did you mean" for places. */
+/* Suggestions ("did you mean") for places that do not exist. */
 #ifndef CUBED_CLI_NEAR_H
 #define CUBED_CLI_NEAR_H
 

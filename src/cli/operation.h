@@ -8,7 +8,7 @@
 
 typedef struct argument {
     char *key;     /* "" for a positional argument */
-    char *word;    /* may name a dimension: "time" of "time" and "time.month"; or "" */
+    char *word;    /* possible name of a dimension: "time" for "time" and "time.month"; or "" */
     char *text;    /* the argument in expression syntax, including the key */
     char *strings; /* like `text`, but numbers are in quotes */
 } argument;
@@ -20,9 +20,9 @@ typedef struct operation {
     argument *argument;
     int n;
     bool selects;     /* sel: keys are dimensions; keys that a variable lacks are skipped */
-    bool by_calendar; /* along time, unless an argument is dim= */
-    bool regrids;     /* changes the horizontal grid */
-    unsigned kinds;   /* bit k: along the dimensions of the coordinate of kind k */
+    bool by_calendar; /* the function works along time, unless an argument is dim= */
+    bool regrids;     /* the function changes the horizontal grid */
+    unsigned kinds; /* bit k: the function works along the dimensions of the coordinate of kind k */
 } operation;
 
 /* Characters of names in expressions. */

@@ -1,16 +1,16 @@
-/* Operators of files in CDO's names, which are no functions of expressions: selections by position and by kind of coordinate,
- * several files as one, and one file as several. */
+/* Operators on files, with CDO's names, that are not functions of expressions: they select by position and by kind of
+ * coordinate, join several files, or split one file. */
 #ifndef CUBED_CLI_OPERATORS_H
 #define CUBED_CLI_OPERATORS_H
 
 #include "cubed/cubed.h"
 
 typedef enum operator_kind {
-    OPERATOR_NONE,      /* no operator of files */
-    OPERATOR_VARIABLES, /* selname, delname: which variables there are */
+    OPERATOR_NONE,      /* not an operator on files */
+    OPERATOR_VARIABLES, /* selname, delname: selection of variables */
     OPERATOR_SELECT,    /* sellevel, seltimestep, ...: parts of variables */
     OPERATOR_JOIN,      /* mergetime, cat: several files along a dimension, as innermost operator */
-    OPERATOR_ENSEMBLE,  /* ensmean, ...: over the files, as innermost operator */
+    OPERATOR_ENSEMBLE,  /* ensmean, ...: statistics over the files, as innermost operator */
     OPERATOR_MERGE,     /* merge: the variables of several files, as innermost operator */
     OPERATOR_SPLIT      /* splityear, ...: several results, as outermost operator */
 } operator_kind;
@@ -20,7 +20,7 @@ typedef enum operator_axis { AXIS_LAT, AXIS_LON, AXIS_LEVEL, AXIS_TIME, AXIS_KIN
 /* The axes of a variable. */
 typedef struct operator_axes {
     int ndim;
-    const char *name[CUBED_MAX_NDIM]; /* "" if an axis has no name */
+    const char *name[CUBED_MAX_NDIM]; /* names of the axes; "" if an axis has no name */
     int64_t length[CUBED_MAX_NDIM];
     operator_axis kind[CUBED_MAX_NDIM]; /* kind of each axis; AXIS_KINDS: another kind */
 } operator_axes;
@@ -32,14 +32,14 @@ void operator_each(void (*fn)(void *ctx, const char *name), void *ctx);
 /* Returns the arguments of "NAME[,ARGUMENT...]" as text with commas; "" if there are none. */
 const char *operator_arguments(const char *spec);
 
-/* Returns whether a selection is by numbers of elements, so that it depends on the lengths of the axes. */
+/* Returns whether a selection uses positions of elements, so that it depends on the lengths of the axes. */
 bool operator_counts(const char *spec);
 /* Returns the expression of a selection from `value`. NULL: the variable has none of the axes, and *wrong is NULL, or the
  * arguments are wrong, and *wrong is the message. The caller frees both strings. */
 char *operator_select(const char *spec, const operator_axes *axes, const char *value, char **wrong);
 /* Returns the expression of an ensemble operator over dimension `dim` of `value`. NULL: see operator_select. */
 char *operator_ensemble(const char *spec, const char *dim, const char *value, char **wrong);
-/* Returns why the arguments of an operator are wrong; NULL if they may be right. The caller frees the string. */
+/* Returns why the arguments of an operator are wrong; NULL if no error was found. The caller frees the string. */
 char *operator_check(const char *spec);
 
 #endif

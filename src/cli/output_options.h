@@ -1,4 +1,4 @@
-/* Options of how results are described and stored: names, attributes, packing, chunks, compression and history. */
+/* Options for the description and storage of results: names, attributes, packing, chunks, compression and history. */
 #ifndef CUBED_CLI_OUTPUT_OPTIONS_H
 #define CUBED_CLI_OUTPUT_OPTIONS_H
 
@@ -43,17 +43,17 @@ enum {
 #define OUTPUTS_REPEATS "rename|attr"
 
 typedef struct outputs {
-    char *command; /* for the attribute history; NULL: none is written */
+    char *command; /* line for the attribute history; NULL: the attribute is not written */
     bool no_history;
     int nedits;
     struct outputs_edit *edit; /* --rename and --attr, as given */
     const char *calendar;
-    bool has_times; /* an array had times, to which the calendar applies */
+    bool has_times; /* at least one array had times, to which the calendar applies */
     packed pack;
     int level; /* level of the compressor; -1: not given */
     bool zstd, shuffle;
     int ncodecs;
-    char **codecs; /* texts that targets borrow */
+    char **codecs; /* strings that targets borrow */
 } outputs;
 #define OUTPUTS_INIT                                                                               \
     {                                                                                              \
@@ -62,7 +62,7 @@ typedef struct outputs {
 
 /* Reads an option. Returns NULL, or an error message, which the caller frees. */
 char *outputs_take(outputs *o, int key, const char *value);
-/* Returns the first option that is given, for messages; NULL if there is none. */
+/* Returns the first option that is given, for messages; NULL if no option is given. */
 const char *outputs_given(const outputs *o);
 /* Returns whether options change arrays, so that an array that is copied byte by byte would lack the change. */
 bool outputs_change_arrays(const outputs *o);
@@ -74,8 +74,8 @@ CUBED_MUST_CHECK cubed_status outputs_edit_array(outputs *o, char **name, cubed_
 /* Returns attributes of the group around results: edited, with history and conventions. `attrs` NULL: it has none. The caller
  * frees the string, which is NULL if there are no attributes. */
 char *outputs_group_attrs(outputs *o, const char *attrs, bool conventions);
-/* Returns why an option was not used by any array or group; NULL if all were. Call it when all are edited. The caller frees
- * the string. */
+/* Returns why an option was not used by any array or group; NULL if all options were used. Call it when all arrays and groups
+ * are edited. The caller frees the string. */
 char *outputs_unused(const outputs *o);
 /* Returns the codecs of a target by --deflate, --zstd and --shuffle; NULL if they are not given. The text is valid until
  * outputs_free. */

@@ -11,7 +11,7 @@ typedef struct packed {
     cubed_dtype dtype;
     bool has_scale, has_offset;
     double scale, offset; /* as given */
-    /* Ranges of the arrays that were packed, in their order: a pass found them. */
+    /* Ranges of the packed arrays, in their order, which the first pass found. */
     int n;
     struct packed_range {
         double low, high;
@@ -20,13 +20,14 @@ typedef struct packed {
 
 /* Parses TYPE[,scale=S][,offset=O]. Returns NULL, or an error message, which the caller frees. */
 char *packed_parse(packed *p, const char *text);
-/* Replaces the floating-point ones of n arrays by packed integers. The first call finds the ranges of their values, by a run of
- * its own; later ones use these. `names` are for messages.
+/* Replaces the floating-point ones of n arrays by packed integers. The first call finds the ranges of their values, in a
+ * separate run; later calls use these ranges. `names` are for messages.
  *
- * The largest integers on one or both sides stand for the range, and the smallest (largest of an unsigned type) is `_FillValue`,
- * for NaN. A value is wrong by at most half of scale_factor.
+ * The range is mapped to the integers of the type, except the smallest (largest of an unsigned type), which is `_FillValue`,
+ * for NaN. The error of a value is at most half of scale_factor.
  *
- * Errors: CUBED_E_ARG if no array is floating-point, if values are infinite, or if a given scale does not reach them. */
+ * Errors: CUBED_E_ARG if no array is floating-point, if values are infinite, or if values are out of range with a given
+ * scale. */
 CUBED_MUST_CHECK cubed_status packed_arrays(packed *p, cubed_context *ctx,
                                             const struct cli_common *common, cubed_array ***arrays,
                                             const char *const *names, int n, cubed_error *err);

@@ -1,4 +1,4 @@
-/* Results as pictures. */
+/* Draws results as pictures. */
 #ifndef CUBED_CLI_PICTURE_H
 #define CUBED_CLI_PICTURE_H
 
@@ -6,7 +6,7 @@
 
 /* Checks that a Python that can draw is available; otherwise reports what is missing and returns an exit code. */
 int picture_check(const char *verb);
-/* Draws the store's arrays into a draft of the file, and removes the store in any case. */
+/* Draws the store's arrays into a draft of the file, and removes the store, even after an error. */
 cubed_status picture_draw(const cli_picture *p, cubed_context *ctx, const char *store,
                           const char *draft, const char *file, cubed_error *err);
 

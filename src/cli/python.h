@@ -1,4 +1,4 @@
-/* Functions of the Python package for the command, in a separate process. */
+/* Runs functions of the Python package for the command, in a separate process. */
 #ifndef CUBED_CLI_PYTHON_H
 #define CUBED_CLI_PYTHON_H
 

@@ -18,7 +18,7 @@ CUBED_MUST_CHECK cubed_status referred_keep(cubed_array **x, referred_have_fn ha
 
 typedef const char *(*referred_name_fn)(void *ctx, const char *name);
 /* Replaces names of variables in these attributes, and of dimensions in `cell_methods`. `fn` returns the new name; NULL: the
- * name stays. */
+ * name is kept. */
 void referred_rename(json_t *attrs, referred_name_fn fn, void *ctx);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* An array in memory and its name. */
 typedef struct series_column {
-    const char *name; /* NULL if there is no array */
+    const char *name; /* name of the array; NULL if there is no array */
     const cubed_array *array;
     const void *data;
     bool is_time; /* numbers are shown as dates, by `axis` */
@@ -18,7 +18,7 @@ typedef struct series_column {
 
 series_column series_column_of(const char *name, const cubed_array *array, const void *data);
 
-/* Prints a result of one dimension next to its coordinate. The middle of a long one is omitted. */
+/* Prints a result of one dimension next to its coordinate. The middle of a long result is omitted. */
 void series_print(FILE *f, const series_column *coordinate, const series_column *values);
 
 /* Prints results of equal shapes as comma-separated values (RFC 4180): a line of names, then one line per element, in C

@@ -7,8 +7,8 @@
 /* Describes the array of a statement. Never fails; the description is empty if nothing is known. */
 expr_about expr_about_of(expr_builder *b, const expr *e);
 void expr_about_free(expr_about *about);
-/* Returns the attributes of decoded values: those of `about` without the attributes of `packing` (may be NULL). Floats that may
- * be missing get _FillValue NaN. Returns a new reference, or NULL if there are no attributes. */
+/* Returns the attributes of decoded values: those of `about` without the attributes of `packing` (may be NULL). Floats with
+ * missing values get _FillValue NaN. Returns a new reference, or NULL if there are no attributes. */
 json_t *expr_value_attrs(expr_builder *b, const expr_about *about, const cubed_cf_packing *packing,
                          cubed_dtype dtype);
 void expr_coord_free(cubed_expr_coord *c);

@@ -21,7 +21,7 @@ typedef struct axis_values {
     cubed_dtype dtype;
     json_t *attrs;
     cubed_array *array;   /* the elements, lazy */
-    cubed_expr_coord had; /* the coordinate, and the part of it that x still has */
+    cubed_expr_coord had; /* the coordinate before the call, and the part of it that x still has */
 } axis_values;
 
 /* Reads the coordinate along axis d of x, the array built from the tree e. Free *v with axis_values_free after success. */

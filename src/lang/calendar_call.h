@@ -23,28 +23,30 @@ bool date_part_find(const char *name, date_part *out);
 
 /* A call that groups by a calendar. */
 typedef struct calendar_call {
-    const char *reduction;             /* "mean" */
-    const char *dim;                   /* "time" */
-    size_t ndim;                       /* its length */
-    const char *component, *frequency; /* exactly one of both is not NULL */
-    bool only;                         /* intervals without elements are left out */
-    bool by_date; /* days of years are counted by date: March 1 has one number in all years */
+    const char *reduction; /* "mean" */
+    const char *dim;       /* "time" */
+    size_t ndim;           /* its length */
+    const char *component,
+        *frequency; /* part of dates, or frequency of intervals; exactly one is not NULL */
+    bool only;      /* leave out intervals without elements */
+    bool by_date;   /* days of years are counted by date: March 1 has one number in all years */
     bool skip_nan;
     double correction;
     int64_t min_count;
     const char *method; /* method of quantiles */
-    bool in_time_order; /* seasons begin with DJF; else they are in the order of their names */
-    int most;           /* positional arguments */
-    const expr *q;      /* positional quantiles; NULL if not given */
+    bool
+        in_time_order; /* seasons are in the order of the year, from DJF; otherwise in the order of their names */
+    int most;      /* positional arguments */
+    const expr *q; /* positional quantiles; NULL if not given */
 } calendar_call;
 
 /* Reads a call that groups by a calendar. Returns false for other calls, such as a groupby whose name is not a part of a
  * date and therefore the name of labels. */
 bool calendar_call_find(const expr *e, calendar_call *c);
-/* Reads a call of a statistic over windows of time steps, such as ydrunmean(x, 5) or runpctl(x, 90, 5). A component says that the
- * windows around one day of all years are one group. Returns false for other calls. */
+/* Reads a call of a statistic over windows of time steps, such as ydrunmean(x, 5) or runpctl(x, 90, 5). With a component, the
+ * windows around one day of all years form one group. Returns false for other calls. */
 bool calendar_call_windows(const expr *e, calendar_call *c);
-/* Sets the reduction and its options of a statistic that CDO has as "mean", "std1", "pctl", ... Returns false if there is no
+/* Sets the reduction and its options for CDO's name of a statistic: "mean", "std1", "pctl", ... Returns false if there is no
  * such statistic. */
 bool calendar_call_statistic(const char *suffix, calendar_call *c);
 typedef enum calendar_family {
@@ -71,11 +73,11 @@ const calendar_operation *calendar_call_operation(const char *name);
  * NULL for other functions. */
 const char *calendar_call_selection(const char *name);
 
-/* Returns the axis of x with the dimension name of the call, or -1 if there is none. */
+/* Returns the axis of x with the dimension name of the call, or -1 if x has no such axis. */
 int calendar_call_axis(const cubed_array *x, const calendar_call *c);
 /* Returns the reduction of a calendar call ("mean"), and its axis of x or -1. Returns NULL if `e` is not a calendar call. */
 const char *calendar_call_reduction(const expr *e, const cubed_array *x, int *axis);
-/* Adds parts of dates to the candidates. */
+/* Adds the names of parts of dates to the candidates. */
 void calendar_call_guess(lang_guess *g);
 /* Returns whether a function of that name, such as "monmean", groups by a calendar. */
 bool calendar_call_is_function(const char *name);

@@ -1,4 +1,4 @@
-/* Groups of times: which elements of a coordinate are in one part of dates, or in one interval. */
+/* Groups of times: they assign the elements of a coordinate to parts of dates, or to intervals. */
 #ifndef CUBED_LANG_CALENDAR_GROUPS_H
 #define CUBED_LANG_CALENDAR_GROUPS_H
 
@@ -15,12 +15,12 @@ extern const int calendar_season_of_quarter[4];
 
 /* Intervals of a resampling: each has `months` months, or a fixed length of `width` microseconds. */
 typedef struct intervals {
-    int64_t months, width; /* exactly one of both is 0 */
+    int64_t months, width; /* length in months, or in microseconds; exactly one is 0 */
     int anchor;   /* first month of years or quarters, from 0; or first day of weeks, 0: Monday */
     int64_t unit; /* months in a year, quarter or month: 12, 3 or 1; 0 if the length is fixed */
     bool weeks;
     bool
-        ends; /* labelled by last days; the earliest time is in the last unit of the first interval */
+        ends; /* intervals are labelled by their last days; the earliest time is in the last unit of the first interval */
     int64_t first; /* number of the first unit, or microsecond at which the first interval begins */
 } intervals;
 
@@ -28,7 +28,7 @@ typedef struct intervals {
 typedef struct groups {
     int64_t n, *code;        /* n elements */
     int64_t ngroups, *value; /* part of dates, or interval number, of each group */
-    int year_days; /* of days that are counted by date: the length of the year that numbers them; 0: others */
+    int year_days; /* length of the year that numbers days counted by date; 0 for other groups */
 } groups;
 
 /* Returns a part of the date of a time, in microseconds of the calendar. Seasons are numbers in calendar_seasons. */
@@ -40,8 +40,8 @@ int64_t intervals_start(cubed_calendar c, int64_t k, const intervals *s);
 CUBED_MUST_CHECK cubed_status calendar_read_times(expr_builder *b, const expr *e,
                                                   const calendar_call *call, const cubed_array *x,
                                                   int *d, axis_values *v);
-/* Finds the groups of a call. Sets *s for intervals and *what for parts of dates. g->code and g->value are freed with lang_free,
- * also after an error. */
+/* Finds the groups of a call. Sets *s for intervals and *what for parts of dates. The caller frees g->code and g->value with
+ * lang_free, even after an error. */
 CUBED_MUST_CHECK cubed_status calendar_groups_find(expr_builder *b, const expr *e,
                                                    const calendar_call *call, const axis_values *v,
                                                    groups *g, intervals *s, date_part *what);

@@ -32,7 +32,7 @@ typedef struct expr {
     int at;     /* offset in the text */
     int number; /* unique in the text, from 1 */
     char op;
-    char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
+    char *text; /* text of NAME, STRING, CALL, KEYWORD and ASSIGN */
     int64_t integer;
     double re, im;
     int height; /* length of the longest path to a leaf */
@@ -59,7 +59,7 @@ cubed_expr_coord *expr_find_coord(const expr_about *about, const char *dim);
 
 /* The inputs that a statement reads, directly or through names; coordinates and bounds do not count. */
 typedef struct expr_source {
-    char *name; /* owned; the first one, NULL if there is none */
+    char *name; /* name of the first input; owned; NULL if there is no input */
     bool several;
 } expr_source;
 
@@ -67,7 +67,7 @@ typedef struct expr_source {
 typedef struct expr_var {
     cubed_expr_result of; /* owned; first, so that a pointer to it is one to the whole */
     bool is_result;
-    bool takes_source; /* an unnamed result that gets the name of its source */
+    bool takes_source; /* the result has no name and gets the name of its source */
     expr_source source;
     expr_about about;
 } expr_var;

@@ -10,9 +10,10 @@ typedef struct expr_weights expr_weights; /* expr_remap.c */
 
 /* Axes that a function of fields has reduced. */
 typedef struct expr_reduced {
-    uint32_t axes;    /* bit d: axis d; 0 if the node calls no function of fields */
-    bool is_area;     /* both horizontal axes, which CF's cell_methods call "area" */
-    const char *said; /* origin of the weights, for cell_methods; NULL if none or given */
+    uint32_t axes; /* bit d: axis d was reduced; 0 if the node calls no function of fields */
+    bool is_area;  /* both horizontal axes, which CF's cell_methods call "area" */
+    const char *
+        said; /* origin of the weights, for cell_methods; NULL if there are no weights, or if the user gave them */
 } expr_reduced;
 
 struct expr_builder {
@@ -26,14 +27,14 @@ struct expr_builder {
     /* Results of the tree's nodes; the index is the number of a node. */
     int nbuilt;
     struct {
-        cubed_array *array; /* decoded values; NULL if not built, or a literal */
+        cubed_array *array; /* decoded values; NULL if the node is not built, or is a literal */
         cubed_array
             *stored; /* stored elements of packed values that were only moved; NULL if not packed */
         const cubed_cf_packing
             *packing; /* packing of `stored`; while a node is built: packing of its result */
         expr_reduced reduced;
-        const expr
-            *body; /* expression that a definition stands for; NULL: the node is no such call */
+        const expr *
+            body; /* expression that replaces a call of a definition; NULL: the node is not such a call */
     } * built;
     bool
         no_memory; /* memory for a string or a note ran out: the expression fails with CUBED_E_NOMEM */
@@ -46,8 +47,8 @@ struct expr_builder {
         int n;
     } * bodies;
     expr_source source; /* inputs that the current statement has read so far */
-    expr_weights
-        *weights; /* between two grids, for the next call with the same ones; may be NULL */
+    expr_weights *
+        weights; /* weights between two grids, kept for the next call with the same grids; may be NULL */
     /* Coordinates that calls changed or made; `number` is the number of the call. */
     int nnoted;
     struct {
@@ -77,7 +78,8 @@ cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
  * x between and after them with one element each, so that *y broadcasts to x. *y is NULL after an error. */
 cubed_status expr_align(expr_builder *b, const expr *e, const cubed_array *x, bool wide,
                         cubed_array **y);
-/* If the host asks for it (cubed_expr_host.named), rejects operands that broadcast dimensions of different names together. */
+/* If the host requires it (cubed_expr_host.named), rejects operands in which dimensions of different names are broadcast
+ * together. */
 cubed_status expr_check_dims(expr_builder *b, const expr *e, cubed_array *const *x, int n);
 /* Builds the value of `e`. The caller owns its array. */
 cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
@@ -90,12 +92,13 @@ void expr_take_stored(expr_builder *b, const expr *e, const expr *child, cubed_a
  * `child` is packed; the result of `e` then counts as stored elements with the same packing. */
 cubed_status expr_get_moved(expr_builder *b, const expr *e, const expr *child, cubed_array **out);
 /* Like expr_get_moved for all items of a list that `e` joins: stored elements if all items have the same packing, otherwise
- * values. `arrays` must be zeroed. The caller owns the arrays in it, also after an error. */
+ * values. `arrays` must be zeroed. The caller owns the arrays in it, even after an error. */
 cubed_status expr_get_moved_list(expr_builder *b, const expr *e, const expr *list,
                                  cubed_array **arrays);
 /* Returns the packing of a node's result, or NULL if the node does not have unchanged stored elements. */
 const cubed_cf_packing *expr_packing_of(const expr_builder *b, const expr *e);
-/* Converts a literal to an array of the type that it has in an operation with `other` (NULL: its default type). Arrays stay. */
+/* Converts a literal to an array of the type that it has in an operation with `other` (NULL: its default type). Arrays are not
+ * changed. */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
 /* Like expr_operand, but the type can represent every integer literal. For operations such as comparisons. */
 cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
@@ -107,19 +110,19 @@ cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[C
 
 /* Returns the value of a keyword argument, or NULL if the call does not have it. */
 const expr *expr_keyword(const expr *call, const char *name);
-/* Checks a call: `least` to `most` positional arguments first, then only these keywords, each at most once. `names` ends with
- * NULL. */
+/* Checks that a call has `least` to `most` positional arguments first, then only the keywords in `names`, each at most once.
+ * `names` ends with NULL. */
 cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
                              const char *const *names, int *positional);
 /* Gets axes from axis= or dim= or a positional argument (may be NULL). *n is -1 if the call has none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
-/* Like expr_get_axes for one axis. *out is `missing` if the call names none. */
+/* Like expr_get_axes for one axis. *out is `missing` if the call names no axis. */
 cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int missing, int *out);
 /* Builds an integer or a float that is not an array. `re` is the value of either kind. */
 cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
-/* Converts a literal to a scalar. An error if the type cannot represent the value. */
+/* Converts a literal to a scalar. Fails if the type cannot represent the value. */
 cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
                              cubed_scalar *out);
 /* Builds an array from a number, a string, a list of them, or an array. Numbers get the type that they have in an operation
@@ -128,7 +131,7 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
                                cubed_array **out);
 /* Returns whether `e` is a string literal, or a list of them. */
 bool expr_is_texts(const expr *e);
-/* Makes an array of these strings, of the kind of strings that `like` has. An error if `like` is not an array of strings. */
+/* Makes an array of these strings, of the kind of strings that `like` has. Fails if `like` is not an array of strings. */
 cubed_status expr_get_texts(expr_builder *b, const expr *e, const cubed_array *like,
                             cubed_array **out);
 /* Encodes a string as an element of a type of the same kind as `like`. Returns the number of bytes. `to` may be NULL, which only
@@ -138,7 +141,7 @@ size_t expr_encode_text(const char *text, cubed_dtype like, char *to);
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* Computes all elements of a small array now, in this thread, into `to`. */
 cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
-/* Makes an array of memory from lang_alloc. Takes ownership of `data`, also after an error. */
+/* Makes an array of memory from lang_alloc. Takes ownership of `data`, even after an error. */
 cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
                             const int64_t *shape, void *data, cubed_array **out);
 /* Like expr_own_array, with names of dimensions and attributes. */

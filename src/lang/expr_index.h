@@ -1,4 +1,4 @@
-/* Parts of arrays: x[0, ::2, ..., None]. */
+/* Indexing of arrays: x[0, ::2, ..., None]. */
 #ifndef CUBED_LANG_EXPR_INDEX_H
 #define CUBED_LANG_EXPR_INDEX_H
 

@@ -1,5 +1,5 @@
-/* Attributes as JSON while an expression is built. Without memory the expression fails with CUBED_E_NOMEM at its end, as for
- * expr_text, so that callers need not check: no attribute is lost silently. */
+/* Attributes as JSON while an expression is built. If out of memory, the expression fails with CUBED_E_NOMEM at its end, as for
+ * expr_text. Callers need not check, and no attribute is lost silently. */
 #ifndef CUBED_LANG_EXPR_JSON_H
 #define CUBED_LANG_EXPR_JSON_H
 
@@ -7,10 +7,10 @@
 
 #include "lang/expr_builder.h"
 
-/* A new object, or a copy of one; `v` may be NULL. NULL without memory. */
+/* Return a new object, or a copy of `v`, which may be NULL. NULL if out of memory. */
 json_t *expr_json_object(expr_builder *b);
 json_t *expr_json_copy(expr_builder *b, const json_t *v);
-/* The attributes of x: a new reference. NULL without memory. */
+/* Returns the attributes of x, a new reference; NULL if out of memory. */
 json_t *expr_json_attrs(expr_builder *b, const cubed_array *x);
 /* Sets a member to a value, whose ownership passes, or to a string. */
 void expr_json_put(expr_builder *b, json_t *object, const char *name, json_t *value);

@@ -1,4 +1,4 @@
-/* Functions that bring a variable to another horizontal grid. */
+/* Functions that interpolate a variable to another horizontal grid. */
 #ifndef CUBED_LANG_EXPR_REMAP_H
 #define CUBED_LANG_EXPR_REMAP_H
 

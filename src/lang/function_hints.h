@@ -7,11 +7,11 @@
 
 /* Returns whether expressions have a function of that name. */
 bool expr_is_function(const char *name);
-/* Writes a suggestion for an unknown name: ": write ..." for functions of NumPy or Xarray with another name here, otherwise
- * " (did you mean ...?)" with the most similar name, or "". Returns `hint`. */
+/* Writes a suggestion for an unknown name: ": write ..." for functions of NumPy or Xarray that have another name in
+ * expressions, otherwise " (did you mean ...?)" with the most similar name, or "". Returns `hint`. */
 const char *expr_function_hint(const char *name, char *hint, size_t cap);
 
-/* Returns whether a function is along the dimension "time" by default, such as monmean and selmon. */
+/* Returns whether a function works along the dimension "time" by default, as monmean and selmon do. */
 bool expr_is_along_time(const char *name);
 /* Description of a function that has no row in the catalogue. */
 typedef struct expr_function_text {
@@ -25,7 +25,7 @@ bool expr_function_describe(const char *name, expr_function_text *out);
 bool expr_is_climate(const char *name);
 /* Returns the description of a parameter of functions for which expr_is_climate returns true, or NULL. */
 const char *expr_param_note(const char *name);
-/* Calls `put` with the name of each such function, except types, such as float32(x). */
+/* Calls `put` with the name of each function that has no row in the catalogue, except types such as float32(x). */
 void expr_function_each(void (*put)(void *ctx, const char *name), void *ctx);
 
 #endif

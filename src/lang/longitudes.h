@@ -15,13 +15,13 @@ typedef struct longitudes_range {
     int64_t first, n;
     bool wraps;
     bool
-        closed; /* wraps, and the first and last element are the same meridian: the last one is left out */
+        closed; /* the range wraps, and its first and last element are the same meridian: the last element is left out */
 } longitudes_range;
 
 typedef enum longitudes_result {
     LONGITUDES_FOUND,
     LONGITUDES_NONE,      /* no element is in the range */
-    LONGITUDES_UNORDERED, /* the axis neither increases nor decreases all the way */
+    LONGITUDES_UNORDERED, /* the axis neither increases nor decreases monotonically */
     LONGITUDES_TOO_WIDE,  /* the range is wider than 360 degrees */
     LONGITUDES_HOLE       /* the range wraps, but the axis does not go around the globe */
 } longitudes_result;
@@ -29,7 +29,7 @@ typedef enum longitudes_result {
 /* Rounds x to a floating-point type whose significand has `digits` bits. */
 double longitudes_round(double x, int digits);
 
-/* Finds the elements of `v` from longitude `west` eastwards to `east`, ends included.
+/* Finds the elements of `v` from longitude `west` eastwards to `east`, both included.
  *
  * west, east  may differ from the elements by whole circles
  * digits      as for longitudes_round */

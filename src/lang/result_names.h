@@ -1,4 +1,4 @@
-/* Names of results to which a statement assigns none. */
+/* Names of results of bare expressions. */
 #ifndef CUBED_LANG_RESULT_NAMES_H
 #define CUBED_LANG_RESULT_NAMES_H
 
@@ -7,11 +7,11 @@
 /* Writes the name of bare expression `number`, from 1, that is not named after an input: "result", "result2", ... */
 void expr_name_bare(int number, char name[EXPR_BARE_CAP]);
 
-/* Notes that the current statement reads an input, or what an earlier statement read. Coordinates and their bounds do not
+/* Records that the current statement reads an input, or the inputs of an earlier statement. Coordinates and their bounds do not
  * count: they describe other arrays. */
 void expr_source_add(expr_builder *b, const char *name, cubed_array *x);
 void expr_source_add_all(expr_builder *b, const expr_source *from);
-/* A copy of what the current statement has read so far. The caller frees it. */
+/* Returns a copy of the inputs that the current statement has read so far. The caller frees it. */
 expr_source expr_source_copy(expr_builder *b);
 void expr_source_free(expr_source *source);
 

@@ -1,8 +1,8 @@
 /* Expressions of several operations on numbers.
  *
  * A cb_steps holds references to all intermediate arrays until its end, and the first failure makes every later step
- * return NULL. Operations on times and strings consist of these steps, so the steps must not use such operations:
- * steps.h has those for arrays of any type. */
+ * return NULL. Operations on times and strings consist of these steps, so the steps must not use operations on times and
+ * strings. Steps for arrays of any type are in steps.h. */
 #ifndef CB_NUMBER_STEPS_H
 #define CB_NUMBER_STEPS_H
 

@@ -34,7 +34,7 @@ CUBED_MUST_CHECK cubed_status cb_op_numbers(cubed_op op, cubed_array *const *arg
 CUBED_MUST_CHECK cubed_status cb_op_records(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_array **out, cubed_error *err);
 bool cb_op_is_comparison(cubed_op op);
-/* Sets the promoted type of all operands, without the condition of CUBED_OP_WHERE; CUBED_E_TYPE if there is none. */
+/* Sets the promoted type of all operands, without the condition of CUBED_OP_WHERE; CUBED_E_TYPE if they have no common type. */
 CUBED_MUST_CHECK cubed_status cb_op_promote(cubed_op op, cubed_array *const *args, int nargs,
                                             cubed_dtype *type, cubed_error *err);
 /* Sets the broadcast shape of operands, and the first name of each dimension. Checks that `dtype` fits in memory. */
@@ -50,17 +50,19 @@ CUBED_MUST_CHECK cubed_status cb_op_broadcast(cubed_op op, cubed_array *const *a
 CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
                                          const int64_t *shape, const int64_t *chunks, cb_grid *out,
                                          cubed_error *err);
-/* Chunks of a result of several arrays with one shape, or which broadcast to it. They are those of the largest array; along
- * axes that it broadcasts, those of the next array, and so on. Computed constants decide only if no other array does. Along
- * axes that only they have, chunks are short enough that the chunks of the result do not exceed 16 MiB because of them. */
+/* Chunks of a result of several arrays that have, or broadcast to, one shape. They are the chunks of the largest array; along
+ * axes that it broadcasts, the chunks of the next array, and so on. Chunks of computed constants are used only if no other
+ * array determines the chunks. Along axes that only constants have, chunks are short enough for chunks of the result of at most
+ * 16 MiB. */
 cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
                              cubed_dtype dtype);
-/* Chunks of concatenated arrays along an axis. If one array has irregular chunks, the others extend them (cb_axis_extend).
- * If several have, the result has regular chunks with the longest length. Lists are in the zone. */
+/* Chunks of concatenated arrays along an axis. If only one array has irregular chunks, the other arrays extend them
+ * (cb_axis_extend). If several arrays have, the result has regular chunks with the longest length. Lists are allocated in the
+ * zone. */
 CUBED_MUST_CHECK cubed_status cb_op_concat_grid(cb_zone *zone, cubed_array *const *args, int nargs,
                                                 int axis, const int64_t *shape, cb_grid *out,
                                                 cubed_error *err);
-/* Sets the chunks along the axes that x is repeated over: together with x's chunks along the others about 1 MiB. */
+/* Sets the chunks along the axes over which x is repeated, so that a chunk of the result has about 1 MiB. */
 void cb_op_repeated_axes(const cubed_array *x, int ndim, const int64_t *shape, cb_grid *grid);
 /* Creates an axis in chunks of these lengths; the list is in the zone. */
 CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent,
@@ -69,7 +71,7 @@ CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int di
 /* Creates a 0-d constant. */
 CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
                                            cubed_array **out, cubed_error *err);
-/* Sets a mask of the axes, which may be negative. CUBED_E_ARG if one is out of range or repeated. */
+/* Sets a mask of the axes, which may be negative. CUBED_E_ARG if an axis is out of range or repeated. */
 CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
                                          uint32_t *mask, cubed_error *err);
 /* Sets the mask of the axes that options name; all axes if they name none. */
@@ -80,7 +82,7 @@ CUBED_MUST_CHECK cubed_status cb_op_reduce_axes(const char *what, int ndim,
 CUBED_MUST_CHECK cubed_status cb_op_reduce_numbers(cubed_reduction reduction, cubed_array *x,
                                                    const cubed_reduce_options *options,
                                                    cubed_array **out, cubed_error *err);
-/* Number of elements that are reduced into one. INT64_MAX if it overflows, which is possible for empty arrays. */
+/* Number of elements that are reduced into one element. INT64_MAX on overflow, which is possible for empty arrays. */
 int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
 /* Reduces x, which has the type of the state, over these axes; over a new axis if there are none. */
 CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,

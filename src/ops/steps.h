@@ -12,11 +12,12 @@ cubed_array *cb_step_permuted(cb_steps *s, cubed_array *x, const int *order);
 cubed_array *cb_step_broadcast(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape);
 /* Returns true for a signed integer type and uint64, which have no common integer type. */
 bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
-/* For such types: true for elements of x beyond the range of the other type (uint64, or int64 for all signed types). */
+/* For types without a common integer type: true for elements of x beyond the range of the other type (uint64, or int64 for all
+ * signed types). */
 cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 cubed_array *cb_step_reduce(cb_steps *s, cubed_reduction reduction, cubed_array *x,
                             const cubed_reduce_options *options);
-/* Elements start, start + step, ... along an axis; NULL for NULL. */
+/* Selects elements start, start + step, ... along an axis. Returns NULL if x is NULL. */
 cubed_array *cb_step_part(cb_steps *s, cubed_array *x, int axis, int64_t start, int64_t len,
                           int64_t step);
 cubed_array *cb_step_concat(cb_steps *s, cubed_array *const *parts, int n, int axis);

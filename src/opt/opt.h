@@ -9,9 +9,9 @@
  *   siblings.c  groups stored nodes into stages; nodes that read the same inputs share a stage
  *   tile.c      decides how many output chunks a task makes
  *   split_output.c   divides the outputs of reductions with fewer tasks than workers
- *   passes.c    adds intermediates to copies between grids that do not fit each other;
- *               rechunk.c finds them, and rechunk_tile.c the tiles of their tasks;
- *               rechunk_judge.c determines costs if something is computed
+ *   passes.c    adds intermediates to copies between grids that do not fit each other; rechunk.c chooses them,
+ *               and rechunk_tile.c the tiles of their tasks; rechunk_judge.c determines costs if the first pass
+ *               computes something
  *   advice.c    finds the memory that a refusal advises, and whether somewhat more memory would help much (plan_request.h)
  *   build.c     the order of all steps
  *   new_plan.c  cubed_plan_new and cubed_plan_check
@@ -26,26 +26,27 @@
 /* Adds the nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
-/* Moves reshapes directly onto arrays that have chunks. `through_copies`: also below copies to other chunks, which needs
- * larger tasks and moves less data. */
+/* Moves reshapes down in the graph, directly onto arrays that have chunks. `through_copies`: also below copies to other chunks;
+ * tasks are then larger, and less data is moved. */
 CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies,
                                                    cubed_error *err);
-/* Whether `through_copies` makes a difference. */
+/* Returns whether `through_copies` would change the plan. */
 bool cb_opt_reshapes_copies(const cubed_plan *p);
-/* Stores the result of every operation: the plan without optimisation. */
+/* Stores the result of every operation, for a plan without optimisation. */
 void cb_opt_store_all(cubed_plan *p);
 /* Stores nodes that cannot be recomputed in the stages of their users. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
 /* Reduces the blocks of block functions if a task would not fit and, with `spread`, also if there are too few tasks.
  * Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err);
-/* Stores inputs of block functions in their blocks if they would be read too often. Requires open storage. */
+/* Stores inputs of block functions in chunks that are the function's blocks, if they would otherwise be read too often.
+ * Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes if a stage would need more memory than a task may use. Requires open storage. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Splits reductions that would not keep all workers busy. Changes the node list. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
-/* Makes the stages: their outputs and task_chunks. */
+/* Makes the stages: sets their outputs and task_chunks. */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
                                                  cubed_error *err);
 /* Compiles and projects s, with the task_chunks that read the least data within `mem` bytes per task. */
@@ -68,8 +69,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, 
  * data of planning. Stages must be compiled again. */
 CUBED_MUST_CHECK cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err);
 
-/* Rewrites the nodes of a plan with stages and makes the stages again. Undoes everything unless every stage fits and
- * `better` returns true. */
+/* Rewrites the nodes of a plan that has stages, and makes the stages again. Restores the old plan unless every stage fits in
+ * memory and `better` returns true. */
 typedef bool (*cb_better_fn)(const void *ctx, const cubed_plan *now, const cubed_plan *before);
 CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                                  cb_better_fn better, bool *done, cubed_error *err);
@@ -95,7 +96,8 @@ static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
     return p->allowed_mem > kept ? p->allowed_mem - kept : 0;
 }
 
-/* Memory that a worker needs for a stage. For libraries, the maximum of all stages counts, because they may keep it. */
+/* Memory that a worker needs for a stage. The memory of libraries is the maximum of all stages, because libraries may keep it
+ * between stages. */
 static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
 {
     return cb_sat_add(need.arena, cb_max_size(need.library, p->making.library_mem));

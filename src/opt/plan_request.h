@@ -1,4 +1,5 @@
-/* Parameters of plans that are made until one fits, and comparisons with plans that have more memory. */
+/* A request for a plan: parameters for making plans repeatedly until one fits, and comparisons with plans that have more
+ * memory. */
 #ifndef CB_OPT_REQUEST_H
 #define CB_OPT_REQUEST_H
 
@@ -10,14 +11,14 @@ typedef struct cb_request {
     int ntargets;
     const cubed_plan_options *options;
     int num_groups; /* number of groups in the options; the plan's own groups come first */
-    /* Last plan that opened its sources, which the next one shares; referenced. NULL: none. */
+    /* Last plan that opened its sources, which the next plan shares. Holds a reference; NULL: no plan yet. */
     cubed_plan *last;
     /* Size in bytes of the largest object of each copied group, owned by cubed_plan_new; NULL: not known yet. */
     uint64_t *largest;
 } cb_request;
 
-/* Makes a plan within the limits of the options. CUBED_E_BUDGET also if a worker has no memory for an object of arrays that
- * are copied unchanged; only the first call of a request opens and lists their stores. */
+/* Makes a plan within the limits of the options. CUBED_E_BUDGET, among other causes, if a worker has too little memory for an
+ * object of an array that is copied unchanged; only the first call of a request opens and lists their stores. */
 CUBED_MUST_CHECK cubed_status cb_opt_plan(cb_request *q, cubed_plan **out, cubed_error *err);
 
 /* Frees temporary data of a request. */

@@ -53,24 +53,25 @@ typedef struct cb_rechunk_cost {
 typedef struct cb_rechunk_in {
     /* Both have the same shape; first chunks may be short. */
     cb_grid source, target;
-    /* Arrays that the first pass reads to compute its output. NULL: it copies from the source. */
+    /* Arrays from which the first pass computes its output. NULL: the first pass copies the source. */
     const cb_tile_source *sources;
     int nsources;
-    bool copies; /* the only one of these, seen through a map */
+    bool copies; /* the first pass copies its only array, seen through a map */
     size_t item_size;
-    size_t mem;    /* bytes that one task and the run's metadata may use */
+    size_t mem;    /* maximum bytes of one task and the run's metadata together */
     unsigned coop; /* number of workers that may share a task: see cb_tile_in */
     /* Additional bytes to read a source chunk, to write a target chunk, and to read or write a chunk of an intermediate;
      * and a constant for every task. */
     size_t read_extra, write_extra, middle_extra, fixed;
-    size_t part_run, part_extra; /* describe the source: see cb_tile_source */
+    size_t part_run, part_extra; /* properties of the source: see cb_tile_source */
     bool part_whole;
     cb_rechunk_run run;
-    /* NULL: the formulas are exact. Otherwise no plan reads less than `least_bytes` and `least_requests`. */
+    /* Gets the projected cost of a plan. NULL: the formulas are exact. Otherwise no plan reads less than `least_bytes` with
+     * less than `least_requests` requests. */
     void (*judge)(void *ctx, const struct cb_rechunk_plan *plan, cb_rechunk_cost *cost);
     void *judge_ctx;
     uint64_t least_bytes, least_requests;
-    /* 0 in the next fields selects the constants below. */
+    /* A value of 0 in the next fields selects the constants below. */
     double bandwidth; /* bytes read or written per second by all workers together */
     /* seconds that a request adds, divided by the number of simultaneous requests */
     double latency;
@@ -83,7 +84,7 @@ typedef struct cb_rechunk_in {
 
 #define CB_RECHUNK_BETA      ((size_t)1 << 20)
 #define CB_RECHUNK_BANDWIDTH CUBED_ASSUMED_BANDWIDTH
-/* Latency of a request. For a request of CB_RECHUNK_BETA bytes, it is a tenth of the time that transferring the bytes takes. */
+/* Seconds of latency of a request: a tenth of the time for transferring CB_RECHUNK_BETA bytes. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
 /* Bytes are those of decoded chunks as stored: whole chunks, except the clipped last chunks of intermediates. */

@@ -12,18 +12,18 @@ typedef struct cb_chain {
     cb_grid grid[CB_RECHUNK_MAX_PASSES + 1];
     cb_tile tile[CB_RECHUNK_MAX_PASSES];
     bool fits[CB_RECHUNK_MAX_PASSES];
-    cb_rechunk_cost cost;     /* set if the chain was judged */
+    cb_rechunk_cost cost;     /* projected cost, if the chain was judged */
     uint64_t bytes, requests; /* sum of reading and writing */
     size_t need;              /* memory of a worker: the largest task, and the run's metadata */
-    double seconds;           /* INFINITY: it does not fit */
+    double seconds;           /* predicted seconds; INFINITY: the chain does not fit */
     /* seconds, plus a penalty for more bytes or requests than `no_worse`, or fewer requests than the floor */
     double score;
 } cb_chain;
 
 typedef struct cb_planner {
-    cb_rechunk_in in; /* with defaults filled in */
+    cb_rechunk_in in; /* the input, with defaults filled in */
     cb_pass_memo *memo;
-    size_t mem;   /* replaces in.mem */
+    size_t mem;   /* memory limit of the search, in place of in.mem */
     double floor; /* fraction of the limit that cb_chain_floor returns */
     /* the chain to find must have neither more bytes nor more requests; may be NULL */
     const cb_chain *no_worse;
@@ -32,17 +32,17 @@ typedef struct cb_planner {
     cb_chain judged[CB_RECHUNK_MAX_PASSES];
 } cb_planner;
 
-/* A pass whose tasks make one chunk each, even if it does not fit. */
+/* Sets a chain of one pass whose tasks make one chunk each, even if it does not fit. */
 void cb_chain_single(const cb_planner *p, cb_chain *out);
-/* Rates a chain by these costs. */
+/* Rates a chain by the given costs. */
 void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);
 /* Finds the best single pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);
-/* Keeps the grids and chooses tasks for the planner's memory. */
+/* Keeps the grids of a chain, and chooses its tasks again for the planner's memory. */
 void cb_chain_again(cb_planner *p, cb_chain *c);
-/* Finds the best chain of `npasses` passes within `trials` tile searches; its seconds are infinite if none fits. */
+/* Finds the best chain of `npasses` passes within `trials` tile searches; its seconds are infinite if no chain fits. */
 void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out);
-/* Lower bounds of bytes and seconds of any chain of this length, which reads nothing twice. */
+/* Lower bounds of bytes and seconds of any chain of this length: those of a chain that reads nothing twice. */
 uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses);
 double cb_chain_least_seconds(const cb_planner *p, int npasses);
 /* Minimum requests of a chain that moves more bytes than two passes need to, so that it does not block chains of two

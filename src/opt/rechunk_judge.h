@@ -7,7 +7,7 @@
 
 typedef struct cb_judge {
     cb_zone *zone;
-    cubed_plan plan; /* with two additional nodes */
+    cubed_plan plan; /* copy of the plan with two additional nodes */
     int root;
     cb_stage first; /* first pass: the stage with its own loads */
     cb_stage copy;  /* all other passes: copies of an intermediate */
@@ -17,7 +17,7 @@ typedef struct cb_judge {
     cb_rechunk_cost least;
 } cb_judge;
 
-/* Whether passes may improve the stage: not if its tasks make one chunk each and read nothing twice. */
+/* Returns whether passes may improve the stage. They cannot if its tasks make one chunk each and read nothing twice. */
 bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s);
 /* Creates a judge for a stage with one output and without reductions. Free it with cb_judge_free. */
 CUBED_MUST_CHECK cubed_status cb_judge_new(cubed_plan *p, const cb_stage *s, cb_judge *out,

@@ -1,4 +1,4 @@
-/* Remembers results of the tile search for passes, because chains that are tried in succession share most of theirs. */
+/* Remembers results of the tile search for passes, because successive chains have most passes in common. */
 #ifndef CB_OPT_RECHUNK_MEMO_H
 #define CB_OPT_RECHUNK_MEMO_H
 
@@ -14,13 +14,13 @@ typedef struct cb_pass_key {
 
 typedef struct cb_pass_found {
     bool fits;
-    cb_tile tile; /* valid if it fits */
+    cb_tile tile; /* the tile, valid if the pass fits in memory */
 } cb_pass_found;
 
 /* Holds the most recently used passes of one search. Not thread-safe. */
 typedef struct cb_pass_memo cb_pass_memo;
 
-/* For grids with `ndim` axes. Returns NULL if out of memory. */
+/* Creates a memo for grids with `ndim` axes. Returns NULL if out of memory. */
 cb_pass_memo *cb_pass_memo_new(const cubed_allocator *alloc, int ndim);
 /* Accepts NULL. */
 void cb_pass_memo_free(cb_pass_memo *m);

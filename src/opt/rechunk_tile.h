@@ -1,9 +1,8 @@
-/* Chooses how many output chunks a task makes, so that it decodes little.
+/* Chooses how many output chunks a task makes, to minimise the bytes that it decodes.
  *
  * A task is a box of whole output chunks, `task_chunks` per axis. It decodes every source chunk that the box touches, one
- * at a time; a source chunk that crosses a border between tasks is decoded by both. Along one axis the number of (task,
- * source chunk) pairs has a closed form, and the total number of decoded chunks is the product over the axes: nothing here
- * loops over chunks.
+ * at a time; both tasks decode a source chunk that crosses their border. Along one axis the number of (task, source chunk)
+ * pairs has a closed form, and the total number of decoded chunks is the product over the axes: nothing here loops over chunks.
  *
  * Pure functions: no allocation, no state. */
 #ifndef CB_OPT_RECHUNK_TILE_H
@@ -22,7 +21,7 @@ typedef struct cb_tile_source {
     /* Minimum contiguous run in bytes for which reading a part of a chunk is worthwhile, and additional bytes for that; 0:
      * only whole chunks are read. See cb_node_subread_run. */
     size_t part_run, part_extra;
-    bool part_whole; /* only contiguous parts are read */
+    bool part_whole; /* only parts that are contiguous in a chunk can be read */
 } cb_tile_source;
 
 typedef struct cb_tile_in {
@@ -39,9 +38,9 @@ typedef struct cb_tile_in {
     const cb_tile_source *sources;
     size_t mem;   /* bytes that a task may use */
     size_t fixed; /* part of `mem` that every task uses regardless of its size */
-    /* Among tasks that read the same, the smallest are chosen. Then chunks are grouped until a box has `worth` bytes, as
-     * long as nothing more is read and `min_tasks` tasks remain. 0: never. Stages other than copies, whose tasks cannot be
-     * shared, have at least `min_tasks` tasks or boxes of this size, even if they read more. */
+    /* Among tasks that read the same, the smallest are chosen. Then chunks are grouped until a box has `worth` bytes, provided
+     * that no more data is read and `min_tasks` tasks remain. 0: chunks are not grouped. Stages other than copies, whose tasks
+     * cannot be shared, have at least `min_tasks` tasks or boxes of this size, even if they read more. */
     size_t worth;
     int64_t min_tasks;
 } cb_tile_in;
@@ -60,7 +59,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
 
 /* Chooses the task_chunks that decode the fewest bytes within the memory. Uses cooperative tasks only if they read less
  * than separate workers would, or if workers would be idle. CUBED_E_BUDGET if even tasks of one chunk do not fit. With many
- * different axes the choice is good but may not be the best. */
+ * different axes the choice may not be optimal. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
 /* Size in bytes of the largest decoded chunk. Saturates at SIZE_MAX. */

@@ -12,10 +12,10 @@ typedef enum layout_kind { LAYOUT_STAGE, LAYOUT_ARRAY, LAYOUT_BEND } layout_kind
 typedef struct layout_node {
     layout_kind kind;
     int stage;               /* number of the stage, if the box is a stage */
-    cubed_stored_info array; /* the array, if the box is an array */
+    cubed_stored_info array; /* the array, if the box represents an array */
     int column;
     double x, y, width, height;
-    /* For placement: preferred centre, and number of neighbours it was computed from. */
+    /* For placement: preferred centre, and the number of neighbours from which it was computed. */
     double wanted;
     int links;
 } layout_node;

@@ -17,7 +17,7 @@ enum {
 /* A task on the timeline, or several consecutive tasks of one worker. */
 typedef struct record_mark {
     int lane;
-    int stage; /* stage with the most time */
+    int stage; /* the stage with the most time in the mark */
     bool mixed;
     int64_t task;   /* number of the task, if the mark is a single task */
     int host;       /* -1: several */
@@ -26,7 +26,7 @@ typedef struct record_mark {
     /* tasks that several workers ran together, counted in `tasks` of another worker's mark */
     int64_t shared;
     int64_t start_ns, end_ns;   /* start of the first and end of the last task */
-    int64_t busy_ns, leader_ns; /* total time, and that of `stage` */
+    int64_t busy_ns, leader_ns; /* total time of the tasks, and the time of `stage` */
     uint64_t measured;          /* peak */
 } record_mark;
 
@@ -52,7 +52,7 @@ struct report {
     int64_t wall_start;       /* seconds since 1970 */
     unsigned workers;         /* highest number of an active worker + 1 */
     uint64_t intermediate_peak;
-    record_stage total; /* sum over all stages; `info` is unused */
+    record_stage total; /* sums over all stages; the member `info` is unused */
     record_stage *stage;
     record_bin *bin;
     int nbins;

@@ -17,7 +17,7 @@ void report_event(void *r, const cubed_event *e);
 /* Result of the run, for the page. */
 typedef struct report_run {
     const char *executor;
-    const cubed_run_stats *stats; /* also set if the run failed */
+    const cubed_run_stats *stats; /* statistics, set even if the run failed */
     const char *error;            /* NULL if the run succeeded */
 } report_run;
 
@@ -27,9 +27,9 @@ CUBED_MUST_CHECK cubed_status report_write(const report *r, const report_run *ru
 typedef enum report_drawing { REPORT_TIMELINE, REPORT_MEMORY, REPORT_PROGRESS } report_drawing;
 /* Draws a chart of the page, or the progress, as a separate SVG file. May be called during the run. */
 void report_draw(const report *r, report_drawing which, FILE *f);
-/* Writes the plan as text: a table of stages, and what the whole plan reads, writes, takes and needs. */
+/* Writes the plan as text: a table of stages, and the totals of the plan (reads, writes, time, memory). */
 CUBED_MUST_CHECK cubed_status report_plan_table(const cubed_plan *plan, FILE *f, cubed_error *err);
-/* Draws the plan as SVG: as a file of its own, or (`inside`) as part of a page. */
+/* Draws the plan as SVG: as a separate file, or (`inside`) as part of a page. */
 CUBED_MUST_CHECK cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f,
                                               cubed_error *err);
 /* Writes the plan as source for Graphviz. */
