@@ -797,8 +797,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_index(cubed_array *x, const cubed_
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_index_assign(cubed_array *x, const cubed_key *keys,
                                                            int n, cubed_array *value,
                                                            cubed_array **out, cubed_error *err);
-/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. Types as in
- * cubed_replace. A run fails with CUBED_E_ARG if the numbers of values and of true elements differ. */
+/* Replaces the elements of x where the mask, bool and of x's shape, is true by the 1-D `values`, in C order. Types are as in
+ * cubed_replace. A run fails with CUBED_E_ARG if the number of values differs from the number of true elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);

@@ -17,8 +17,8 @@ typedef struct cubed_target {
     cubed_array *array;
     const char *url; /* STORE or STORE::PATH of the Zarr array to create */
     int zarr_format; /* 2 or 3; 0: 3 */
-    /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with one. NULL: zstd
-     * level 1 */
+    /* JSON: the "codecs" list of format 3; for format 2 a compressor, or a list of filters that ends with a compressor. NULL:
+     * zstd level 1 */
     const char *codecs;
     /* Chunks of the Zarr array. NULL: the chunks of `array`, or shorter chunks if those of a function on whole blocks do not
      * fit into memory. */

@@ -23,7 +23,7 @@ typedef struct cb_merge_pass {
     int64_t step[CB_MERGE_MOST_STEPS];
 } cb_merge_pass;
 
-/* Part of the memory of tasks that sorting tasks may use. */
+/* Bytes that a sorting task may use: a part of the memory of tasks. */
 uint64_t cb_merge_memory(uint64_t task_mem);
 /* Bytes of a task that sorts a line of n elements in one block. */
 size_t cb_merge_block_bytes(const cubed_array *x, int64_t n, bool positions);

@@ -37,7 +37,7 @@ typedef struct batch_submission {
     const char *run;     /* name of the run; NULL: the last part of `dir` */
     const char *program; /* path of the command on the nodes */
     const char
-        *python;      /* Python interpreter with the package, which submits jobs to some systems */
+        *python; /* Python interpreter that has the package; some systems need it to submit jobs */
     unsigned workers; /* maximum number of simultaneous jobs; 0: the plan's number of workers */
     int retries;      /* maximum retries of an array task after transient failures */
     int64_t

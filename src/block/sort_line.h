@@ -1,4 +1,4 @@
-/* Sorts one line of elements: shared by the sorting functions. */
+/* Sorts one line of elements. Shared by the sorting functions. */
 #ifndef CB_BLOCK_SORT_LINE_H
 #define CB_BLOCK_SORT_LINE_H
 

@@ -56,8 +56,8 @@ typedef struct cb_file_kind {
     cubed_status (*open)(cb_file *f, cubed_error *err);
     void (*close)(
         cb_file *f); /* frees memory outside the zone; may be NULL. Called also if open failed */
-    /* Loads what is needed to find chunks of the array at `path` in a box of its grid. Requires the lock. NULL: the
-     * metadata suffice. */
+    /* Loads the data for finding chunks of the array at `path` in a box of its grid. Requires the lock. NULL: the metadata are
+     * sufficient. */
     cubed_status (*know)(cb_file *f, const char *path, int ndim, const int64_t *lo,
                          const int64_t *hi, cubed_error *err);
     /* CUBED_E_NOT_FOUND if there is no such object. Thread-safe. */

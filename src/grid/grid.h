@@ -1,4 +1,5 @@
-/* Horizontal grids and sparse weights (cubed/remap.h): their fields, for this folder and the functions on arrays. */
+/* Horizontal grids and sparse weights (cubed/remap.h): their fields, which only this folder and the functions on arrays
+ * access. */
 #ifndef CB_GRID_GRID_H
 #define CB_GRID_GRID_H
 

@@ -18,13 +18,13 @@ typedef enum expr_kind {
     EXPR_NAME,
     EXPR_UNARY,   /* op: '-', '+', '~' */
     EXPR_BINARY,  /* op: + - * / p(**) & | < l(<=) > g(>=) e(==) n(!=) */
-    EXPR_CALL,    /* name(children...); keyword children are EXPR_KEYWORD */
+    EXPR_CALL,    /* call name(children...); keyword arguments are children of kind EXPR_KEYWORD */
     EXPR_KEYWORD, /* name=child */
-    EXPR_TUPLE,   /* also lists; op: '(' or '[' */
+    EXPR_TUPLE,   /* a tuple or a list; `op` is '(' or '[' */
     EXPR_INDEX,   /* child 0 [children 1...] */
-    EXPR_SLICE,   /* three children; EXPR_NONE if omitted */
+    EXPR_SLICE,   /* a slice with three children; EXPR_NONE for an omitted one */
     EXPR_ELLIPSIS,
-    EXPR_ASSIGN /* name, children... = last child */
+    EXPR_ASSIGN /* an assignment: `text` and children except the last are names; the last child is the value */
 } expr_kind;
 
 typedef struct expr {
@@ -49,7 +49,8 @@ void expr_free(expr **list, int n);
 /* The attributes and coordinates of an array. Members are owned. */
 typedef struct expr_about {
     json_t *attrs; /* NULL: nothing */
-    bool missing;  /* computed from packed values that may be missing; NaN marks missing values */
+    bool
+        missing; /* the values are computed from packed values that may be missing; NaN marks missing values */
     int ncoords;
     cubed_expr_coord *coords; /* a dimension that is not listed has the coordinate of the input */
 } expr_about;

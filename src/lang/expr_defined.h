@@ -17,7 +17,8 @@ typedef struct expr_definition {
     const char *body;      /* statements; see expr_defined_text */
     cubed_attrs_rule rule; /* effect on the attributes of the first array */
     const char *method;    /* method that cell_methods records along time; NULL: no method */
-    const char *units, *long_name; /* replace attributes unless NULL */
+    const char *units,
+        *long_name; /* values that replace these attributes; NULL: the attribute is not replaced */
     bool takes_freq;
 } expr_definition;
 

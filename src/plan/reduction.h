@@ -32,7 +32,7 @@ static inline int cb_reduce_planes(cb_reduction kind)
                                                                   : 1;
 }
 
-/* Name of a reduction in reports. */
+/* Returns the name of a reduction for reports. */
 const char *cb_reduction_name(cb_reduction kind);
 /* The grid of the kept axes, in order. */
 cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
@@ -40,7 +40,7 @@ cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
 cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
 /* States per group of `span` blocks, a power of CB_REDUCE_GROUP: (groups, planes, kept...), one group per chunk. */
 cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
-/* Span that gives `ngroups` groups; 0 if there is none. */
+/* Span with which `nblocks` blocks form `ngroups` groups; 0 if no span does. */
 int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
 /* Levels of states up to those of `span` blocks; 0 for one block. */
 int cb_reduce_depth(int64_t span);

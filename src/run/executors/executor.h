@@ -22,8 +22,8 @@ extern const cubed_executor_vtable cb_executor_http;
 /* Maximum number of tasks in a range so that their reports, including one error, fit into a message of `max_message_bytes`
  * (0: unlimited). */
 int64_t cb_executor_most_tasks(uint64_t max_message_bytes);
-/* Finds the executor of that name (NULL: the default) and the context that it was added with. CUBED_E_ARG if there is
- * none. */
+/* Finds the executor of that name (NULL: the default) and the `ctx` with which it was added. CUBED_E_ARG if there is no such
+ * executor. */
 CUBED_MUST_CHECK cubed_status cb_executor_find(const cubed_context *ctx, const char *name,
                                                const cubed_executor_vtable **out,
                                                void **executor_ctx, cubed_error *err);

@@ -5,7 +5,7 @@
 #include "run/places/io.h"
 #include "run/places/self.h"
 
-/* The place of a target. A target that is a region of an existing array only has a store. */
+/* The place of a target. For a target that is a region of an existing array, only `store` is set. */
 typedef struct target_io {
     cubed_store *store;     /* store at the target's URL */
     cb_claim claim, before; /* current claim, and the claim before the array was put in its place */

@@ -28,7 +28,7 @@ void cb_hedge_ask(cb_hedge *h);
 void cb_hedge_note(cb_hedge *h, int64_t took);
 /* Returns the nanoseconds without a reply after which a request may be sent a second time; 0: not allowed now. */
 int64_t cb_hedge_after(cb_hedge *h);
-/* Counts a second request. Returns false if too many were sent. */
+/* Counts a second request. Returns false, and does not count it, if too many second requests were sent. */
 bool cb_hedge_spend(cb_hedge *h);
 
 #endif
