@@ -42,7 +42,7 @@ def field(x: Array, /, name: str) -> Array:
     >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray(np.array([(1, 2.5), (3, 4.5)], dtype="i4,f8"))
-    >>> cubed.field(x, "f1").compute()
+    >>> x["f1"].compute()
     array([2.5, 4.5])
     """
     x = lazy(x)
@@ -71,7 +71,7 @@ def fields(x: Array, /, names: Any) -> Array:
     >>> import cubed
     >>> import numpy as np
     >>> x = cubed.asarray(np.array([(1, 2.5, 0)], dtype="i4,f8,u1"))
-    >>> cubed.fields(x, ["f2", "f0"]).compute()
+    >>> x[["f2", "f0"]].compute()
     array([(0, 1)], dtype=[('f2', 'u1'), ('f0', '<i4')])
     """
     x = lazy(x)

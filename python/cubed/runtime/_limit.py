@@ -70,12 +70,14 @@ def text_of_excess(title: str, most: int) -> str:
 
 def explained(error: MemoryError, title: str, most: int) -> MemoryError:
     """Returns the error of a function, with the limit that it met; the error itself if this process
-    has no limit.
+    has no limit, or if the function has raised an error of its own.
     """
-    if not most:
+    said = str(error)
+    # Those of allocators have no text, or one such as "Unable to allocate 3 GiB", "std::bad_alloc".
+    if not most or (said and "alloc" not in said.lower()):
         return error
     text = text_of_excess(title, most)
-    if said := str(error):
+    if said:
         text += f". {said}"
     other = MemoryError(text).with_traceback(error.__traceback__)
     other.__cause__, other.__context__ = error.__cause__, error.__context__
