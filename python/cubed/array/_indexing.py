@@ -19,10 +19,11 @@ def getitem(x: Array, key: Any) -> Array:
 
     A string is the name of a field of records, and a list of strings makes records of these fields.
     """
-    if isinstance(key, str):
-        return x._like(_core.call("field", x._x, key))
-    if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
-        return x._like(_core.call("fields", x._x, key))
+    if x.dtype.names:
+        if isinstance(key, str):
+            return x._like(_core.call("field", x._x, key))
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return x._like(_core.call("fields", x._x, key))
     entries = expand_key(x, key)
     if any(isinstance(e, (np.ndarray, Array)) for e in entries):
         return get_advanced(x, entries)

@@ -49,7 +49,6 @@ CALLS = {
     "x == 'a'": (TypeError, "equal is not defined for float64 and str"),
     "sum(x, dtype='foo')": (TypeError, "'foo'"),
     "ones(3, dtype=object)": (TypeError, "type object are not supported: expected numbers"),
-    "from_array(np.zeros(3, 'i4,f4'))": (TypeError, "not supported: expected numbers"),
     "astype(c, 'float64')": (TypeError, "complex128 is not cast to float64"),
     "full((3,), 'a', dtype='f8')": (TypeError, "fill_value is 'a', expected a number"),
     "full((3,), None)": (TypeError, "fill_value is None, expected a number"),
