@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -244,8 +244,8 @@ class Weights:
     source_shape: tuple[int, ...]
     target_shape: tuple[int, ...]
     method: str = ""
-    source: Grid | None = field(default=None, repr=False)
-    target: Grid | None = field(default=None, repr=False)
+    source: Grid | None = dataclasses.field(default=None, repr=False)
+    target: Grid | None = dataclasses.field(default=None, repr=False)
 
     def apply(self, x: Any, *, skipna: bool = True, na_threshold: float = 1.0) -> Array:
         """The array on the target's grid; its last axes are the source's grid.

@@ -532,7 +532,7 @@ static void test_choices_of_texts(void **state)
     REFUSED(cubed_elementwise(CUBED_OP_SUBTRACT, (cubed_array *[]){x, y3}, 2, &y, &f->err),
             CUBED_E_TYPE, "subtract is not defined for bytes");
     REFUSED(cubed_array_full_text(f->ctx, CUBED_INT64, 1, &n, NULL, "12345678", &y, &f->err),
-            CUBED_E_TYPE, "is not a type of bytes or strings");
+            CUBED_E_TYPE, "is not a type of bytes, strings or records");
     cubed_array_unref(equal);
     cubed_array_unref(filled);
 }

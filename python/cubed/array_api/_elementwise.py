@@ -25,7 +25,9 @@ _UFUNCS = {"abs": "absolute", "bitwise_invert": "invert"}
 def apply(name: Operation, *xs: Any, **options: Unpack[UfuncOptions]) -> Array:
     """An operation of the engine on one or two operands."""
     if options:
-        ufunc = getattr(np, _UFUNCS.get(name, name))
+        ufunc = getattr(np, _UFUNCS.get(name, name), None)
+        if ufunc is None:  # such as SciPy's stdtr
+            raise TypeError(f"{name} got an unexpected keyword argument {next(iter(options))!r}")
         return with_options(ufunc, functools.partial(apply, name), xs, **options)
     if len(xs) == 1:
         return lazy(xs[0])._unary(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -46,6 +45,8 @@ def name_of(dtype: DTypeLike) -> str:
         elif d.kind in "SU":
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
         elif d.names:
+            import json  # lazy: slow import
+
             name = json.dumps(_fields_of(d), separators=(",", ":"), ensure_ascii=False)
         else:
             other = ": cast them first" if d.isbuiltin == _OF_OTHERS else ""
@@ -57,6 +58,8 @@ def name_of(dtype: DTypeLike) -> str:
 def dtype_of(name: str) -> np.dtype[Any]:
     """Returns the NumPy type for an engine name."""
     if name.startswith("["):
+        import json  # lazy: slow import
+
         return _record_of(json.loads(name))
     if name != "bfloat16":
         return np.dtype(name)

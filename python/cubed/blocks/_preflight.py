@@ -20,6 +20,7 @@ from cubed.blocks._apply import map_blocks
 from cubed.io._create import from_zarr
 from cubed.planning._compute import compute
 from cubed.planning._options import RunOptions
+from cubed.runtime import _limit
 from cubed.runtime.executors.base import Executor
 from cubed.spec import Spec
 
@@ -55,8 +56,9 @@ def _describe(block: NDArray, stores: Sequence[str]) -> NDArray:
     """Opens the stores, and returns a description of this process as JSON."""
     for url in stores:
         from_zarr(url)
+    process = _limit.worker_id or os.getpid()
     info = WorkerInfo(
-        platform.node(), os.getpid(), platform.python_version(), np.__version__, _core.machine_mem()
+        platform.node(), process, platform.python_version(), np.__version__, _core.machine_mem()
     )
     out = np.zeros(_BYTES, np.uint8)
     data = json.dumps(info).encode()

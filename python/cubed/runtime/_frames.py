@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 import struct
-from mmap import mmap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import socket
+    from mmap import mmap
 
 _SIZE = struct.Struct("<Q")
 #: What a child tells of its call: when it began (0: no call), the bytes that it may use, the

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from cubed import _core
@@ -33,7 +32,8 @@ worker_id = 0
 def resident_of(pid: int) -> int:
     """Returns the resident bytes of a process of this machine; 0 if they are not known."""
     try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
+        with open(f"/proc/{pid}/statm") as file:  # noqa: PTH123 (importing pathlib takes a while)
+            fields = file.read().split()
     except OSError:
         return 0
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -12,7 +12,6 @@ import signal
 import struct
 import threading
 import time
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cubed import _core
+from cubed.base._warnings import warn
 from cubed.runtime._frames import ANOTHER
 from cubed.runtime._limit import watching
 
@@ -215,11 +215,10 @@ def _watch(why: OSError) -> None:
     """Lets functions run in this process from now on."""
     global _watches
     _watches = True
-    warnings.warn(
+    warn(
         f"functions run within this worker, without a process of their own ({why}): their memory"
         " is watched, and a function that takes too much may end late",
         RuntimeWarning,
-        stacklevel=2,
     )
 
 

@@ -432,7 +432,7 @@ def test_code_of_the_documentation(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs/how-to/xarray.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     scope = {}
     with xr.set_options(chunk_manager="dask"):
         for block in blocks:

@@ -129,6 +129,8 @@ def test_operations_of_two(dtype):
                 continue
             if name == "pow" and kind in "iuc":  # negative exponents are an error of NumPy's
                 continue
+            if name == "stdtr":  # NumPy has none: test_eofs.py compares it with SciPy
+                continue
             results.append((name, (x, y), getattr(xp, name)(*lazy)))
     compare(results)
 

@@ -112,7 +112,7 @@ def test_what_references_lead_to_while_it_is_read(tmp_path):
     x = cubed.from_zarr(tmp_path / "refs.json", "x")
     np.testing.assert_array_equal(x.compute(), A)
     y = cubed.map_blocks(change, x, dtype=A.dtype)
-    with pytest.raises((OSError, ValueError), match=r"a\.bin .*anew while it was read"):
+    with pytest.raises((OSError, ValueError), match=r"a\.bin .*rewritten while it was read"):
         y.compute(executor="single-threaded")
     np.testing.assert_array_equal(x.compute(), A + 5)
 

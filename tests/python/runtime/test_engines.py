@@ -745,7 +745,7 @@ def test_faults_that_do_not_pass(spec, tmp_path, fault, kind, error):
     assert not left(tmp_path)
 
 
-@pytest.mark.parametrize("more", [(), ("a",), ("a", ""), ("a", "", "b")])
+@pytest.mark.parametrize("more", [(), ("a",), ("a", ""), ("a", "", "0", "b")])
 def test_messages_of_another_version(more):
     """Those of earlier versions name no attempt, or do not tell whether there are functions."""
     version = "0.9" if len(more) == 2 else cubed.__version__

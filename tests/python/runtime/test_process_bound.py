@@ -189,7 +189,7 @@ def _run_plans(kind, seed, n, folder):
         workers = 1 if executor == "single-threaded" else r.choice((1, WORKERS))
         allowed = reserved + r.randrange(2, 30) * 1_000_000
         if executor == "processes":  # which load SciPy
-            allowed += 40_000_000
+            allowed += 60_000_000
         spec = cubed.Spec(
             folder, allowed_mem=allowed, reserved_mem=allowed - (allowed - reserved) // 2
             if executor == "processes" else reserved,
