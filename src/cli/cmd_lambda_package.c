@@ -47,15 +47,22 @@ int cmd_lambda_package(int argc, char **argv)
         return cli_usage_error("lambda-package", "expected FILE.zip, got %d arguments",
                                argc - optind);
     if (!command && readlink("/proc/self/exe", self, sizeof self - 1) > 0) command = self;
+    const int code = python_check("lambda-package", needed, 1, "writes the file", NULL);
+    if (code != EXIT_SUCCESS) return code;
     const char *arguments[] = {"-m", "cubed.runtime.lambda_package", NULL, NULL, NULL, NULL, NULL,
                                NULL};
+    char *command_option = command ? cli_printf("--command=%s", command) : NULL;
+    char *architecture_option = architecture ? cli_printf("--architecture=%s", architecture) : NULL;
     int n = 2;
-    if (command) arguments[n++] = cli_printf("--command=%s", command);
-    if (architecture) arguments[n++] = cli_printf("--architecture=%s", architecture);
+    if (command) arguments[n++] = command_option;
+    if (architecture) arguments[n++] = architecture_option;
     if (libc) arguments[n++] = "--bundle-libc";
     arguments[n++] = "--";
     arguments[n] = argv[optind];
-    const int code = python_check("lambda-package", needed, 1, "writes the file", NULL);
-    if (code != EXIT_SUCCESS) return code;
-    return python_run(arguments) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    const bool whole = (!command || command_option) && (!architecture || architecture_option);
+    if (!whole) cli_say(stderr, "cubed lambda-package: out of memory\n");
+    const bool done = whole && python_run(arguments) == 0;
+    cli_free(command_option);
+    cli_free(architecture_option);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
