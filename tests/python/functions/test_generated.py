@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import cubed
 import pytest
-from conftest import ROOT
+from conftest import BIN, ROOT
 from cubed import _core
 from cubed.array_api import _operations, elementwise_functions
 from random_calls import Caller
@@ -124,7 +123,7 @@ def tables(tmp_path: Path) -> Path:
 
 
 def generate(root: Path, *args: str) -> subprocess.CompletedProcess:
-    library = Path(os.environ["CUBED_BIN"]).parent / "libcubed.so"
+    library = Path(BIN).parent / "libcubed.so"
     command = [sys.executable, root / "tools/generate", "--library", library, *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
