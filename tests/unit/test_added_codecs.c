@@ -290,7 +290,8 @@ static void test_what_cannot_be_is_refused(void **state)
     vt = good;
     vt.name_v2 = "blosc";
     expect_refused(ctx, &vt, CUBED_E_EXISTS, "codec \"blosc\" exists already");
-    expect_refused(((fixture *)*state)->ctx, &good, CUBED_E_EXISTS, "codec \"test.turn\" exists already");
+    expect_refused(((fixture *)*state)->ctx, &good, CUBED_E_EXISTS,
+                   "codec \"test.turn\" exists already");
 }
 
 static int start(void **state)
