@@ -404,14 +404,6 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     return cb_ir_add(to, &copy, out, err);
 }
 
-static bool has_blocks(const cb_ir *ir)
-{
-    for (int i = 0; i < ir->nnodes; i++) {
-        if (ir->nodes[i].block) return true;
-    }
-    return false;
-}
-
 /* Frees everything of the trials except the chosen operation. Locations of targets are kept. */
 static cubed_status fit_apart(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
@@ -461,7 +453,7 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
 {
     const size_t bytes = (size_t)p->ir.nnodes * sizeof *p->ir.nodes;
     cb_ir was = {.nnodes = p->ir.nnodes};
-    if (!has_blocks(&p->ir)) return CUBED_OK;
+    if (!cb_ir_has_blocks(&p->ir)) return CUBED_OK;
     was.nodes = cb_alloc(&p->ctx->alloc, bytes);
     if (!was.nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     memcpy(was.nodes, p->ir.nodes, bytes);
@@ -517,7 +509,7 @@ cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
 {
     rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
     if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    if (!has_blocks(&p->ir)) return CUBED_OK;
+    if (!cb_ir_has_blocks(&p->ir)) return CUBED_OK;
     CB_TRY(new_calls(&p->ir, p->ir.zone, &r.calls, err));
     return cb_opt_rewrite(p, add_inputs, &r, err);
 }

@@ -110,6 +110,14 @@ cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *
     return CUBED_OK;
 }
 
+bool cb_ir_has_blocks(const cb_ir *ir)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        if (ir->nodes[i].block) return true;
+    }
+    return false;
+}
+
 bool cb_ir_same_call(const cb_ir *ir, int a, int b)
 {
     const cb_node *x = &ir->nodes[a], *y = &ir->nodes[b];

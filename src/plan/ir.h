@@ -169,6 +169,8 @@ CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n,
                                               const cb_map *map, cb_map *out, cubed_error *err);
 /* Returns the node that is read in place of `node`, below copies that are not stored. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
+/* Returns true if a node is an output of an operation on blocks. */
+bool cb_ir_has_blocks(const cb_ir *ir);
 /* Returns true if two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 

@@ -136,6 +136,15 @@ int64_t cb_zarr_find(const cb_zarr_meta *m, int d, int64_t at)
     return m->starts[d] ? cb_find_start(m->starts[d], m->nchunks[d], at) : at / m->chunk[d];
 }
 
+void cb_zarr_unravel(const cb_zarr_meta *m, int64_t i, int64_t *idx)
+{
+    for (int d = m->ndim - 1; d >= 0; d--) {
+        const int64_t n = cb_max_i64(cb_zarr_count(m, d), 1);
+        idx[d] = i % n;
+        i /= n;
+    }
+}
+
 static json_t *print_axis(const cb_zarr_meta *m, int d)
 {
     if (!m->starts[d]) return json_integer(m->chunk[d]);

@@ -150,6 +150,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to
 /* Number of stored objects along axis `d`, and index of the one that contains position `at`. */
 int64_t cb_zarr_count(const cb_zarr_meta *meta, int d);
 int64_t cb_zarr_find(const cb_zarr_meta *meta, int d, int64_t at);
+/* Sets the index of stored object number i, in C order of their grid. */
+void cb_zarr_unravel(const cb_zarr_meta *meta, int64_t i, int64_t *idx);
 /* Whether stored objects are irregular. Inner chunks of shards are always regular. */
 bool cb_zarr_is_irregular(const cb_zarr_meta *meta);
 /* Returns a JSON string, allocated in the zone: "chunk_shapes" in the metadata of irregular chunks or shards. */

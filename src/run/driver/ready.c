@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "exec/plan/operations.h"
 #include "exec/plan/operator.h"
@@ -91,17 +92,12 @@ static void *table(const cubed_allocator *a, size_t n, size_t size, cubed_error 
 
 /* --- Chunks ------------------------------------------------------------------------------------------- */
 
-static size_t words(int64_t nchunks) { return (size_t)cb_ceil_div(nchunks, 64); }
-
-static bool is_done(const node_chunks *n, int64_t chunk)
-{
-    return n->done[chunk / 64] >> (chunk % 64) & 1;
-}
+static bool is_done(const node_chunks *n, int64_t chunk) { return cb_bits_has(n->done, chunk); }
 
 static void set_done(node_chunks *n, int64_t chunk)
 {
     if (is_done(n, chunk)) return;
-    n->done[chunk / 64] |= (uint64_t)1 << (chunk % 64);
+    cb_bits_add(n->done, chunk);
     n->missing--;
 }
 
@@ -111,7 +107,7 @@ static cubed_status wait_for(cb_ready *r, int node, cubed_error *err)
     cubed_status st = CUBED_OK;
     if (n->done) return CUBED_OK;
     n->nchunks = n->missing = cb_grid_count(r->p->ir.nodes[node].grid);
-    n->done = table(r->alloc, words(n->nchunks), sizeof *n->done, err, &st);
+    n->done = table(r->alloc, cb_bits_words(n->nchunks), sizeof *n->done, err, &st);
     return st;
 }
 
@@ -476,7 +472,7 @@ void cb_ready_free(cb_ready *r)
     if (!r) return;
     for (int i = 0; r->nodes && i < r->p->ir.nnodes; i++) {
         const node_chunks *n = &r->nodes[i];
-        cb_free(r->alloc, n->done, words(n->nchunks) * sizeof *n->done);
+        cb_free(r->alloc, n->done, cb_bits_words(n->nchunks) * sizeof *n->done);
     }
     cb_free(r->alloc, r->nodes, (size_t)r->p->ir.nnodes * sizeof *r->nodes);
     cb_free(r->alloc, r->stages, (size_t)r->p->nstages * sizeof *r->stages);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "exec/plan/limits.h"
 #include "exec/plan/stage.h"
@@ -34,10 +35,6 @@ struct cb_update {
     bool in_place, records; /* records: the contents of all sources can be compared */
     cubed_update report;
 };
-
-static size_t words(int64_t n) { return (size_t)cb_ceil_div(n, 64); }
-static bool get_bit(const uint64_t *bits, int64_t i) { return bits[i / 64] >> (i % 64) & 1; }
-static void set_bit(uint64_t *bits, int64_t i) { bits[i / 64] |= (uint64_t)1 << (i % 64); }
 
 static void *take(cb_update *u, size_t n, size_t size, cubed_error *err, cubed_status *st)
 {
@@ -155,14 +152,6 @@ static const cb_recorded_array *find(const cb_sources_record *r, const char *pla
 
 /* --- The record and the request --------------------------------------------------------------------------- */
 
-static bool has_blocks(const cubed_plan *p)
-{
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].block) return true;
-    }
-    return false;
-}
-
 static void compare_request(cb_update *u, const cb_sources_record *r)
 {
     cb_grown grown = strcmp(r->goal, u->goal) == 0 ? CB_GROWN_SAME : CB_GROWN_UNKNOWN;
@@ -178,7 +167,7 @@ static void compare_request(cb_update *u, const cb_sources_record *r)
     else if (grown == CB_GROWN_FIXED)
         recompute(u, "an axis has grown that all chunks of the result depend on, such as an axis "
                      "that is reduced");
-    else if (has_blocks(u->plan) && strcmp(r->plan, u->plan_id) != 0)
+    else if (cb_ir_has_blocks(&u->plan->ir) && strcmp(r->plan, u->plan_id) != 0)
         recompute(u, "functions on blocks are planned in another way than for the result");
 }
 
@@ -250,7 +239,7 @@ static void mark_node(cb_update *u, int node, const array_state *a, const cb_rec
             changed = before < 0 || now < 0 ||
                       !cb_chunk_version_equal(&was->versions[before], &a->versions[now]);
         } while (!changed && cb_odometer_next(&objects, at));
-        if (changed) set_bit(u->changed[node], c);
+        if (changed) cb_bits_add(u->changed[node], c);
     }
 }
 
@@ -264,15 +253,12 @@ static void mark_source(cb_update *u, const array_state *a, const cb_recorded_ar
 }
 
 /* Counts objects, of which several chunks may be parts. */
-static int64_t count_changed(const array_state *a, const cb_recorded_array *was)
+static int64_t count_changed(const cb_update *u, const array_state *a, const cb_recorded_array *was)
 {
     int64_t n = 0;
     for (int64_t c = 0; c < a->now.n; c++) {
-        int64_t idx[CUBED_MAX_NDIM] = {0}, rest = c;
-        for (int d = a->now.ndim - 1; d >= 0; d--) {
-            idx[d] = rest % a->now.count[d];
-            rest /= a->now.count[d];
-        }
+        int64_t idx[CUBED_MAX_NDIM] = {0};
+        cb_zarr_unravel(&u->plan->storage[a->node]->meta, c, idx);
         const int64_t before = cb_recorded_number(was, idx);
         n += before < 0 || !cb_chunk_version_equal(&was->versions[before], &a->versions[c]);
     }
@@ -295,7 +281,7 @@ static void mark_target(cb_update *u, const array_state *a)
             const int64_t hi = cb_axis_hi(&g->axis[d], idx[d]);
             keep = cb_min_i64(hi, was->shape[d]) == cb_min_i64(hi, a->now.shape[d]);
         }
-        if (!keep) set_bit(u->changed[a->node], c);
+        if (!keep) cb_bits_add(u->changed[a->node], c);
     }
 }
 
@@ -313,7 +299,7 @@ static cubed_status look_for_changes(void *ctx, int node, const cb_box *chunks, 
     if (!s->u->changed[node] || cb_box_empty(chunks)) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);
     while (!s->changed) {
-        s->changed = get_bit(s->u->changed[node], cb_grid_ravel(g, idx));
+        s->changed = cb_bits_has(s->u->changed[node], cb_grid_ravel(g, idx));
         if (!cb_odometer_next(chunks, idx)) break;
     }
     return CUBED_OK;
@@ -326,7 +312,7 @@ static cubed_status mark_outputs(void *ctx, int node, const cb_box *chunks, cube
     int64_t idx[CUBED_MAX_NDIM];
     (void)err;
     memcpy(idx, chunks->lo, sizeof idx);
-    do set_bit(s->u->changed[node], cb_grid_ravel(g, idx));
+    do cb_bits_add(s->u->changed[node], cb_grid_ravel(g, idx));
     while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
@@ -357,7 +343,8 @@ static cubed_status make_bits(cb_update *u, cubed_error *err)
     for (int i = 0; i < ir->nnodes && st == CUBED_OK; i++) {
         const cb_node *n = &ir->nodes[i];
         if (cb_node_has_chunks(n) || n->stored || n->is_target)
-            u->changed[i] = take(u, words(cb_grid_count(n->grid)), sizeof(uint64_t), err, &st);
+            u->changed[i] =
+                take(u, cb_bits_words(cb_grid_count(n->grid)), sizeof(uint64_t), err, &st);
     }
     return st;
 }
@@ -366,7 +353,7 @@ static void free_bits(cb_update *u)
 {
     const cb_ir *ir = &u->plan->ir;
     for (int i = 0; u->changed && i < ir->nnodes; i++)
-        give(u, u->changed[i], words(cb_grid_count(ir->nodes[i].grid)), sizeof(uint64_t));
+        give(u, u->changed[i], cb_bits_words(cb_grid_count(ir->nodes[i].grid)), sizeof(uint64_t));
     give(u, u->changed, (size_t)ir->nnodes, sizeof *u->changed);
     u->changed = NULL;
 }
@@ -378,10 +365,10 @@ static cubed_status set_kept(cb_update *u, cubed_error *err)
     bool any = false, all = true;
     for (int t = 0; t < u->ntargets && st == CUBED_OK; t++) {
         array_state *a = &u->targets[t];
-        a->keep = take(u, words(a->now.n), sizeof *a->keep, err, &st);
+        a->keep = take(u, cb_bits_words(a->now.n), sizeof *a->keep, err, &st);
         for (int64_t c = 0; c < a->now.n && st == CUBED_OK; c++) {
-            const bool keep = !get_bit(u->changed[a->node], c);
-            if (keep) set_bit(a->keep, c);
+            const bool keep = !cb_bits_has(u->changed[a->node], c);
+            if (keep) cb_bits_add(a->keep, c);
             any = any || keep;
             all = all && keep;
         }
@@ -403,7 +390,7 @@ static cubed_status compare_chunks(cb_io *io, cb_update *u, cubed_error *err)
     }
     for (int k = 0; k < u->nsources; k++)
         u->report.num_changed +=
-            count_changed(&u->sources[k], find(&u->targets[0].record, u->sources[k].now.place));
+            count_changed(u, &u->sources[k], find(&u->targets[0].record, u->sources[k].now.place));
     CB_TRY(spread_changes(u, err));
     return set_kept(u, err);
 }
@@ -524,7 +511,7 @@ cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err)
     uint8_t *valid = cb_alloc_zero(io->update->alloc, size);
     if (!valid) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a record of sources");
     for (int64_t c = 0; c < a->now.n; c++) {
-        if (get_bit(a->keep, c)) valid[c / 8] |= (uint8_t)(1u << (c % 8));
+        if (cb_bits_has(a->keep, c)) valid[c / 8] |= (uint8_t)(1u << (c % 8));
     }
     const cubed_status st = write_record(io, a, t->store, path, valid, false, err);
     cb_free(io->update->alloc, valid, size);
@@ -569,7 +556,7 @@ bool cb_update_keeps(void *update, int node, int64_t chunk)
 {
     const cb_update *u = update;
     for (int t = 0; t < u->ntargets; t++) {
-        if (u->targets[t].node == node) return get_bit(u->targets[t].keep, chunk);
+        if (u->targets[t].node == node) return cb_bits_has(u->targets[t].keep, chunk);
     }
     return false;
 }
@@ -585,7 +572,7 @@ void cb_update_free(cb_update *u)
         give(u, u->sources[k].versions, (size_t)u->sources[k].now.n, sizeof(cb_chunk_version));
     for (int t = 0; t < u->ntargets; t++) {
         give(u, u->targets[t].versions, (size_t)u->targets[t].now.n, sizeof(cb_chunk_version));
-        give(u, u->targets[t].keep, words(u->targets[t].now.n), sizeof(uint64_t));
+        give(u, u->targets[t].keep, cb_bits_words(u->targets[t].now.n), sizeof(uint64_t));
     }
     give(u, u->sources, (size_t)u->most_sources, sizeof *u->sources);
     give(u, u->targets, (size_t)u->plan->ntargets, sizeof *u->targets);

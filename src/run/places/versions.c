@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/bits.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -35,15 +36,6 @@ cubed_status cb_versions_count(const cb_zarr_meta *meta, uint64_t most, int64_t 
                    "update: the versions of %" PRId64 " chunks take %d bytes each, but %" PRIu64
                    " bytes are free: make chunks larger, or allowed_mem",
                    *n, CB_VERSION_BYTES, most);
-}
-
-static void unravel(const cb_zarr_meta *m, int64_t i, int64_t *idx)
-{
-    for (int d = m->ndim - 1; d >= 0; d--) {
-        const int64_t n = cb_max_i64(cb_zarr_count(m, d), 1);
-        idx[d] = i % n;
-        i /= n;
-    }
 }
 
 /* --- Listed versions -------------------------------------------------------------------------------------- */
@@ -90,7 +82,7 @@ static cubed_status take_batch(void *ctx, const char *const *keys, const char *c
         if (!versions || !versions[i] || !*versions[i])
             return cb_fail(err, CUBED_E_IO, "%s: the listing has no version of %s",
                            l->what->store->url, keys[i]);
-        if (!l->what->skip || !(l->what->skip[c / 64] >> (c % 64) & 1))
+        if (!l->what->skip || !cb_bits_has(l->what->skip, c))
             set(&l->out[c], XXH3_128bits_withSeed(versions[i], strlen(versions[i]), OF_VERSION));
     }
     return CUBED_OK;
@@ -132,10 +124,10 @@ static cubed_status hash_one(void *ctx, size_t i, cubed_error *err)
     cubed_error why = CUBED_ERROR_INIT;
     uint64_t size = 0;
     XXH3_state_t state;
-    if (w->skip && w->skip[i / 64] >> (i % 64) & 1) return CUBED_OK;
+    if (w->skip && cb_bits_has(w->skip, (int64_t)i)) return CUBED_OK;
     if (cubed_cancel_is_set(w->cancel))
         return cb_fail(err, CUBED_E_CANCELLED, "interrupted while chunks were compared");
-    unravel(w->meta, (int64_t)i, idx);
+    cb_zarr_unravel(w->meta, (int64_t)i, idx);
     CB_TRY(cb_zarr_chunk_key(w->meta, w->path, idx, key, sizeof key, err));
     cubed_status st = cb_store_size(w->store, key, &size, &why);
     if (st == CUBED_OK) {
@@ -164,7 +156,7 @@ cubed_status cb_versions_read(const cb_versions_of *what, cb_chunk_version *out,
     int64_t n;
     CB_TRY(cb_versions_count(what->meta, UINT64_MAX, &n, err));
     for (int64_t i = 0; i < n; i++) {
-        if (!what->skip || !(what->skip[i / 64] >> (i % 64) & 1)) memset(&out[i], 0, sizeof *out);
+        if (!what->skip || !cb_bits_has(what->skip, i)) memset(&out[i], 0, sizeof *out);
     }
     if (n == 0) return CUBED_OK;
     if (what->store->vt->flags & CUBED_STORE_DELETES_IF) return list(what, out, err);
