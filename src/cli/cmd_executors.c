@@ -93,41 +93,12 @@ static int check_batch(const batch_system *system)
     return code;
 }
 
-/* Words of a command line, which it owns, and a NULL. */
-typedef struct command_line {
-    char **words;
-    int n;
-} command_line;
-
-static void add_word(command_line *c, char *word)
-{
-    c->words = cli_resize(c->words, (size_t)(c->n + 2) * sizeof *c->words);
-    c->words[c->n++] = word;
-    c->words[c->n] = NULL;
-}
-
-/* Adds an option that has been parsed, with its value. */
-static void add_option(command_line *c, int key)
-{
-    const cli_option *o = own;
-    while (o->key != key) o++;
-    add_word(c, cli_printf("--%s=%s", o->name, optarg));
-}
-
-static void free_words(command_line *c)
-{
-    for (int i = 0; i < c->n; i++) cli_free(c->words[i]);
-    cli_free(c->words);
-}
-
-/* `module` begins with words that run the check in Python; options of the check follow. */
-enum { MODULE_WORDS = 2 };
-
-static int check(const char *name, command_line *module)
+/* `module` runs the check in Python; options of the check follow. */
+static int check(const char *name, python_words *module)
 {
     static const python_module needed[] = {{"cubed", "the package cubed"}};
     const batch_system *system = is_of_python(name) ? NULL : batch_find(name);
-    if (system && module->n > MODULE_WORDS)
+    if (system && module->n > PYTHON_MODULE_WORDS)
         return cli_usage_error("executors", "--check %s: expected no other options", name);
     if (system) return check_batch(system);
     cubed_executor_caps caps;
@@ -138,9 +109,9 @@ static int check(const char *name, command_line *module)
                                name);
     const int code = python_check("executors", needed, 1, "checks executors", NULL);
     if (code != EXIT_SUCCESS) return code;
-    add_word(module, cli_strdup("--"));
-    add_word(module, cli_strdup(name));
-    return python_run((const char *const *)module->words);
+    python_add(module, cli_strdup("--"));
+    python_add(module, cli_strdup(name));
+    return python_run((const char *const *)module->list);
 }
 
 /* Prints what there is. */
@@ -179,29 +150,28 @@ static int show(bool json)
 
 int cmd_executors(int argc, char **argv)
 {
-    command_line module = {.n = 0};
+    python_words module = python_module_words("cubed.blocks._preflight");
     const char *name = NULL;
     bool json = false;
     int key;
-    add_word(&module, cli_strdup("-m"));
-    add_word(&module, cli_strdup("cubed.blocks._preflight"));
     while ((key = cli_next_option(argc, argv, &cmd_executors_usage, NULL)) != -1) {
         if (key == KEY_AS_JSON)
             json = true;
         else if (key == KEY_CHECK)
             name = optarg;
         else
-            add_option(&module, key);
+            python_add_option(&module, own, key, optarg);
     }
     int code = EXIT_USAGE;
     if (optind < argc)
         cli_usage_error("executors", "no arguments are expected");
-    else if (module.n > MODULE_WORDS && !name)
-        cli_usage_error("executors", "%s: expected with --check NAME", module.words[MODULE_WORDS]);
+    else if (module.n > PYTHON_MODULE_WORDS && !name)
+        cli_usage_error("executors", "%s: expected with --check NAME",
+                        module.list[PYTHON_MODULE_WORDS]);
     else if (name && json)
         cli_usage_error("executors", "--json: expected without --check");
     else
         code = name ? check(name, &module) : show(json);
-    free_words(&module);
+    python_words_free(&module);
     return code;
 }

@@ -35,34 +35,25 @@ int cmd_lambda_package(int argc, char **argv)
 {
     static const python_module needed[] = {{"cubed", "the package cubed"}};
     char self[PATH_MAX] = "";
-    const char *architecture = NULL, *command = NULL;
-    bool libc = false;
+    python_words module = python_module_words("cubed.runtime.lambda_package");
+    bool has_command = false;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_lambda_package_usage, NULL)) != -1) {
-        if (key == KEY_ARCHITECTURE) architecture = optarg;
-        if (key == KEY_LIBC) libc = true;
-        if (key == KEY_COMMAND) command = optarg;
+        has_command = has_command || key == KEY_COMMAND;
+        python_add_option(&module, own, key, optarg);
     }
-    if (argc - optind != 1)
-        return cli_usage_error("lambda-package", "expected FILE.zip, got %d arguments",
-                               argc - optind);
-    if (!command && readlink("/proc/self/exe", self, sizeof self - 1) > 0) command = self;
-    const int code = python_check("lambda-package", needed, 1, "writes the file", NULL);
-    if (code != EXIT_SUCCESS) return code;
-    const char *arguments[] = {"-m", "cubed.runtime.lambda_package", NULL, NULL, NULL, NULL, NULL,
-                               NULL};
-    char *command_option = command ? cli_printf("--command=%s", command) : NULL;
-    char *architecture_option = architecture ? cli_printf("--architecture=%s", architecture) : NULL;
-    int n = 2;
-    if (command) arguments[n++] = command_option;
-    if (architecture) arguments[n++] = architecture_option;
-    if (libc) arguments[n++] = "--bundle-libc";
-    arguments[n++] = "--";
-    arguments[n] = argv[optind];
-    const bool whole = (!command || command_option) && (!architecture || architecture_option);
-    if (!whole) cli_say(stderr, "cubed lambda-package: out of memory\n");
-    const bool done = whole && python_run(arguments) == 0;
-    cli_free(command_option);
-    cli_free(architecture_option);
-    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!has_command && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        python_add(&module, cli_printf("--command=%s", self));
+    int code = EXIT_USAGE;
+    if (argc - optind != 1) {
+        cli_usage_error("lambda-package", "expected FILE.zip, got %d arguments", argc - optind);
+    } else {
+        code = python_check("lambda-package", needed, 1, "writes the file", NULL);
+        python_add(&module, cli_strdup("--"));
+        python_add(&module, cli_strdup(argv[optind]));
+    }
+    if (code == EXIT_SUCCESS && python_run((const char *const *)module.list) != 0)
+        code = EXIT_FAILURE;
+    python_words_free(&module);
+    return code;
 }

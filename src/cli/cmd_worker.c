@@ -140,37 +140,13 @@ static bool parse_count(const char *text, int64_t *out)
 
 /* --- A worker over HTTP, which is a program in Python ---------------------------------------------------- */
 
-/* Arguments of the program; NULL-terminated. */
-typedef struct http_arguments {
-    const char **words;
-    int n;
-} http_arguments;
-
-static void add_word(http_arguments *a, const char *word)
-{
-    a->words = cli_resize(a->words, (size_t)(a->n + 2) * sizeof *a->words);
-    a->words[a->n++] = word;
-    a->words[a->n] = NULL;
-}
-
-/* Adds an option of the table `own`, with its value if it has one. */
-static void add_http_option(http_arguments *a, int key, const char *value)
-{
-    const cli_option *o = own;
-    while (o->key != key) o++;
-    if (a->n == 0) {
-        add_word(a, "-m");
-        add_word(a, "cubed.runtime.http_worker");
-    }
-    add_word(a, cli_printf("--%s%s%s", o->name, o->arg ? "=" : "", o->arg ? value : ""));
-}
-
 /* Replaces this process, so that signals reach the worker. Returns only after a failure. */
-static int serve_http(const http_arguments *a, const char *verb)
+static int serve_http(const python_words *server)
 {
     static const python_module needed[] = {{"cubed", "the package cubed"}};
-    const int code = python_check(verb, needed, 1, "serves the requests", NULL);
-    return code == EXIT_SUCCESS ? python_replace(verb, a->words) : code;
+    const int code = python_check("worker", needed, 1, "serves the requests", NULL);
+    if (code != EXIT_SUCCESS) return code;
+    return python_replace("worker", (const char *const *)server->list);
 }
 
 /* --- Serving a driver or a service ----------------------------------------------------------------------- */
@@ -435,12 +411,12 @@ static int exit_of(const cubed_error *err)
     }
 }
 
-int cmd_worker(int argc, char **argv)
+/* `server` runs a worker over HTTP; options of the server follow. */
+static int run(int argc, char **argv, python_words *server)
 {
     request r = {.takeover = CUBED_TAKEOVER_OPTIONS_INIT};
     bool allow_code = false, lambda = false, http = false;
     const char *serve_fd = NULL, *driver = NULL;
-    http_arguments server = {NULL, 0};
     cli_common c = CLI_COMMON_INIT;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_worker_usage, NULL)) != -1) {
@@ -457,7 +433,7 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_LAMBDA) lambda = true;
         if (key == KEY_HTTP) http = true;
         if (key == KEY_HTTP || (key >= KEY_HOST && key <= KEY_MAX_BODY))
-            add_http_option(&server, key, optarg);
+            python_add_option(server, own, key, optarg);
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
         if (key == KEY_DRIVER) driver = optarg;
@@ -465,15 +441,16 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_SILENCE && !cli_parse_silence(optarg, &r.takeover.silence_seconds))
             return cli_usage_error("worker", "--silence \"%s\": expected " CLI_SILENCE, optarg);
     }
-    if (server.n > 0 && !http)
-        return cli_usage_error("worker", "%s: expected with --http", server.words[2]);
+    if (server->n > PYTHON_MODULE_WORDS && !http)
+        return cli_usage_error("worker", "%s: expected with --http",
+                               server->list[PYTHON_MODULE_WORDS]);
     if ((serve_fd || lambda || http) &&
         (optind < argc || r.begin || r.finish || r.run || r.message))
         return cli_usage_error("worker", "%s is told what to do: no other arguments",
                                serve_fd ? "--serve"
                                : lambda ? "--lambda"
                                         : "--http");
-    if (http) return serve_http(&server, "worker");
+    if (http) return serve_http(server);
     if (serve_fd || lambda) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);
     if (code != EXIT_SUCCESS) return code;
@@ -492,5 +469,13 @@ int cmd_worker(int argc, char **argv)
     if (code == EXIT_SUCCESS && perform(&t, &err) != CUBED_OK) code = exit_of(&err);
     cubed_context_unref(t.ctx);
     cli_free(t.plan);
+    return code;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    python_words server = python_module_words("cubed.runtime.http_worker");
+    const int code = run(argc, argv, &server);
+    python_words_free(&server);
     return code;
 }

@@ -58,52 +58,24 @@ static bool set_url(cli_common *c, const char *value)
     return *value != 0;
 }
 
-/* Options of the source of tokens are also variables, which the context is made with. */
-static bool set_variable(const char *name, const char *value)
-{
-    return *value != 0 && setenv(name, value, 1) == 0;
-}
-
-static bool set_token_command(cli_common *c, const char *value)
-{
-    (void)c;
-    return set_variable("CUBED_HTTP_TOKEN_COMMAND", value);
-}
-
-static bool set_token_file(cli_common *c, const char *value)
-{
-    (void)c;
-    return set_variable("CUBED_HTTP_TOKEN_FILE", value);
-}
-
-static bool set_token_from(cli_common *c, const char *value)
-{
-    (void)c;
-    return set_variable("CUBED_HTTP_TOKEN_FROM", value);
-}
-
-static bool set_audience(cli_common *c, const char *value)
-{
-    (void)c;
-    return set_variable("CUBED_HTTP_AUDIENCE", value);
-}
-
 static const struct row {
     const char *name, *expected;
     const char *executors; /* executors with the option, as "a|b"; NULL: all */
     bool (*set)(cli_common *c, const char *value);
+    const char
+        *variable; /* instead of `set`: the environment variable with which the context is made */
 } rows[] = {
-    {"max_workers", "a whole number from 1 to 100000", NULL, set_workers},
-    {"retries", "a whole number from 0 to 255", NULL, set_retries},
-    {"use_backups", "true or false", "lambda|http", set_backups},
-    {"task_timeout", CLI_MILLISECONDS, "processes|lambda|http", set_timeout},
-    {CLI_SILENCE_OPTION, CLI_SILENCE, NULL, set_silence},
-    {"function", "the name of a function of AWS Lambda", "lambda", set_function},
-    {"url", "the URL of an endpoint", "http", set_url},
-    {"token_command", "a command that prints a token", "http", set_token_command},
-    {"token_file", "the path of a file", "http", set_token_file},
-    {"token_from", "google, azure or none", "http", set_token_from},
-    {"audience", "the audience of tokens", "http", set_audience},
+    {"max_workers", "a whole number from 1 to 100000", NULL, set_workers, NULL},
+    {"retries", "a whole number from 0 to 255", NULL, set_retries, NULL},
+    {"use_backups", "true or false", "lambda|http", set_backups, NULL},
+    {"task_timeout", CLI_MILLISECONDS, "processes|lambda|http", set_timeout, NULL},
+    {CLI_SILENCE_OPTION, CLI_SILENCE, NULL, set_silence, NULL},
+    {"function", "the name of a function of AWS Lambda", "lambda", set_function, NULL},
+    {"url", "the URL of an endpoint", "http", set_url, NULL},
+    {"token_command", "a command that prints a token", "http", NULL, "CUBED_HTTP_TOKEN_COMMAND"},
+    {"token_file", "the path of a file", "http", NULL, "CUBED_HTTP_TOKEN_FILE"},
+    {"token_from", "google, azure or none", "http", NULL, "CUBED_HTTP_TOKEN_FROM"},
+    {"audience", "the audience of tokens", "http", NULL, "CUBED_HTTP_AUDIENCE"},
 };
 enum { NROWS = (int)(sizeof rows / sizeof *rows) };
 
@@ -148,6 +120,11 @@ static bool has(const struct row *r, const char *executor, size_t length)
     return false;
 }
 
+static bool set(const struct row *r, cli_common *c, const char *value)
+{
+    return r->set ? r->set(c, value) : *value && setenv(r->variable, value, 1) == 0;
+}
+
 static void no_such_option(const char *verb, const char *executor, size_t length,
                            const char *option, size_t option_length)
 {
@@ -172,7 +149,7 @@ static void take(const char *verb, cli_common *c, const char *executor, const ch
         const struct row *r = &rows[i];
         if (strlen(r->name) != n || strncmp(r->name, option, n) != 0) continue;
         if (!has(r, executor, length)) break;
-        if (r->set(c, option + n + 1)) return;
+        if (set(r, c, option + n + 1)) return;
         exit(cli_usage_error(verb, "--executor-option \"%s\": expected %s", option, r->expected));
     }
     no_such_option(verb, executor, length, option, n);

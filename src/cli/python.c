@@ -52,6 +52,38 @@ int python_run(const char *const *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* --- Arguments ---------------------------------------------------------------------------------------- */
+
+void python_add(python_words *w, char *word)
+{
+    w->list = cli_resize(w->list, (size_t)(w->n + 2) * sizeof *w->list);
+    w->list[w->n++] = word;
+    w->list[w->n] = NULL;
+}
+
+python_words python_module_words(const char *module)
+{
+    python_words w = {NULL, 0};
+    python_add(&w, cli_strdup("-m"));
+    python_add(&w, cli_strdup(module));
+    return w;
+}
+
+void python_add_option(python_words *w, const cli_option *table, int key, const char *value)
+{
+    const cli_option *o = table;
+    while (o->key != key) o++;
+    python_add(w, cli_printf("--%s%s%s", o->name, o->arg ? "=" : "", o->arg ? value : ""));
+}
+
+void python_words_free(python_words *w)
+{
+    for (int i = 0; i < w->n; i++) cli_free(w->list[i]);
+    cli_free(w->list);
+}
+
+/* --- Modules ------------------------------------------------------------------------------------------ */
+
 /* The program exits with FIRST_MISSING + i if module i is missing, or is a folder without __init__.py. It does not import
  * the modules, which would take seconds. */
 enum { FIRST_MISSING = 3 };

@@ -20,6 +20,21 @@ const char *python_name(void);
  * Returns an exit code. */
 int python_check(const char *verb, const python_module *modules, int n, const char *what,
                  const char *extra);
+/* Arguments that run a module of the package, for python_run and python_replace. */
+typedef struct python_words {
+    char **list; /* NULL-terminated; owned */
+    int n;
+} python_words;
+/* Begins the arguments: "-m" and the module. */
+python_words python_module_words(const char *module);
+/* Adds a word, and takes it over. */
+void python_add(python_words *w, char *word);
+/* Adds option `key` of a table, with its value if it has one. */
+void python_add_option(python_words *w, const cli_option *table, int key, const char *value);
+void python_words_free(python_words *w);
+/* Number of words that python_module_words adds. */
+enum { PYTHON_MODULE_WORDS = 2 };
+
 /* Runs python_name() with `arguments`, which end with NULL; returns its exit code. */
 int python_run(const char *const *arguments);
 /* Replaces this process by python_name() with `arguments`. Returns an exit code if it cannot be started. */
