@@ -326,7 +326,7 @@ static bool is_real(const cubed_array *x)
 static cubed_status read_elements(const append *a, const char *name, cubed_array *x, bool *real,
                                   void **out, cubed_error *err)
 {
-    cubed_array *values, *y = NULL;
+    cubed_array *values;
     const int64_t n = count_elements(x);
     *out = NULL;
     if (n > AXIS_VALUES_MAX)
@@ -337,14 +337,8 @@ static cubed_status read_elements(const append *a, const char *name, cubed_array
     cubed_status st = cubed_cf_decode(x, &values, err);
     if (st != CUBED_OK) return st;
     *real = is_real(values);
-    st = cubed_astype(values, *real ? CUBED_FLOAT64 : CUBED_INT64, &y, err);
+    st = joined_read_elements(a->ctx, values, *real, out, err);
     cubed_array_unref(values);
-    if (st != CUBED_OK) return st;
-    void *data = cli_alloc((size_t)(n + 1) * 8);
-    st = lang_compute_small(a->ctx, y, data, err);
-    cubed_array_unref(y);
-    if (st == CUBED_OK) *out = data;
-    if (st != CUBED_OK) cli_free(data);
     return st;
 }
 

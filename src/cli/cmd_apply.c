@@ -704,19 +704,16 @@ static cubed_status months_of(const char *dim, cubed_array *x, int64_t **month, 
 {
     json_t *attrs = lang_attributes(cubed_array_attrs(x));
     const int64_t count = cubed_array_shape(x)[0];
-    double *number = cli_alloc((size_t)(count + 1) * sizeof *number);
     int64_t *us = cli_alloc((size_t)(count + 1) * sizeof *us), kept = 0;
-    cubed_array *real = NULL;
+    void *number = NULL;
     cubed_time_axis axis;
     bool is_time;
     cubed_status st = joined_find_units(dim, dim, attrs, NULL, &is_time, &axis, err);
-    if (st == CUBED_OK && is_time) st = cubed_astype(x, CUBED_FLOAT64, &real, err);
     if (st == CUBED_OK && is_time)
-        st = lang_compute_small(cubed_array_context(x), real, number, err);
-    for (int64_t i = 0; st == CUBED_OK && is_time && i < count; i++)
-        kept += cubed_time_of_float(&axis, number[i], &us[kept]);
+        st = joined_read_elements(cubed_array_context(x), x, true, &number, err);
+    for (int64_t i = 0; number && i < count; i++)
+        kept += cubed_time_of_float(&axis, ((const double *)number)[i], &us[kept]);
     if (st == CUBED_OK && is_time) note_months(&axis, us, kept, month, n);
-    cubed_array_unref(real);
     json_decref(attrs);
     cli_free(number);
     cli_free(us);

@@ -34,22 +34,13 @@ static bool has_item(const eval *e, const char *name)
     return false;
 }
 
-static int find_dim(const cubed_array *x, const char *name)
-{
-    for (int d = 0; d < cubed_array_ndim(x); d++) {
-        const char *dim = cubed_array_dim_name(x, d);
-        if (dim && strcmp(dim, name) == 0) return d;
-    }
-    return -1;
-}
-
 /* Returns true if all results have the same elements along the dimension, so that one coordinate describes all. */
 static bool is_agreed(const eval *e, const char *dim)
 {
     const cubed_expr_coord *first = NULL;
     bool any = false;
     for (int i = 0; i < e->nitems; i++) {
-        if (!e->item[i].result || find_dim(e->item[i].array, dim) < 0) continue;
+        if (!e->item[i].result || lang_axis_named(e->item[i].array, dim) < 0) continue;
         const cubed_expr_coord *c = cubed_expr_result_coord(e->item[i].result, dim);
         if (c && c->cut) return false;
         if (any && !cubed_expr_coord_equal(first, c)) return false;
@@ -97,7 +88,7 @@ static void carry(eval *e, int i, const char *name, carried what)
         const int64_t extent = cubed_array_shape(c)[d];
         slices[d] = (cubed_slice){0, extent, 1, false};
         if (what == BOUNDS && d > 0 && d == cubed_array_ndim(c) - 1) continue;
-        const int at = dim ? find_dim(x, dim) : -1;
+        const int at = dim ? lang_axis_named(x, dim) : -1;
         const cubed_expr_coord *edit = dim ? cubed_expr_result_coord(e->item[i].result, dim) : NULL;
         fits = at >= 0 && is_agreed(e, dim) && !(edit && edit->made) &&
                extent == (edit ? edit->whole : cubed_array_shape(x)[at]) &&

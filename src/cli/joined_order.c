@@ -83,13 +83,15 @@ static cubed_status open_coordinate(cubed_context *ctx, const char *group, const
     return st;
 }
 
-/* Reads the elements of x as float64 or int64; the caller frees them. */
-static cubed_status read_elements(cubed_context *ctx, cubed_array *x, bool real, void **out,
+cubed_status joined_read_elements(cubed_context *ctx, cubed_array *x, bool real, void **out,
                                   cubed_error *err)
 {
     cubed_array *y;
-    const int64_t n = cubed_array_shape(x)[0];
+    int64_t n = 1;
     *out = NULL;
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (__builtin_mul_overflow(n, cubed_array_shape(x)[d], &n)) n = INT64_MAX;
+    }
     if (n > AXIS_VALUES_MAX)
         return cli_reject(err, "a coordinate of %" PRId64 " elements, expected 16777216 at most",
                           n);
@@ -114,7 +116,7 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
 {
     const bool real = cubed_dtype_kind(cubed_array_dtype(x)) == CUBED_KIND_FLOAT;
     void *data;
-    cubed_status st = read_elements(ctx, x, real, &data, err);
+    cubed_status st = joined_read_elements(ctx, x, real, &data, err);
     if (st != CUBED_OK) return st;
     f->us = cli_alloc((size_t)(f->n + 1) * sizeof *f->us);
     for (int64_t i = 0; i < f->n && st == CUBED_OK; i++) {
@@ -150,7 +152,8 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     st = joined_find_units(f->url, dim, attrs, NULL, &f->has_units, &f->axis, err);
     f->is_time = f->has_units || cubed_dtype_family(cubed_array_dtype(x)) == CUBED_DATETIME64;
     if (st == CUBED_OK)
-        st = f->is_time ? read_times(ctx, f, dim, x, err) : read_elements(ctx, x, true, &data, err);
+        st = f->is_time ? read_times(ctx, f, dim, x, err)
+                        : joined_read_elements(ctx, x, true, &data, err);
     f->number = data;
     json_decref(attrs);
     cubed_array_unref(x);

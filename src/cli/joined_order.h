@@ -49,6 +49,10 @@ CUBED_MUST_CHECK cubed_status joined_find_units(const char *url, const char *nam
                                                 const json_t *attrs, const joined_file *file,
                                                 bool *is_time, cubed_time_axis *axis,
                                                 cubed_error *err);
+/* Reads the elements of x, of any number of axes, as float64 if `real`, otherwise as int64. *out, which is NULL
+ * after an error, belongs to the caller. Refuses more than AXIS_VALUES_MAX elements. */
+CUBED_MUST_CHECK cubed_status joined_read_elements(cubed_context *ctx, cubed_array *x, bool real,
+                                                   void **out, cubed_error *err);
 void joined_order_free(joined_order *order);
 
 #endif
