@@ -17,27 +17,22 @@
     "{p}b = where({p}o, {y}, nan); {p}u = {p}a - " MEAN("{p}a") "; {p}v = {p}b - " MEAN(           \
         "{p}b") "; "
 #define TIME_MEAN(X) "nanmean(" X ", {d}, keepdims=True)"
-#define TIME_SUM(X)  "nansum(" X ", {d}, keepdims=True)"
 #define AREA_MEAN(X) "fldmean(" X ", keepdims=True)"
 
 /* Steps of time and elements less their means, where no element is missing, and the slope {p}s of the least-squares line. */
-#define LINE                                                                                         \
-    "{p}t = where({x} == {x}, time_steps({x}, dim={d}), nan); {p}u = {p}t - " TIME_MEAN(             \
-        "{p}t") "; {p}v = {x} - " TIME_MEAN("{x}") "; {p}w = " TIME_SUM("{p}u * {p}u") "; "          \
-                                                                                       "{p}s "       \
-                                                                                       "="           \
-                                                                                       " " TIME_SUM( \
-                                                                                           "{p}u "   \
-                                                                                           "* "      \
-                                                                                           "{p}v") " / {p}w; "
+#define LINE                                                                                       \
+    "{p}t = where({x} == {x}, time_steps({x}, dim={d}), nan); "                                    \
+    "{p}u = {p}t - nanmean({p}t, {d}, keepdims=True); "                                            \
+    "{p}v = {x} - nanmean({x}, {d}, keepdims=True); "                                              \
+    "{p}w = nansum({p}u * {p}u, {d}, keepdims=True); "                                             \
+    "{p}s = nansum({p}u * {p}v, {d}, keepdims=True) / {p}w; "
 
 /* The standard error {p}e of the slope and the degrees of freedom {p}n of the residuals. */
 #define ERROR                                                                                      \
-    LINE "{p}r = {p}v - {p}s * {p}u; {p}n = " TIME_SUM(                                            \
-        "where({p}t == {p}t, 1.0, 0.0)") " - 2; "                                                  \
-                                         "{p}e = sqrt(" TIME_SUM(                                  \
-                                             "{p}r * {p}r") " / where({p}n > 0, {p}n, nan) / "     \
-                                                            "{p}w); "
+    LINE "{p}r = {p}v - {p}s * {p}u; "                                                             \
+         "{p}n = nansum(where({p}t == {p}t, 1.0, 0.0), {d}, keepdims=True) - 2; "                  \
+         "{p}e = sqrt(nansum({p}r * {p}r, {d}, keepdims=True) / where({p}n > 0, {p}n, nan) "       \
+         "/ {p}w); "
 
 /* Code that sets {p}m to 1 if a condition is true, 0 if it is false, and NaN if x is missing. */
 #define HOLDS(CONDITION) "{p}m = where({x} == {x}, where(" CONDITION ", 1.0, 0.0), nan); "
