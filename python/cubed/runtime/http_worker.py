@@ -48,12 +48,14 @@ _MOST_CONNECTIONS = 64
 #: Seconds that tasks have to end after SIGTERM: Cloud Run kills after 10.
 _GRACE = 8
 
-#: Status, body, and whether the body is an answer rather than JSON.
-Reply = tuple[int, bytes, bool]
+_ANSWER, _JSON = "application/octet-stream", "application/json"
+
+#: Status, body, and the body's type.
+Reply = tuple[int, bytes, str]
 
 
 def _error(code: int, text: str) -> Reply:
-    return code, json.dumps({"error": text}).encode(), False
+    return code, json.dumps({"error": text}).encode(), _JSON
 
 
 class Worker:
@@ -108,7 +110,7 @@ class Worker:
                 return _error(429, f"the worker performs {self._busy} requests")
             self._busy += 1
         try:
-            return 200, worker.work(worker.native_message(body, self._time_ms)), True
+            return 200, worker.work(worker.native_message(body, self._time_ms)), _ANSWER
         except worker.WorkerEndsError as e:
             return _error(503, str(e))
         except worker.TaskTimeoutError as e:
@@ -147,11 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def _reply(self, reply: Reply, close: bool = False) -> None:
-        code, body, is_answer = reply
+        code, body, kind = reply
         self.send_response(code)
-        self.send_header(
-            "content-type", "application/octet-stream" if is_answer else "application/json"
-        )
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         if code == 401:
             self.send_header("www-authenticate", "Bearer")
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/health":
-            self._reply((200, b'{"status": "ok"}', False))
+            self._reply((200, b'{"status": "ok"}', _JSON))
         else:
             self._reply(_error(404, "expected POST, or GET /health"))
 
@@ -214,8 +214,7 @@ def google_function(request: Any) -> tuple[bytes, int, dict[str, str]]:
     """
     requests = _for_functions()
     reply = requests.refusal({k.lower(): v for k, v in request.headers.items()})
-    code, body, is_answer = reply or requests.perform(request.get_data())
-    kind = "application/octet-stream" if is_answer else "application/json"
+    code, body, kind = reply or requests.perform(request.get_data())
     return body, code, {"content-type": kind}
 
 
