@@ -40,6 +40,10 @@ CUBED_MUST_CHECK cubed_status cubed_grid_open(cubed_context *ctx, const char *pl
 
 /* Finds a method by its name ("conservative"). Returns false if no method has this name. */
 bool cubed_remap_method_find(const char *name, cubed_remap_method *out);
+/* Finds a method by the name that CDO's operators have after "remap" and "gen" ("con"). */
+bool cubed_remap_method_of_cdo(const char *name, cubed_remap_method *out);
+/* Returns the name of a method; NULL if there is no such method. */
+const char *cubed_remap_method_name(cubed_remap_method method);
 
 /* --- Files of weights ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* Variables on another horizontal grid: `cubed remap r360x180 in.nc out.nc`, with weights that are kept in a file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +60,6 @@ typedef struct remap_words {
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
 enum { PARTS = CUBED_WEIGHTS_ARRAYS };
-
-static const struct {
-    const char *name, *of_cdo;
-} methods[] = {{"bilinear", "genbil"},     {"nearest", "gennn"},  {"distance", "gendis"},
-               {"conservative", "gencon"}, {"bicubic", "genbic"}, {"conservative2", "gencon2"},
-               {"largest", "genlaf"}};
 
 typedef struct names {
     char **name;
@@ -300,24 +295,29 @@ int cmd_remap(int argc, char **argv)
     return code;
 }
 
+/* Finds the method of a generator of weights, such as "gencon,r360x180". */
+static bool find_generator(const char *spec, cubed_remap_method *out)
+{
+    static const char prefix[] = "gen";
+    char name[8];
+    const size_t n = strlen(prefix), end = strcspn(spec, ",");
+    if (spec[end] != ',' || strncmp(spec, prefix, n) != 0 || end - n >= sizeof name) return false;
+    snprintf(name, sizeof name, "%.*s", (int)(end - n), spec + n);
+    return cubed_remap_method_of_cdo(name, out);
+}
+
 bool cli_is_generator(const char *spec)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        const size_t n = strlen(methods[i].of_cdo);
-        if (strncmp(spec, methods[i].of_cdo, n) == 0 && spec[n] == ',') return true;
-    }
-    return false;
+    cubed_remap_method method;
+    return find_generator(spec, &method);
 }
 
 int cmd_generate(int argc, char **argv)
 {
     remap_words w = {.grid = strchr(argv[0], ',') + 1};
     cli_common common = CLI_COMMON_INIT;
-    const size_t n = strcspn(argv[0], ",");
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (strncmp(argv[0], methods[i].of_cdo, n) == 0 && !methods[i].of_cdo[n])
-            w.method = methods[i].name;
-    }
+    cubed_remap_method method;
+    if (find_generator(argv[0], &method)) w.method = cubed_remap_method_name(method);
     argv[0] = "remap";
     while (cli_next_option(argc, argv, &cmd_apply_usage, &common) != -1) continue;
     if (argc - optind != 2 || strchr(w.grid, ','))

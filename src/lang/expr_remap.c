@@ -62,29 +62,15 @@ static void call_free(remap_call *c)
 
 /* --- Methods ------------------------------------------------------------------------------------------ */
 
-typedef struct named_method {
-    const char *name, *of_cdo; /* the second after "remap" and "gen" */
-    cubed_remap_method method;
-} named_method;
-
-static const named_method methods[] = {
-    {"bilinear", "bil", CUBED_REMAP_BILINEAR}, {"nearest", "nn", CUBED_REMAP_NEAREST},
-    {"distance", "dis", CUBED_REMAP_DISTANCE}, {"conservative", "con", CUBED_REMAP_CONSERVATIVE},
-    {"bicubic", "bic", CUBED_REMAP_BICUBIC},   {"conservative2", "con2", CUBED_REMAP_CONSERVATIVE2},
-    {"largest", "laf", CUBED_REMAP_LARGEST},
-};
-
 static cubed_status find_method(remap_call *c, const expr *given)
 {
-    const bool of_cdo = strncmp(c->e->text, "remap", strlen("remap")) == 0;
-    const char *own = of_cdo ? c->e->text + strlen("remap") : "";
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        const char *name = *own ? methods[i].of_cdo : methods[i].name;
-        if (given && given->kind != EXPR_STRING) break;
-        if (strcmp(name, *own ? own : given ? given->text : "bilinear") != 0) continue;
-        c->method = methods[i].method;
+    static const char prefix[] = "remap";
+    const size_t n = strlen(prefix);
+    const char *own = strncmp(c->e->text, prefix, n) == 0 ? c->e->text + n : "";
+    const char *name = !given ? "bilinear" : given->kind == EXPR_STRING ? given->text : "";
+    if (*own ? cubed_remap_method_of_cdo(own, &c->method)
+             : cubed_remap_method_find(name, &c->method))
         return CUBED_OK;
-    }
     return expr_reject(c->b, given ? given : c->e,
                        "expected method=\"bilinear\", \"nearest\", \"distance\", "
                        "\"conservative\", \"bicubic\", \"conservative2\" or \"largest\"");

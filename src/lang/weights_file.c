@@ -16,28 +16,44 @@
 
 /* --- Methods ------------------------------------------------------------------------------------------ */
 
-/* Names of methods, and titles by which CDO chooses how to read weights. Its own bicubic weights multiply gradients. */
+/* Names of methods; CDO's, after "remap" and "gen"; and titles by which CDO chooses how to read weights. Its own bicubic weights
+ * multiply gradients. */
 static const struct {
-    const char *name, *title;
+    const char *name, *of_cdo, *title;
 } methods[CUBED_REMAP_METHODS] = {
-    [CUBED_REMAP_NEAREST] = {"nearest", "Nearest neighbor"},
-    [CUBED_REMAP_BILINEAR] = {"bilinear", "Bilinear remapping"},
-    [CUBED_REMAP_DISTANCE] = {"distance", "Distance weighted avg of nearest neighbors"},
-    [CUBED_REMAP_CONSERVATIVE] = {"conservative",
+    [CUBED_REMAP_NEAREST] = {"nearest", "nn", "Nearest neighbor"},
+    [CUBED_REMAP_BILINEAR] = {"bilinear", "bil", "Bilinear remapping"},
+    [CUBED_REMAP_DISTANCE] = {"distance", "dis", "Distance weighted avg of nearest neighbors"},
+    [CUBED_REMAP_CONSERVATIVE] = {"conservative", "con",
                                   "Conservative remapping using clipping on sphere"},
-    [CUBED_REMAP_BICUBIC] = {"bicubic", "Bilinear remapping"},
-    [CUBED_REMAP_CONSERVATIVE2] = {"conservative2",
+    [CUBED_REMAP_BICUBIC] = {"bicubic", "bic", "Bilinear remapping"},
+    [CUBED_REMAP_CONSERVATIVE2] = {"conservative2", "con2",
                                    "Conservative remapping using clipping on sphere"},
-    [CUBED_REMAP_LARGEST] = {"largest", "Largest area fraction"}};
+    [CUBED_REMAP_LARGEST] = {"largest", "laf", "Largest area fraction"}};
 
-bool cubed_remap_method_find(const char *name, cubed_remap_method *out)
+static bool find_method(const char *name, bool is_of_cdo, cubed_remap_method *out)
 {
     for (int i = 0; i < CUBED_REMAP_METHODS; i++) {
-        if (strcmp(methods[i].name, name) != 0) continue;
+        if (strcmp(is_of_cdo ? methods[i].of_cdo : methods[i].name, name) != 0) continue;
         *out = (cubed_remap_method)i;
         return true;
     }
     return false;
+}
+
+bool cubed_remap_method_find(const char *name, cubed_remap_method *out)
+{
+    return find_method(name, false, out);
+}
+
+bool cubed_remap_method_of_cdo(const char *name, cubed_remap_method *out)
+{
+    return find_method(name, true, out);
+}
+
+const char *cubed_remap_method_name(cubed_remap_method method)
+{
+    return method < CUBED_REMAP_METHODS ? methods[method].name : NULL;
 }
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
