@@ -17,6 +17,8 @@ extern "C" {
  *
  * attrs  text of a JSON object; NULL: no attributes */
 char cubed_coordinate_kind(const char *name, const char *attrs);
+/* Returns whether units, the attribute of a coordinate, are radians; NULL: no. */
+bool cubed_units_are_radians(const char *units);
 
 /* Names of a grid's coordinates and dimensions in a file; "" if the file has none. */
 typedef struct cubed_grid_names {

@@ -12,6 +12,13 @@ static PyObject *coordinate_kind(PyObject *module, PyObject *args)
     return PyUnicode_FromString(kind);
 }
 
+static PyObject *units_are_radians(PyObject *module, PyObject *object)
+{
+    const char *units = PyUnicode_AsUTF8AndSize(object, NULL);
+    (void)module;
+    return units ? PyBool_FromLong(cubed_units_are_radians(units)) : NULL;
+}
+
 /* A tuple of n arrays, which it takes over; an array that is NULL becomes None. */
 static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
 {
@@ -211,6 +218,7 @@ out:
 PyMethodDef core_grid_methods[] = {
     {"coordinate_kind", coordinate_kind, METH_VARARGS,
      "coordinate_kind(name: str, attrs: str | None, /) -> str"},
+    {"units_are_radians", units_are_radians, METH_O, "units_are_radians(units: str, /) -> bool"},
     {"open_grid", open_grid, METH_O,
      "open_grid(place: str, /) -> tuple[tuple[Array, ...], bool, tuple[str, str, str, str]]"},
     {"read_weights", read_weights, METH_VARARGS,

@@ -205,7 +205,7 @@ def _grid_of_xarray(x: Any) -> Grid:
 
 
 def _degrees(units: str | None) -> float:
-    return float(np.degrees(1)) if str(units).startswith("radian") else 1.0
+    return float(np.degrees(1)) if _core.units_are_radians(str(units)) else 1.0
 
 
 def _with_coordinates(target: Grid, dims: tuple[Hashable, ...]) -> dict[Hashable, Any]:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cubed/grid_files.h"
 #include "lang/about.h"
 #include "lang/expr_json.h"
 #include "lang/field_axes.h"
@@ -183,8 +184,7 @@ static cubed_status measured(field *f, cubed_array **out)
 static bool is_in_radians(const field *f, int kind)
 {
     json_t *attrs = expr_json_attrs(f->b, f->coordinate[kind]);
-    const char *units = lang_attribute_text(attrs, "units");
-    const bool found = units && strncmp(units, "rad", 3) == 0;
+    const bool found = cubed_units_are_radians(lang_attribute_text(attrs, "units"));
     json_decref(attrs);
     return found;
 }

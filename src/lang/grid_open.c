@@ -18,6 +18,12 @@ char cubed_coordinate_kind(const char *name, const char *attrs)
     return kinds[kind];
 }
 
+bool cubed_units_are_radians(const char *units)
+{
+    static const char radians[] = "rad";
+    return units && strncmp(units, radians, strlen(radians)) == 0;
+}
+
 /* --- Arrays of the file ------------------------------------------------------------------------------- */
 
 /* An array of the file. Strings are owned. */
@@ -61,7 +67,6 @@ static bool copy_text(const json_t *attrs, const char *key, char **out)
 
 static cubed_status note_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
-    static const char in_radians[] = "rad";
     members *m = ctx;
     if (!info->is_array || info->unsupported || !*info->path || strchr(info->path, '/'))
         return CUBED_OK;
@@ -73,13 +78,11 @@ static cubed_status note_member(void *ctx, const cubed_zarr_info *info, cubed_er
         m->room = room;
     }
     json_t *attrs = info->attrs ? lang_attributes(info->attrs) : NULL;
-    const char *units = lang_attribute_text(attrs, "units");
+    const bool in_radians = cubed_units_are_radians(lang_attribute_text(attrs, "units"));
     member *a = &m->list[m->n++];
     *a = (member){.name = lang_strdup(info->path),
                   .kind = cubed_coordinate_kind(info->path, info->attrs),
-                  .degrees = units && strncmp(units, in_radians, strlen(in_radians)) == 0
-                                 ? 180 / 3.14159265358979323846
-                                 : 1};
+                  .degrees = in_radians ? 180 / 3.14159265358979323846 : 1};
     bool copied = a->name && copy_text(attrs, "bounds", &a->bounds) &&
                   copy_text(attrs, "coordinates", &a->coordinates);
     json_decref(attrs);

@@ -764,6 +764,23 @@ def test_grids_that_cannot_be_found():
         cubed.remap(np.ones((6, 4)), "r3x2", lat=[1, 2, 3], lon=[1, 2])
 
 
+@pytest.mark.parametrize("units", ["radians", "radian", "rad"])
+def test_coordinates_in_radians(units):
+    lat, lon = np.linspace(-75, 75, 6), np.arange(0, 360, 45.0)
+    degrees = xr.DataArray(
+        np.arange(48.0).reshape(6, 8), coords={"lat": lat, "lon": lon}, dims=("lat", "lon")
+    )
+    turned = {
+        name: (name, np.radians(v), {"units": units, "standard_name": standard})
+        for name, v, standard in (("lat", lat, "latitude"), ("lon", lon, "longitude"))
+    }
+    radians = degrees.assign_coords(turned)
+    np.testing.assert_allclose(remapping.grid(radians).lat, lat)
+    np.testing.assert_allclose(
+        cubed.remap(radians, "r6x4").values, cubed.remap(degrees, "r6x4").values
+    )
+
+
 def test_methods_that_are_not_there():
     with pytest.raises(ValueError, match="method is 'cubic', expected one of bilinear, "):
         remapping.make_weights("r6x4", "r3x2", "cubic")
