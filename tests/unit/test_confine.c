@@ -165,13 +165,31 @@ static void test_kinds_of_addresses(void **state)
     }
 }
 
+static void test_hosts_of_urls(void **state)
+{
+    static const struct {
+        const char *url, *host;
+    } cases[] = {{"http://example.com", "example.com"},
+                 {"http://example.com:80/a?b#c", "example.com"},
+                 {"http://[::1]:80/a", "::1"},
+                 {"http://127.0.0.1:80@example.com/a", "example.com"},
+                 {"http://example.com/@127.0.0.1", "example.com"},
+                 {"http://example.com?@127.0.0.1", "example.com"},
+                 {"http://", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char host[CB_MOST_HOST];
+        cb_host_of(cases[i].url, host);
+        assert_string_equal(host, cases[i].host);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_places),
-        cmocka_unit_test(test_allowed_prefixes),
-        cmocka_unit_test(test_own_host_alone),
-        cmocka_unit_test(test_kinds_of_addresses),
+        cmocka_unit_test(test_own_places),     cmocka_unit_test(test_allowed_prefixes),
+        cmocka_unit_test(test_own_host_alone), cmocka_unit_test(test_kinds_of_addresses),
+        cmocka_unit_test(test_hosts_of_urls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

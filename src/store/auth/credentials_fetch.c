@@ -19,6 +19,7 @@
 #include "store/auth/credentials_pkg.h"
 #include "store/auth/ini.h"
 #include "store/core/uri.h"
+#include "store/http/address.h"
 #include "store/http/curl.h"
 #include "store/http/xml.h"
 
@@ -282,14 +283,16 @@ out:
 
 bool cb_is_near(const char *url)
 {
-    static const char *const hosts[] = {"http://127.0.0.1",      "http://localhost",
-                                        "http://169.254.170.2",  "http://169.254.170.23",
-                                        "http://[fd00:ec2::23]", "http://[::1]"};
+    static const char *const hosts[] = {"127.0.0.1",      "localhost",    "169.254.170.2",
+                                        "169.254.170.23", "fd00:ec2::23", "::1"};
+    char host[CB_MOST_HOST];
+    if (strncmp(url, "https://", 8) == 0) return true;
+    if (strncmp(url, "http://", 7) != 0) return false;
+    cb_host_of(url, host);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
-        const size_t n = strlen(hosts[i]);
-        if (strncmp(url, hosts[i], n) == 0 && strchr(":/?", url[n])) return true;
+        if (strcmp(host, hosts[i]) == 0) return true;
     }
-    return strncmp(url, "https://", 8) == 0;
+    return false;
 }
 
 cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int64_t *ends,

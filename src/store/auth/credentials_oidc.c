@@ -136,16 +136,8 @@ out:
 /* Whether the URL leads to this machine. */
 static bool is_here(const char *url)
 {
-    char host[256];
-    const char *at = strstr(url, "://");
-    if (!at) return false;
-    at += 3;
-    const bool six = *at == '[';
-    at += six;
-    const size_t n = strcspn(at, six ? "]" : ":/");
-    if (n >= sizeof host) return false;
-    memcpy(host, at, n);
-    host[n] = 0;
+    char host[CB_MOST_HOST];
+    cb_host_of(url, host);
     return cb_address_kind_of(host) == CB_ADDRESS_LOOPBACK;
 }
 

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_HOST = 256 };
-
 typedef struct range4 {
     uint32_t base, mask;
     cb_address_kind kind;
@@ -52,7 +50,7 @@ static cb_address_kind kind_of_6(const uint8_t a[16])
 cb_address_kind cb_address_kind_of(const char *host)
 {
     static const char local[] = "localhost";
-    char text[MOST_HOST];
+    char text[CB_MOST_HOST];
     struct in_addr four;
     struct in6_addr six;
     size_t n = strlen(host);
@@ -67,4 +65,28 @@ cb_address_kind cb_address_kind_of(const char *host)
         (n == skip || text[n - skip - 1] == '.'))
         return CB_ADDRESS_LOOPBACK;
     return CB_ADDRESS_PUBLIC;
+}
+
+void cb_host_of(const char *url, char host[CB_MOST_HOST])
+{
+    const char *from = strstr(url, "://");
+    from = from ? from + 3 : url;
+    const size_t n = strcspn(from, "/?#");
+    const char *at = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (from[i] == '@') at = from + i;
+    }
+    const char *end = from + n;
+    if (at) from = at + 1;
+    if (*from == '[') {
+        from++;
+        end = from + strcspn(from, "]");
+    } else {
+        const size_t k = strcspn(from, ":");
+        if (k < (size_t)(end - from)) end = from + k;
+    }
+    const size_t length =
+        (size_t)(end - from) < CB_MOST_HOST ? (size_t)(end - from) : CB_MOST_HOST - 1;
+    memcpy(host, from, length);
+    host[length] = 0;
 }

@@ -15,4 +15,9 @@ typedef enum cb_address_kind {
  * IPv4 address within IPv6 has its kind in IPv4. */
 cb_address_kind cb_address_kind_of(const char *host);
 
+enum { CB_MOST_HOST = 256 };
+
+/* Extracts the host of a URL without user, port and brackets, and without what is beyond its maximum length. */
+void cb_host_of(const char *url, char host[CB_MOST_HOST]);
+
 #endif

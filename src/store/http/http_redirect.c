@@ -7,31 +7,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-enum { MOST_REDIRECTS = 10, MOST_HOST = 256 };
-
-/* Extracts the host of a URL without user, port and brackets. */
-static void find_host(const char *url, char host[MOST_HOST])
-{
-    const char *from = strstr(url, "://");
-    from = from ? from + 3 : url;
-    const size_t n = strcspn(from, "/?#");
-    const char *at = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (from[i] == '@') at = from + i;
-    }
-    const char *end = from + n;
-    if (at) from = at + 1;
-    if (*from == '[') {
-        from++;
-        end = from + strcspn(from, "]");
-    } else {
-        const size_t k = strcspn(from, ":");
-        if (k < (size_t)(end - from)) end = from + k;
-    }
-    const size_t length = (size_t)(end - from) < MOST_HOST ? (size_t)(end - from) : MOST_HOST - 1;
-    memcpy(host, from, length);
-    host[length] = 0;
-}
+enum { MOST_REDIRECTS = 10 };
 
 /* Whether a server with an address of this kind may be contacted after the first one. */
 static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
@@ -52,11 +28,11 @@ static bool may_ask(cb_redirects *r, const char *host, cb_address_kind kind)
     return false;
 }
 
-static bool get_host(const cb_redirects *r, char host[MOST_HOST])
+static bool get_host(const cb_redirects *r, char host[CB_MOST_HOST])
 {
     const char *url = NULL;
     if (curl_easy_getinfo(r->curl, CURLINFO_EFFECTIVE_URL, &url) != CURLE_OK || !url) return false;
-    find_host(url, host);
+    cb_host_of(url, host);
     return true;
 }
 
@@ -83,7 +59,7 @@ static cb_address_kind kind_of_socket(const struct curl_sockaddr *address, int *
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     cb_redirects *r = ctx;
-    char host[MOST_HOST];
+    char host[CB_MOST_HOST];
     int port;
     const cb_address_kind kind = kind_of_socket(address, &port);
     const bool proxied = r->proxy_port && port == r->proxy_port;
@@ -99,7 +75,7 @@ static int before_request(void *ctx, char *remote,
                           int remote_port, int local_port)
 {
     cb_redirects *r = ctx;
-    char host[MOST_HOST];
+    char host[CB_MOST_HOST];
     (void)local;
     (void)local_port;
     if (!get_host(r, host)) return CURL_PREREQFUNC_ABORT;

@@ -734,9 +734,10 @@ def test_services_that_tell_keys(server, local, tmp_path, keeper):
     assert len(keeper.log) == 1 + 1 + 1 + 3
     tokens = {r.headers.get("x-amz-security-token") for r in server.requests}
     assert tokens == {"t"}
-    far = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://example.com/keys"}
-    r = found_in(server, local, tmp_path, code=1, **far)
-    assert "expected https:// or this machine" in r.err
+    for url in ("http://example.com/keys", "http://127.0.0.1:80@example.com/keys"):
+        far = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": url}
+        r = found_in(server, local, tmp_path, code=1, **far)
+        assert "expected https:// or this machine" in r.err
     r = found_in(server, local, tmp_path, code=1, AWS_EC2_METADATA_DISABLED="true")
     assert "no credentials were found: set AWS_ACCESS_KEY_ID" in r.err
 
