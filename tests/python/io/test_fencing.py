@@ -27,6 +27,7 @@ import pytest
 from conftest import BIN, NIGHTLY, check, forget_credentials, run
 from partitions import FAKETIME, OWN_USERS, Clock, Network, Proxy, Stopped, allowed
 from real_servers import running, s3_variables, versitygw, wait_for
+from web_server import serve
 
 import zarr
 
@@ -456,25 +457,23 @@ def test_what_is_cleaned_meanwhile(sources, existing):
     """What a silent run still writes after `cubed clean` reaches no array that is made later."""
     place, out = Place(sources, sources), sources / "out"
     options = ["--overwrite", "--max-workers", 1]
-    slow = [BIN, *place.command("first", *options, "--durable")]
-    record = out / ".cubed-run"
-    for _ in range(10):  # on a busy machine it may be whole before it is suspended
-        if existing:
-            shutil.rmtree(out, ignore_errors=True)
-            make(out, OLD)
-        first = First(place, existing, slow, NCHUNKS // 8)
+    if existing:
+        make(out, OLD)
+    with serve(sources) as web:
+        web.free = NCHUNKS // 2  # so that it is not whole before it is suspended
+        slow = Place(web.url, sources).command("first", *options, "--durable")
+        first = First(place, existing, [BIN, *slow], NCHUNKS // 8)
+        record = out / ".cubed-run"
         text = json.loads(record.read_text())
-        if text["state"] == "working":
-            break
-        first.end()
-    assert text["state"] == "working"
-    (out / "mine.txt").write_text("kept")
-    record.write_text(json.dumps(text | {"beat": text["beat"] - 700}))
-    check(run("clean", out, sources))
-    assert (out / "mine.txt").read_text() == "kept"
-    assert not record.exists() and not [*sources.glob(".cubed-new-*")]
-    check(run(*place.command("second", *options)))
-    code, error = first.end()
-    assert code != 0 and "was taken over" in error
+        assert text["state"] == "working"
+        (out / "mine.txt").write_text("kept")
+        record.write_text(json.dumps(text | {"beat": text["beat"] - 700}))
+        check(run("clean", out, sources))
+        assert (out / "mine.txt").read_text() == "kept"
+        assert not record.exists() and not [*sources.glob(".cubed-new-*")]
+        check(run(*place.command("second", *options)))
+        web.gate.set()
+        code, error = first.end()
+        assert code != 0 and "was taken over" in error
     assert place.values() == {SECOND}
     assert (out / "mine.txt").read_text() == "kept"

@@ -18,8 +18,12 @@ BEGUN = [{}, {"resume": False}, {"resume": True}]
 SHAPE, CHUNK = (24, 10), (2, 10)
 
 
-def doubled(folder, executor, seconds=0.0):
-    """24 rows in chunks of 2, doubled by a function that fails in row 20 while a file is there."""
+def doubled(folder, executor, stopped=None):
+    """24 rows in chunks of 2, doubled by a function that fails in row 20 while a file is there.
+
+    Row 20 waits until the file `stopped` is there, and 0.3 s more, so that the run that is stopped
+    by the file's writer is not whole.
+    """
     spec = cubed.Spec(
         folder / "work",
         allowed_mem="200MB",
@@ -31,7 +35,11 @@ def doubled(folder, executor, seconds=0.0):
     def function(block):
         if block[0, 0] == 200.0 and fails.exists():
             raise LookupError("row 20 is odd")
-        time.sleep(seconds)
+        if block[0, 0] == 200.0 and stopped:
+            end = time.monotonic() + 30
+            while not stopped.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            time.sleep(0.3)
         return block * 2
 
     x = np.arange(240.0).reshape(SHAPE)
@@ -40,7 +48,8 @@ def doubled(folder, executor, seconds=0.0):
 
 
 def chunks(folder):
-    return {p: p.stat().st_mtime_ns for p in (folder / "out").glob("c/*/*")}
+    # Not the temporary file of a chunk that is being written when the process is killed.
+    return {p: p.stat().st_mtime_ns for p in (folder / "out").glob("c/*/[0-9]*")}
 
 
 def check_resumed(y, values, folder, kept):
@@ -73,7 +82,8 @@ def test_a_run_that_fails_keeps_chunks(tmp_path, executor, begun):
 @pytest.mark.parametrize("begun", BEGUN, ids=str)
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_an_interrupted_run_keeps_chunks(tmp_path, executor, begun):
-    y, values = doubled(tmp_path, executor)
+    stopped = tmp_path / "stopped"
+    y, values = doubled(tmp_path, executor, stopped)
 
     class Stop(cubed.Callback):
         ended = 0
@@ -81,6 +91,7 @@ def test_an_interrupted_run_keeps_chunks(tmp_path, executor, begun):
         def on_task_end(self, event):
             self.ended += event.num_tasks
             if self.ended - event.num_tasks < 6 <= self.ended:
+                stopped.touch()
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -102,11 +113,13 @@ class Stop(cubed.Callback):
     def on_task_end(self, event):
         self.ended += event.num_tasks
         if self.ended - event.num_tasks < 6 <= self.ended:
+            stopped.touch()
             os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-    y, _ = doubled(Path(sys.argv[1]), sys.argv[2], seconds=0.03)
+    stopped = Path(sys.argv[1], "stopped")
+    y, _ = doubled(Path(sys.argv[1]), sys.argv[2], stopped)
     if sys.argv[3] == "resume":
         cubed.to_zarr(y, sys.argv[1] + "/out", resume=True)
     else:
