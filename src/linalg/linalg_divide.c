@@ -7,7 +7,8 @@
 
 /* Maximum number of rows for which vectors are computed by iterations. */
 #define LEAF 24
-/* Numbers below have a fourth power that is not normal; negligible relative to numbers near 1. */
+/* The fourth power of a number below this limit is not a normal number. Such numbers are negligible relative to numbers near
+ * 1. */
 #define TINY 0x1p-250
 
 cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *room)
@@ -32,8 +33,8 @@ cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *ro
     return w;
 }
 
-/* Rows lo to hi - 1 of the matrix, which have columns lo to hi, and the row `mid` between its halves. There are as many
- * vectors u, and one more vector v, which the matrix maps to 0; it is the last. */
+/* Part of the matrix: rows lo to hi - 1 and columns lo to hi; row `mid` joins the two halves. There is one left singular
+ * vector u per row, and one right singular vector v per column. The matrix maps the last v to 0. */
 typedef struct part {
     const cb_divide *w;
     double *s;
@@ -53,7 +54,7 @@ static void set_identity(double *x, int64_t n, int64_t ld)
     }
 }
 
-/* Solves it as a square matrix whose last row is 0. */
+/* Solves a small part as a square matrix whose last row is 0. */
 static bool solve_leaf(const cb_divide *w, double *s, const double *e, int64_t lo, int64_t hi)
 {
     double values[LEAF + 1], beside[LEAF + 1];
@@ -95,8 +96,8 @@ static void rotate_left(const part *p, int64_t i, int64_t k, double c, double s)
     if (p->w->u) rotate(left(p->w, i) + p->lo, left(p->w, k) + p->lo, p->hi - p->lo, c, s);
 }
 
-/* Computes the row between the halves in terms of their vectors. The null vectors of both halves are rotated to one that
- * the row does not map to 0, and one that it does. */
+/* Expresses the joining row in the singular vectors of the two halves. Each half has a null vector. A rotation turns the two
+ * into one null vector of the row, and one vector that the row does not map to 0. */
 static void make_row(const part *p, double of_upper, double of_lower)
 {
     const cb_divide *w = p->w;
@@ -134,11 +135,12 @@ static void merge_orders(const double *s, const int64_t *a, int64_t na, const in
     }
 }
 
-/* Nonzero columns of a row of vectors: those of the upper half, of the lower half, or of both. */
+/* Where a row of singular vectors has nonzero columns: in the upper half, in both halves, or in the lower half. */
 enum { UPPER, MIXED, LOWER, KINDS };
 
-/* Values with a negligible element in the row are already values of the whole matrix, and so is one of two equal values.
- * Moves the other rows, in the order of their values, to the front of `rows`, and returns their number. */
+/* Deflation: a singular value whose element in the joining row is negligible is already a singular value of the whole
+ * matrix. If two values are equal, one of them is too, after a rotation. Moves the rows that remain to the front of `rows`,
+ * in the order of their values, and returns their number. */
 static int64_t deflate(const part *p, double negligible, int64_t *rows)
 {
     const cb_divide *w = p->w;
@@ -155,7 +157,7 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
             gone[dropped++] = i;
         } else if (s[i] - s[last] > negligible) {
             rows[kept++] = i;
-        } else { /* rotate its element into the previous row */
+        } else { /* a rotation moves its element to the previous row */
             double r = cb_hypot(z[i], z[last]), cosine = z[last] / r, sine = z[i] / r;
             rotate_right(p, last, i, cosine, sine);
             if (last != p->mid) rotate_left(p, last, i, cosine, sine);
@@ -170,12 +172,13 @@ static int64_t deflate(const part *p, double negligible, int64_t *rows)
 
 /* --- Joining halves ------------------------------------------------------------------------------------- */
 
-/* Counts of kept rows of vectors by kind. */
+/* Numbers of the rows that deflation keeps: in total, and by kind. */
 typedef struct columns {
     int64_t kept, count[KINDS];
 } columns;
 
-/* Sorts kept rows by kind. w->at: their positions among the columns of coefficients; w->row: the row at each position. */
+/* Sorts the kept rows by kind. Sets w->at to their positions among the columns of the coefficients, and w->row to the row at
+ * each position. */
 static columns sort_by_kind(const part *p, const int64_t *rows, int64_t kept)
 {
     const cb_divide *w = p->w;
@@ -202,7 +205,7 @@ static double normalize(double *x, int64_t n)
     return sum;
 }
 
-/* Computes the right singular vectors of the small matrix from the rows of gaps: z / gaps, normalised. `by` receives the
+/* Computes the right singular vectors of the small matrix: z divided by each row of gaps, and normalised. `by` receives the
  * normalisation factors. */
 static void make_right(const cb_divide *w, int64_t n, double *by)
 {
@@ -214,7 +217,8 @@ static void make_right(const cb_divide *w, int64_t n, double *by)
     }
 }
 
-/* Computes the left singular vectors: d times the unnormalised right ones, with -1 in the first row. */
+/* Computes the left singular vectors: the unnormalised right ones times d, except that the first element is -1. Then
+ * normalises them. */
 static void make_left(const cb_divide *w, int64_t n, const double *by)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -225,7 +229,8 @@ static void make_left(const cb_divide *w, int64_t n, const double *by)
     }
 }
 
-/* Multiplies the kept rows of x, `ld` apart, by the coefficients, followed by the other rows. */
+/* Multiplies the coefficients by the kept rows of x, and writes the products, followed by the other rows, to x. Rows of x
+ * are `ld` elements apart. */
 static void multiply(const part *p, const columns *c, double *x, int64_t ld, int64_t width)
 {
     const cb_divide *w = p->w;
@@ -293,7 +298,7 @@ static void join(const part *p, double of_upper, double of_lower)
     merge_orders(p->s, rows, kept, rows + kept, n - kept, order + p->lo);
 }
 
-/* Recursion depth: logarithm of n. */
+/* The recursion depth is at most the binary logarithm of n. */
 static bool solve(const cb_divide *w, double *s, const double *e, int64_t lo, int64_t hi)
 {
     const part p = {w, s, lo, lo + (hi - lo) / 2, hi};
@@ -325,8 +330,8 @@ bool cb_divide_svd(const cb_divide *w, double *s, double *e)
 
 /* --- Eigenvalues --------------------------------------------------------------------------------------- */
 
-/* Eigenvalues of rows lo to hi - 1 of a tridiagonal matrix, which are a separate block. Shifted by more than Gershgorin's
- * bound it is definite, and thus the product of a bidiagonal matrix and its transpose. */
+/* Computes the eigenvalues of rows lo to hi - 1 of a tridiagonal matrix, which form a separate block. A shift by more than
+ * Gershgorin's bound makes the block definite. The shifted block is the product of a bidiagonal matrix and its transpose. */
 static bool eigen_block(const cb_divide *w, double *d, double *e, int64_t lo, int64_t hi)
 {
     double least = d[lo], size = 0, move;

@@ -7,12 +7,12 @@
 
 typedef struct work {
     int64_t n;
-    void *a, *zt;                 /* n x n; zt for vectors, otherwise NULL */
-    cb_complex *vectors, *values; /* n x n, in rows; n */
+    void *a, *zt;                 /* n x n each; zt is NULL without vectors */
+    cb_complex *vectors, *values; /* n x n, one vector per row; n values */
     cb_complex *y;
     void *tau, *v, *w;
     double *by;
-    const cubed_cancel *cancel; /* from the call */
+    const cubed_cancel *cancel;
 } work;
 
 static bool is_cancelled(const work *s) { return cubed_cancel_is_set(s->cancel); }

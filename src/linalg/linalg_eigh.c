@@ -11,9 +11,10 @@ typedef struct work {
     int64_t n;
     bool vectors;
     void *a; /* n x n */
-    void *q; /* n x n: reuses the scratch of divide and conquer */
+    void *q; /* n x n; shares memory with the scratch of divide and conquer */
     void *tau, *v, *w;
-    void *panel, *adjoint; /* n x 2 columns of a block: V and W of a -= V W^H + W V^H; (W V)^H */
+    /* V and W of a -= V W^H + W V^H: n x 2 columns of a block; and (W V)^H */
+    void *panel, *adjoint;
     double *d, *e;
     cb_products products;
     cb_divide divide;

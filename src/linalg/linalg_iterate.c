@@ -35,7 +35,7 @@ static void swap_rows(cb_vectors v, int64_t i, int64_t k)
 static double rotation(double f, double g, double *c, double *s)
 {
     double r = sqrt(f * f + g * g);
-    if (!(r > 0x1p-500)) r = cb_hypot(f, g); /* squares lost digits, or r is not finite */
+    if (!(r > 0x1p-500)) r = cb_hypot(f, g); /* the squares lost digits, or r is not finite */
     *c = r == 0 ? 1 : f / r;
     *s = r == 0 ? 0 : g / r;
     return r;

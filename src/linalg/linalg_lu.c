@@ -7,14 +7,16 @@
 #include "linalg/linalg_triangle.h"
 
 typedef struct work {
-    /* a is n x n, b is n x m; for cholesky b has half of a's rows and columns; for lu a is n x m and b is one row. */
+    /* Most functions: a is n x n and b is n x m. cholesky: b has half of a's rows and columns. lu: a is n x m, and b is one
+     * row. */
     int64_t n, m;
     void *a, *b;
     void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;
-    int64_t *order, *place; /* for lu: the row at each place, and the place of each row */
+    /* for lu: the source row of each position, and the position of each source row */
+    int64_t *order, *place;
     cb_products products;
-    int64_t factored; /* number of the matrix in a */
+    int64_t factored; /* index of the input matrix whose factors `a` holds; -1: none */
 } work;
 
 #define CB_LINALG_FILE "linalg/linalg_lu.inc.h"
@@ -208,7 +210,7 @@ static cubed_block_need need_solve(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){room.used, 0};
 }
 
-/* Number of the matrix of x that is broadcast to matrix i of `to`. */
+/* Returns the index of the matrix in x that broadcasting assigns to matrix i of `to`. */
 static int64_t broadcast(const cubed_block *x, const cubed_block *to, int64_t i)
 {
     int64_t at = 0, stride = 1;

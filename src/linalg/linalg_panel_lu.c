@@ -1,5 +1,5 @@
-/* Panels of triangular factors: lu_panel, cholesky_panel, and lu_solve, whose panels are right-hand sides. Rows of a panel
- * are never reordered by later pivots: users of the panels swap their own rows. */
+/* Panels of triangular factors: lu_panel, cholesky_panel, and lu_solve, whose panels are right-hand sides. Pivots of later
+ * panels never reorder the rows of a panel. Functions that use the panels swap the rows themselves. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,14 +8,14 @@
 #include "linalg/linalg_triangle.h"
 
 typedef struct scratch {
-    int64_t *pivot; /* for each column */
-    void *spare;    /* for cb_cholesky */
+    int64_t *pivot; /* pivot row of each column */
+    void *spare;    /* scratch of cb_cholesky */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_lu.inc.h"
 #include "linalg/linalg_both.h"
 
-/* A panel must contain its diagonal, and needs one column of blocks per panel to its left. */
+/* Requires that the panel contains its diagonal, and that there is one column of blocks for each panel to the left. */
 static cubed_status check_factor(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     CB_TRY(cb_panel_check(call, ctx, err));
@@ -35,7 +35,7 @@ static void make(const cubed_block_call *call, panel_job job, cb_room *room, cb_
 {
     const bool spare = job == FACTOR_CHOLESKY;
     const int64_t quarter = (s->width / 2 + 1) * (s->width / 2 + 1);
-    /* Factoring a panel multiplies blocks with all of its rows. */
+    /* Factoring a panel multiplies blocks with up to as many rows as the panel. */
     size_t bytes =
         cb_gemm_scratch(call->in[0].dtype, job == SOLVE ? s->rows : s->n, s->width, s->step);
     s->products.scratch = cb_room_take(room, 1, bytes);

@@ -1,7 +1,8 @@
-/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels belong to any matrix. Panels contain R above their
- * diagonal and reflectors V below it. The top is T of their product, 1 - V T V^H (Schreiber and Van Loan, "A
- * storage-efficient WY representation", SISSC 1989). Each panel to the left is passed in two columns of blocks, because V^H
- * times the panel must be complete before V times it is subtracted; meanwhile the top contains it. */
+/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels belong to any matrix. A panel contains R above its
+ * diagonal and the reflectors V below it. Its top contains the matrix T of their product, 1 - V T V^H (Schreiber and Van
+ * Loan, "A storage-efficient WY representation", SISSC 1989). Each panel to the left is passed in two columns of blocks,
+ * because V^H times the panel must be complete before V times this product is subtracted. Until then, the top contains the
+ * product. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,9 +10,9 @@
 #include "linalg/linalg_panel.h"
 
 typedef struct scratch {
-    void *v, *v_h;  /* a block of reflectors, rows x step, as a full matrix; its adjoint */
-    void *x, *y;    /* step x step: products */
-    void *one, *of; /* one reflector; products with it */
+    void *v, *v_h;  /* v: a block of reflectors as a full matrix, rows x step; v_h: its adjoint */
+    void *x, *y;    /* products, step x step */
+    void *one, *of; /* one: a reflector; of: products with it */
 } scratch;
 
 #define CB_LINALG_FILE "linalg/linalg_panel_qr.inc.h"
@@ -74,7 +75,7 @@ static cubed_status run_panel(const cubed_block_call *call, void *ctx, cubed_err
     return CUBED_OK;
 }
 
-/* Q is the product with the first reflectors on the left, so they are applied last. */
+/* In Q, the product, the first reflectors are leftmost. So they are applied last. */
 static cubed_status run_apply(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_panel_params *p = call->params;

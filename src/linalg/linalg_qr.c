@@ -1,4 +1,4 @@
-/* Orthogonal factors: qr, and reflectors, whose product Q is. */
+/* Orthogonal factors: qr, and reflectors, which returns the reflectors whose product is Q. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@ typedef struct work {
     int64_t m, n, columns; /* a is m x n, q m x columns, r columns x n */
     void *a, *q, *tau, *v, *w;
     cb_products products;
-    cb_wy wy; /* for more reflectors than one block has */
+    cb_wy wy; /* used if there are more reflectors than one block has */
 } work;
 
 #define CB_LINALG_FILE "linalg/linalg_qr.inc.h"
@@ -22,7 +22,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
     int64_t columns = cb_columns(&call->out[0]);
-    /* If n columns are requested but not available, the others are zero, and so are rows of r. */
+    /* If n columns are requested and m is smaller, the columns of q after m are zero, and so are the rows of r after m. */
     if (columns != m && columns != n)
         return cb_fail(err, CUBED_E_FORMAT, "%lld columns of a %lld x %lld matrix",
                        (long long)columns, (long long)m, (long long)n);
@@ -99,7 +99,8 @@ static void make_reflectors(const cubed_block_call *call, const cb_kernels *kern
     s->tau = cb_room_take(room, k, size);
     s->v = cb_room_take(room, s->m, size);
     s->w = cb_room_take(room, s->n, size);
-    /* Products with m rows, or sums over m terms; other dimensions are at most n. */
+    /* One dimension of each product is m: the number of rows, or the number of terms of each sum. The other dimensions are
+     * at most n. */
     const cubed_dtype type = size > sizeof(double) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
     const size_t down = cb_gemm_scratch(type, s->m, s->n, k);
     s->products = cb_products_of(kernels, call, 0, room);

@@ -46,7 +46,7 @@ static cb_complex wilkinson(const cb_complex *h, int64_t n, int64_t last)
     return size(sum) == 0 ? low[1] : sub_z(low[1], div_z(bc, sum));
 }
 
-/* One step on rows first..last; with vectors it applies to all of h. */
+/* One step on rows first..last. If vectors are wanted, the step transforms all of h, otherwise only this block. */
 static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_t last,
                  cb_complex shift)
 {
@@ -89,7 +89,7 @@ bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
             steps = 0;
             continue;
         }
-        steps++; /* steps for this eigenvalue */
+        steps++; /* number of steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         cb_complex shift = wilkinson(h, n, last);
         if (steps % 10 == 0) /* exceptional shift: no progress */

@@ -12,7 +12,7 @@ typedef struct schur {
 
 /* --- Iteration --------------------------------------------------------------------------------------- */
 
-/* Applies to rows, columns and vectors from k on the reflection that maps x[0..count-1] to (beta, 0, ...). */
+/* Applies the reflection that maps x[0..count-1] to (beta, 0, ...) to rows, columns and vectors k to k + count - 1. */
 static double reflect(const schur *m, int64_t k, int64_t count, const double *x, int64_t left,
                       int64_t top, int64_t bottom, int64_t right)
 {
@@ -40,7 +40,7 @@ static double reflect(const schur *m, int64_t k, int64_t count, const double *x,
     return beta;
 }
 
-/* One double step on rows first..last (at least three) with shifts of this sum and product. */
+/* One double step on rows first..last, at least three, with shifts of the given sum and product. */
 static void step(const schur *m, int64_t first, int64_t last, double sum, double product)
 {
     int64_t n = m->n, top = m->zt ? 0 : first, right = m->zt ? n : last + 1;
@@ -78,7 +78,7 @@ static void choose_shifts(const schur *m, int64_t first, int64_t last, int64_t s
     *sum = end[0] + end[-n - 1];
     *product = end[0] * end[-n - 1] - end[-1] * end[-n];
     if (square < 0) return;
-    /* Two real shifts converge less reliably than twice the one closer to the last element. */
+    /* If both shifts are real, using the one closer to the last element twice converges more reliably. */
     double near = end[0] + half - copysign(sqrt(square), half);
     *sum = 2 * near;
     *product = near * near;
@@ -153,7 +153,7 @@ bool cb_schur_d(int64_t n, double *h,
             steps = 0;
             continue;
         }
-        steps++; /* steps for this eigenvalue */
+        steps++; /* number of steps for this eigenvalue */
         if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         double sum, product;
         choose_shifts(&m, first, last, steps, &sum, &product);

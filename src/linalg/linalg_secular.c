@@ -7,7 +7,8 @@
 /* Maximum steps; about six are typical, and bisection needs more. */
 #define MOST_STEPS 100
 
-/* Sums of z^2 / (gap - y) and of its derivative, over the poles up to the root's own and over later ones. */
+/* Sums of z^2 / (gap - y), and of the derivative of this term: over the poles up to the root's own pole, and over later
+ * poles. */
 typedef struct sums {
     double below, above, slope_below, slope_above;
 } sums;
@@ -60,10 +61,10 @@ static void make_gaps(int64_t n, const double *d, int64_t origin, double *gaps)
     for (int64_t j = 0; j < n; j++) gaps[j] = (d[j] - d[origin]) * (d[j] + d[origin]);
 }
 
-/* Finds root i, which is between poles i and i + 1; the last one is within the sum of squares of pole n - 1. Solves for its
- * distance from the nearer pole, which becomes the origin. Each step solves an equation with two poles that has the same
- * values and slopes (R. Li, "Solving secular equations stably and efficiently", LAPACK working note 89, 1993), or bisects
- * if the result would leave the bracket. */
+/* Finds root i, which is between poles i and i + 1. The last root exceeds pole n - 1 by at most the sum of squares. Solves
+ * for the distance from the nearer pole, which becomes the origin. Each step solves an equation with two poles that has the
+ * same values and slopes (R. Li, "Solving secular equations stably and efficiently", LAPACK working note 89, 1993), or
+ * bisects if the result would leave the bracket. */
 static double solve_one(int64_t n, int64_t i, const double *d, const double *squares, double sum,
                         double *gaps)
 {
@@ -72,7 +73,7 @@ static double solve_one(int64_t n, int64_t i, const double *d, const double *squ
     double wide = i + 1 < n ? gaps[i + 1] : sum, next = i + 1 < n ? squares[i + 1] : 0;
     double half = wide / 2;
     sums f = add_all(n, i, squares, gaps, half);
-    /* Poles other than the two neighbours, evaluated in the middle. */
+    /* The terms of all poles except the two neighbours, evaluated in the middle. */
     double rest = 1 + f.below + f.above + squares[i] / half - next / half;
     double lo = 0, hi = half, p = 0, q = wide, y;
     if (1 + f.below + f.above < 0) {
@@ -112,7 +113,8 @@ static double solve_one(int64_t n, int64_t i, const double *d, const double *squ
     return sqrt(d[origin] * d[origin] + y);
 }
 
-/* Squares of the exact z: the products over i of gaps[i][j], divided by differences of poles. */
+/* Computes the squares of the z for which the computed roots are exact: products over i of gaps[i][j], divided by
+ * differences of poles. */
 static void exact_squares(int64_t n, const double *d, const double *gaps, double *product)
 {
     for (int64_t j = 0; j < n; j++) product[j] = -gaps[(n - 1) * n + j];

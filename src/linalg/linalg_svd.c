@@ -9,14 +9,16 @@
 
 typedef struct work {
     bool wide, vectors;
-    /* size of the decomposed matrix, which is the adjoint if the input is wide: m >= n */
+    /* Size of the matrix that is decomposed, with m >= n. A wide input is replaced by its adjoint. */
     int64_t m, n;
     int64_t columns; /* number of left singular vectors: m or n */
-    void *a;         /* m x n; m x columns */
-    /* m x columns, and n x n with vectors; reuse the scratch of divide and conquer. */
+    void *a;         /* m x n, later scratch for m x columns */
+    /* Left vectors, m x columns, and right vectors, n x n, if vectors are wanted. They share memory with the scratch of
+     * divide and conquer. */
     void *out_left, *out_right;
     void *tau_q, *tau_p, *v, *w;
-    /* m and n x 2 columns of a block, (V X) and (Y U) of a -= V Y^H + X U^H, and (Y U)^H. */
+    /* left: (V X), m x 2 columns of a block; right: (Y U), n x 2 columns of a block; adjoint: (Y U)^H. The update is a -= V
+     * Y^H + X U^H. */
     void *left, *right, *adjoint;
     double *d, *e;
     cb_products products;
