@@ -47,9 +47,9 @@ typedef struct transform {
     double scale;
     cb_cfft_plan complex_plan; /* for COMPLEX */
     cb_rfft_plan real_plan;    /* for other kinds */
-    /* Lines q * repeat to (q + 1) * repeat - 1, with q modulo `extent`, are at position first + q along the twiddle
-     * axis. */
-    int64_t twiddle_n, first, repeat, extent; /* twiddle_n: 0 without a twiddle axis */
+    /* Along the twiddle axis, the lines q * repeat to (q + 1) * repeat - 1 are at position first + q. `q` is taken modulo
+     * `extent`. */
+    int64_t twiddle_n, first, repeat, extent; /* twiddle_n is 0 without a twiddle axis */
 } transform;
 
 static void conjugate(double *pairs, int64_t n)
@@ -78,7 +78,7 @@ static void complete(double *pairs, int64_t n)
     }
 }
 
-/* The inverse; ignores those imaginary parts. */
+/* The inverse of from_real. Ignores the imaginary parts that from_real sets to 0. */
 static bool to_real(const transform *t, double *line)
 {
     if (t->forward) conjugate(line, t->n / 2 + 1);
@@ -88,7 +88,7 @@ static bool to_real(const transform *t, double *line)
 
 /* --- Twiddle factors ------------------------------------------------------------------------------- */
 
-/* The powers of a root are products of a power that is a multiple of NEAR and one of NEAR consecutive powers. */
+/* A power of a root of unity is computed as the product of two: one exponent is a multiple of NEAR, the other is below NEAR. */
 #define NEAR 64
 
 static const double pi = 3.14159265358979323846;
@@ -145,7 +145,7 @@ static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
     return s->data + (o * s->extent * inner + k) * item;
 }
 
-/* `number` is the number of the first line in C order. */
+/* Transforms `count` adjacent lines. `number` is the index of the first one in C order. */
 static bool run_lines(const transform *t, const side *from, const char *in, const side *to,
                       char *out, int64_t inner, double *scratch, int64_t number, int64_t count)
 {
@@ -189,7 +189,7 @@ static double scale_of(int32_t scale, int64_t n)
     return scale == CB_FFT_SCALE_SQRT ? 1.0 / sqrt((double)n) : 1.0;
 }
 
-/* Transforms an axis from a block to itself, or from input to output. The other axes have the extents of `shape`. */
+/* Transforms an axis of a block in place, or from input to output. `shape` has the extents of all other axes. */
 static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, int axis,
                              const cubed_block *from, const cubed_block *to, cubed_error *err)
 {
@@ -300,7 +300,7 @@ static cubed_status check_irfft(const cubed_block_call *call, void *ctx, cubed_e
 
 _Static_assert(CB_FFT_MOST == CB_POCKETFFT_MAX, "lines as long as pocketfft takes");
 
-/* Scratch for `count` adjacent lines. */
+/* Size of the scratch memory for `count` adjacent lines. */
 static size_t scratch_bytes(size_t count, size_t n)
 {
     return cb_sat_mul(count, (2 * n + 2) * sizeof(double));
@@ -313,14 +313,15 @@ uint64_t cb_fft_line_bytes(int64_t n)
            cb_max_size(cb_fft_bytes(length, false), cb_fft_bytes(length, true));
 }
 
-/* Axes are transformed one after another: returns the maximum over them. */
+/* Axes are transformed one after another, so the need is the maximum over all axes. */
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     (void)ctx;
     const cb_fft_params *p = call->params;
     cubed_block_need most = {0, 0};
     size_t inner = 1;
-    bool real = !is_complex(call->in[0].dtype) && p->real_axis < 0; /* the last axis of "fft" */
+    /* true for the last axis of "fft" with real input */
+    bool real = !is_complex(call->in[0].dtype) && p->real_axis < 0;
     for (int d = call->out[0].ndim - 1; d >= 0; d--) {
         size_t n = (size_t)p->n[d], scratch = scratch_bytes(cb_min_size(inner, LINES), n);
         inner = cb_sat_mul(inner, (size_t)call->out[0].shape[d]);

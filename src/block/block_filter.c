@@ -21,10 +21,11 @@ enum { TILE = 256 };
 typedef struct axis_filter {
     int64_t n, inner;
     const double *weights;
-    int symmetry; /* 1: symmetric weights, -1: antisymmetric, 0: neither */
+    int symmetry; /* 1: symmetric weights; -1: antisymmetric; 0: neither */
 } axis_filter;
 
-/* The elements of a box that count: offsets from the first element of the box, and weights or numbers to add. */
+/* The elements of a box that take part in a filter: their offsets from the first element of the box, and their weights or
+ * the numbers to add. */
 typedef struct box_filter {
     int64_t n;
     const int64_t *offsets;
@@ -41,7 +42,7 @@ typedef struct filter_fns {
     box_fn weigh, flat, raised;
 } filter_fns;
 
-/* NaN is greater than all numbers. */
+/* In this order, NaN is greater than all numbers. */
 #define ORDERED(a, b)               ((a) < (b))
 #define ORDERED_FLOATS(a, b)        ((a) < (b) || (isnan(b) && !isnan(a)))
 #define CB_FILTER_PASTE2(name, tag) name##_##tag
@@ -97,7 +98,7 @@ typedef struct filter_fns {
 #define LESS    ORDERED_FLOATS
 #include "block/block_filter.inc.h"
 
-/* NULL for a type that has none. */
+/* Returns NULL if filters do not support the type. */
 static const filter_fns *fns_of(cubed_dtype dtype)
 {
     switch ((int)dtype) {
@@ -146,10 +147,10 @@ static size_t tail_of(const cb_filter_params *p)
     return n;
 }
 
-/* SciPy's bound of weights that it takes for 0. */
+/* SciPy ignores weights up to this magnitude. */
 static bool is_no_weight(double w) { return fabs(w) <= DBL_EPSILON; }
 
-/* Whether element i of the box counts. */
+/* Returns true if element i of the box takes part in the filter. */
 static bool counts(const cb_filter_params *p, size_t i)
 {
     if (p->kind == CB_FILTER_RANK) return ((const uint8_t *)(p + 1))[i] == 1;
@@ -174,7 +175,7 @@ static cubed_status check_params(const cubed_block_call *call, cubed_error *err)
         if (p->before[d] < 0 || p->after[d] < 0 || p->before[d] > most || p->after[d] > most)
             return cb_fail(err, CUBED_E_FORMAT, "elements around axis %d: %lld and %lld", d,
                            (long long)p->before[d], (long long)p->after[d]);
-        /* Filters along axes shorten no others. */
+        /* An axis without a filter has no elements around it. */
         if (!cb_filter_takes_box(p->kind) && p->before[d] + p->after[d] > 0 && !(p->axes >> d & 1))
             return cb_fail(err, CUBED_E_FORMAT,
                            "there are elements around axis %d, which is not filtered", d);
@@ -216,7 +217,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* Gets the axes that a filter is applied along, one after another, and returns their number. */
+/* Gets the axes to filter, one after another, and returns their number. */
 static int passes_of(const cb_filter_params *p, int axes[CUBED_MAX_NDIM])
 {
     int n = 0;
@@ -314,7 +315,8 @@ static void run_axes(const cubed_block_call *call)
 
 /* --- Boxes --------------------------------------------------------------------------------------------- */
 
-/* Offsets, in numbers of x, of the box's elements that count, and their weights if `numbers` is not NULL. */
+/* Computes the offsets (in numbers of x) of the box's elements that take part. Also gets their weights if `numbers` is not
+ * NULL. */
 static int64_t find_elements(const cb_filter_params *p, const cubed_block *x, int64_t *offsets,
                              double *numbers)
 {

@@ -9,7 +9,7 @@
 #include "block/params.h"
 #include "kernel/kernel.h"
 
-/* Strip size that keeps the states of all groups being updated in the second-level cache. */
+/* Size of a strip of the block. The second-level cache holds the states of all groups that a strip updates. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 #define LEAST_STRIP 256
 
@@ -135,7 +135,8 @@ static void set_positions(const cubed_block_call *call, int64_t n, int64_t *posi
     }
 }
 
-/* State of an empty group. If missing values are skipped, extremes of floats and times start as missing. */
+/* Returns the state of an empty group. If missing values are skipped, the extremes of floats and times start as missing
+ * values. */
 static cubed_scalar neutral(const cb_group_params *p, int plane, int type)
 {
     cubed_scalar s = {.f64 = 0};

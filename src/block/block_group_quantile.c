@@ -1,5 +1,5 @@
-/* Quantiles by group of the elements of lines that are entirely in a block. The keys of a line are collected by group, and
- * then selected like those of a whole line. */
+/* Quantiles by group, for lines that are entirely in a block. The keys of a line are collected by group. Quantiles are then
+ * selected from the keys of a group as from those of a whole line. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return CUBED_OK;
 }
 
-/* Scratch: starts of groups, destination of each element, lines of keys, one line by group, and a spare one. */
+/* Offsets in scratch: the starts of groups, the destination of each element, lines of keys, and one line ordered by group. A
+ * spare line follows. */
 typedef struct layout {
     size_t starts, places, keys, size;
 } layout;
@@ -61,7 +62,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){layout_of(call, s, stride).size, 0};
 }
 
-/* Counting sort: computes the start of each group, the end of the last one, and the place of each element. */
+/* Counting sort: computes the start of each group, the end of the last group, and the destination of each element. */
 static cubed_status place_elements(const int64_t *codes, int64_t n, int64_t ngroups,
                                    uint32_t *starts, uint32_t *places, cubed_error *err)
 {
@@ -80,7 +81,7 @@ static cubed_status place_elements(const int64_t *codes, int64_t n, int64_t ngro
     for (int64_t i = 0; i < n; i++)
         places[i] = codes[i] >= 0 ? starts[codes[i]]++ : CB_SELECT_NOWHERE;
     memmove(starts + 1, starts,
-            (size_t)ngroups * sizeof *starts); /* each entry is the start of the next group */
+            (size_t)ngroups * sizeof *starts); /* each entry becomes the start of the next group */
     starts[0] = 0;
     return CUBED_OK;
 }

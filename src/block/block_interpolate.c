@@ -15,43 +15,44 @@
 
 enum { MOST_TAPS = 6 };
 
-/* Elements along an axis that are not in the block. */
+/* Marks of elements along an axis that are not in the block. */
 enum {
-    BEYOND = -1 /* the value beyond the ends */,
-    ELSEWHERE = -2 /* an element of another block */
+    BEYOND = -1 /* beyond the ends of the image: has the constant value */,
+    ELSEWHERE = -2 /* in another block */
 };
 
-/* The elements around a position along one axis. */
+/* The elements around a position along one axis, with their weights. */
 typedef struct taps {
-    double position;       /* NaN before the first position */
-    int n, order;          /* number of elements; order of the splines */
-    bool constant;         /* the position is beyond the ends, where the result is a constant */
+    double position; /* NaN until the first position is set */
+    int n, order;    /* n: number of elements; order: order of the spline */
+    /* the position is beyond the ends, and the boundary makes the result a constant */
+    bool constant;
     bool plain;            /* all elements are in the block */
-    int64_t at[MOST_TAPS]; /* offsets in the block, in elements, or BEYOND, or ELSEWHERE */
+    int64_t at[MOST_TAPS]; /* offsets in the block, in elements; BEYOND or ELSEWHERE */
     double weight[MOST_TAPS];
 } taps;
 
-/* One call. */
+/* State of one call. */
 typedef struct interpolation {
     const cb_interpolate_params *p;
     const cubed_block *image;
     int ndim;
     int parts;                      /* numbers in an element: 2 if complex */
-    int64_t stride[CUBED_MAX_NDIM]; /* of the block, in elements */
+    int64_t stride[CUBED_MAX_NDIM]; /* strides of the block, in elements */
     taps axis[CUBED_MAX_NDIM];
-    bool is_first; /* elements beyond the ends count */
+    bool is_first; /* first call for these results: it adds the elements beyond the ends */
 } interpolation;
 
 /* --- Positions ----------------------------------------------------------------------------------------- */
 
-/* Folds a position beyond the ends of n elements back, as the boundary has it. Sets *constant if the result is a constant.
- * Positions are limited so that they can be whole numbers. */
+/* Maps a position beyond the ends of n elements to one between them, as the boundary requires. Sets *constant if the result
+ * is a constant instead. The caller limits positions so that they can be converted to integers. */
 static double fold(double x, int64_t n, int32_t end, bool *constant)
 {
     const double last = (double)(n - 1);
     *constant = false;
     if (isnan(x)) return x;
-    /* Elements are folded alone, not positions. */
+    /* For these boundaries, fold_element maps the elements; the position does not change. */
     if (end == CB_INTERPOLATE_GRID_CONSTANT || end == CB_INTERPOLATE_NEAREST) return x;
     if (x >= 0 && x <= last) return x;
     if (end == CB_INTERPOLATE_CONSTANT) {
@@ -81,7 +82,7 @@ static double fold(double x, int64_t n, int32_t end, bool *constant)
     return x;
 }
 
-/* Folds the number of an element. BEYOND if the boundary is the value beyond the ends. */
+/* Maps an index beyond the ends of n elements to one between them, or to BEYOND if the boundary is a constant. */
 static int64_t fold_element(int64_t i, int64_t n, int32_t end)
 {
     if (i >= 0 && i < n) return i;
@@ -94,7 +95,7 @@ static int64_t fold_element(int64_t i, int64_t n, int32_t end)
     return at < n ? at : reflect ? period - 1 - at : period - at;
 }
 
-/* Weights of the elements around x, from the first one. The last one makes the sum 1. */
+/* Sets the weights of the elements around x, from the first to the last. The last weight makes the sum 1. */
 static void set_weights(double x, int order, double *w)
 {
     x -= floor(order % 2 ? x : x + 0.5);
@@ -139,7 +140,7 @@ static void set_weights(double x, int order, double *w)
     for (int i = 0; i < order; i++) w[order] -= w[i];
 }
 
-/* Positions beyond this magnitude are limited: whole numbers are exact below. */
+/* Larger positions are limited to this magnitude, below which all integers are exact. */
 #define FARTHEST 0x1p52
 
 static void set_taps(interpolation *c, int d, double position)
@@ -148,7 +149,7 @@ static void set_taps(interpolation *c, int d, double position)
     if (position == t->position) return;
     const cb_interpolate_params *p = c->p;
     const int64_t n = p->extent[d], from = c->image->offset[d], extent = c->image->shape[d];
-    /* Coefficients of these boundaries are those of the mirrored image. */
+    /* For these boundaries, the coefficients are those of the mirrored image. */
     const int32_t end = p->end == CB_INTERPOLATE_CONSTANT || p->end == CB_INTERPOLATE_WRAP
                             ? CB_INTERPOLATE_MIRROR
                             : p->end;
@@ -157,7 +158,7 @@ static void set_taps(interpolation *c, int d, double position)
     const double far = fmin(fmax(position + pad, -FARTHEST), FARTHEST);
     const double x = isnan(position) ? position : fold(far, n, p->end, &t->constant);
     t->plain = true;
-    /* Weights of splines above order 0 become NaN. */
+    /* For a NaN position, the weights of splines above order 0 become NaN. */
     if (isnan(position)) t->constant = p->end != CB_INTERPOLATE_GRID_CONSTANT || t->order == 0;
     if (t->constant) return;
     const double whole = isnan(x) ? 0 : floor(t->order % 2 ? x : x + 0.5);
@@ -173,7 +174,7 @@ static void set_taps(interpolation *c, int d, double position)
 
 /* --- Sums ---------------------------------------------------------------------------------------------- */
 
-/* Adds the elements around a position whose elements are all in the block. */
+/* Adds the weighted elements around a position. All of them are in the block. */
 static void add_plain(const interpolation *c, const double *data, double sum[2])
 {
     static const taps one = {.n = 1, .at = {0}, .weight = {1}};
@@ -199,8 +200,8 @@ static void add_plain(const interpolation *c, const double *data, double sum[2])
     }
 }
 
-/* Adds the elements that are in the block, and, in the first call, those beyond the ends. Returns false if some element is
- * not in the block. */
+/* Adds the weighted elements that are in the block. The first call also adds those beyond the ends. Returns false if some
+ * element is in another block. */
 static bool add_some(const interpolation *c, const double *data, double sum[2])
 {
     const double value[2] = {c->p->value, c->p->imaginary};
@@ -229,7 +230,7 @@ static bool add_some(const interpolation *c, const double *data, double sum[2])
     }
 }
 
-/* Adds the elements around the position that the taps of all axes have. Returns false if some element is not in the block. */
+/* Adds the weighted elements around the position that the taps describe. Returns false if some element is in another block. */
 static bool add(const interpolation *c, double sum[2])
 {
     const double *data = c->image->data;
@@ -250,7 +251,7 @@ static bool add(const interpolation *c, double sum[2])
 
 /* --- Results ------------------------------------------------------------------------------------------- */
 
-/* Rounds to the nearest whole number; halves go away from 0. Limits the result as SciPy does. */
+/* Rounds to the nearest integer, and halves away from 0. Limits values beyond the type's range as SciPy does. */
 static void store_integer(cubed_dtype dtype, void *to, int64_t i, double v)
 {
     const int bits = 8 * (int)cubed_dtype_size(dtype);

@@ -4,17 +4,17 @@
 
 #include "base/checked.h"
 
-/* Maximum number of keys for insertion sort; measured with random float64: from 60 on counting is faster. */
+/* Maximum number of keys for insertion sort. Measured with random float64: counting sort is faster from 60 keys on. */
 #define FEW 48
-/* Maximum number of keys to distribute into buckets, which is twice as fast as by bytes. More keys would need two passes,
- * which are slower. */
+/* Maximum number of keys for a bucket sort, which is twice as fast as a radix sort by bytes. More keys would need two passes
+ * of bucket sort, which are slower. */
 #define MOST_IN_BUCKETS 16384
 /* Maximum number of keys in a bucket for insertion sort. */
 #define FEW_IN_BUCKET 32
-/* Counts are on the stack, 8 KiB per recursion level. */
+/* Counts are on the stack, 8 KiB per level of recursion. */
 #define MOST_BUCKET_BITS 11
 #define MOST_DEPTH       3
-/* Rows to prefetch. */
+/* Number of rows to prefetch. */
 #define ROWS_AHEAD 16
 
 #define CB_ORDER_JOIN(a, b)  a##b

@@ -54,7 +54,8 @@ cubed_dtype cb_quantile_dtype(const cb_quantile_params *p)
     return kept || is_discrete(p->method) ? x : CUBED_FLOAT64;
 }
 
-/* Index of the first element whose share of all elements reaches q; `tie`: it reaches q exactly and is used. */
+/* Returns the index of the first element at which the cumulative share of elements reaches q. `tie`: the share equals q, and
+ * the element at `index` itself is used. */
 static double step(double index, bool tie) { return floor(index) + (tie ? 0 : 1); }
 
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q)
@@ -97,7 +98,7 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q)
 static double between(double a, double b, double part)
 {
     if (part == 0 || a == b) return a;
-    if (part == 0.5) { /* mean, as exact as possible */
+    if (part == 0.5) { /* the mean, as exact as possible */
         double sum = a + b;
         return isinf(sum) ? 0.5 * a + 0.5 * b : 0.5 * sum;
     }

@@ -1,4 +1,4 @@
-/* Arrays on another grid: products of planes with a sparse matrix. */
+/* Computes arrays on another grid, as products of planes and a sparse matrix. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,31 +10,32 @@
 #include "kernel/kernel.h"
 
 enum {
-    ROWS = 2048, /* rows between checks of the cancellation */
-    MOST_WINDOW =
-        32768, /* cells of each plane that are interleaved at once, so that they stay in the cache */
-    CELLS_PER_WEIGHT = 3 /* interleaving this many cells costs less than what it saves per weight */
+    ROWS = 2048, /* rows between checks for cancellation */
+    /* number of cells of each plane to interleave at once, so that they stay in the cache */
+    MOST_WINDOW = 32768,
+    CELLS_PER_WEIGHT = 3 /* per weight, interleaving at most this many cells saves time */
 };
 
 typedef struct matrix {
-    int64_t rows, cells; /* cells: columns, elements of a plane of x */
+    int64_t rows, cells; /* cells: number of columns, which are the elements of a plane of x */
     const int64_t *starts;
     const int32_t *column;
     const double *value;
     bool skipna;
     double na_threshold;
-    bool sorted;         /* the columns of each row ascend */
+    bool sorted;         /* columns ascend within each row */
     void *window;        /* room for interleaved planes */
-    int64_t most_window; /* cells that fit in the window */
+    int64_t most_window; /* number of cells that fit in the window */
 } matrix;
 
-/* Rows up to `end`, whose columns begin at `base`. */
+/* Consecutive rows, up to `end`. Their columns begin at `base`. */
 typedef struct strip {
     int64_t end, base, cells;
-    bool is_near; /* the rows have enough weights for the cells between their columns */
+    /* the rows have enough weights to justify interleaving the cells between their columns */
+    bool is_near;
 } strip;
 
-/* Chooses the rows from number r on that are computed at once, for n planes. */
+/* Chooses the rows, from row r on, to compute together for n planes. */
 static strip strip_from(const matrix *m, int64_t r, int n)
 {
     const int64_t most = cb_min_i64(m->rows, r + ROWS);
@@ -66,7 +67,7 @@ static strip strip_from(const matrix *m, int64_t r, int n)
 
 /* --- The largest part --------------------------------------------------------------------------------- */
 
-/* Element i of a plane as bits. Zeros are equal; *missing says NaN. */
+/* Returns element i of a plane as bits. Both zeros have the same bits. Sets *missing if the element is NaN. */
 static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *missing)
 {
     const size_t size = cubed_dtype_size(dtype);
@@ -85,7 +86,8 @@ static uint64_t bits_of(cubed_dtype dtype, const void *plane, int64_t i, bool *m
     return bits;
 }
 
-/* Returns the link of row r whose value has the largest sum of weights, the first of equal ones; -1 if the cell is missing. */
+/* Returns the link of row r whose value has the largest sum of weights. Returns the first link if sums are equal, and -1 if
+ * the cell is missing. */
 static int64_t largest_of(const matrix *m, cubed_dtype dtype, const void *plane, int64_t r)
 {
     const int64_t first = m->starts[r], end = m->starts[r + 1];
@@ -161,7 +163,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
                        call->nin, call->nout, call->params_size, sizeof *p);
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     const cubed_block *starts = &call->in[1], *column = &call->in[2], *value = &call->in[3];
-    /* Sums of positions must not overflow. */
+    /* Limits the parameters, so that sums of positions do not overflow. */
     const int64_t most = INT64_MAX / 4;
     if (p->first > most || p->base > most || p->cells > most)
         return cb_fail(err, CUBED_E_FORMAT, "a band of %" PRId64 " cells from %" PRId64, p->cells,
@@ -184,7 +186,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "shapes of operands do not agree");
 }
 
-/* Number of planes of x, and of its cells that are interleaved at once; no cells if there is one plane, or if values are copied. */
+/* Returns the number of cells of each plane to interleave at once, and sets the number of planes of x. Returns 0 for a
+ * single plane, or if values are copied. */
 static int64_t window_of(const cubed_block_call *call, int64_t *planes)
 {
     const cb_remap_params *p = call->params;
@@ -207,8 +210,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){cb_sat_add(cb_sat_add(bytes, 128), window_bytes(call)), 0};
 }
 
-/* Checks the matrix, which may come from anywhere, and copies its starts and columns to the scratch memory, both counted
- * from this block. */
+/* Checks the matrix, because it may be untrusted. Copies the starts and columns to scratch memory, relative to this block. */
 static cubed_status read_matrix(const cubed_block_call *call, matrix *m, cubed_error *err)
 {
     const cb_remap_params *p = call->params;

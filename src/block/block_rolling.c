@@ -1,12 +1,12 @@
 /* Reductions over windows along one or more axes, one axis after another.
  *
- * Positions along an axis are divided into segments as long as a window. A window then consists of the end of a segment and
- * the beginning of the next. States of ends are computed from the last position of a segment to the first; the state of the
- * beginning grows as the window moves; each window joins one of each (van Herk, "A fast algorithm for local minimum and
- * maximum filters on rectangular and octagonal kernels", 1992).
+ * The positions along an axis are divided into segments as long as a window. So a window consists of the end of one segment
+ * and the beginning of the next. The states of all ends of a segment are computed from its last position to its first. The
+ * state of the beginning grows as the window moves. Each window joins the state of one end and the state of one beginning
+ * (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels", 1992).
  *
- * So each element is processed twice for any window length, nothing is ever subtracted, and large or infinite elements have
- * no effect outside of their windows. Segments are those of the whole array, so results do not depend on blocks. */
+ * So each element is processed twice for any window length. Nothing is ever subtracted: large or infinite elements have no
+ * effect outside of their windows. Segments are those of the whole array, so results do not depend on blocks. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@
 #include "cubed/groupby.h"
 #include "kernel/kernel.h"
 
-/* Number of adjacent positions processed together, reduced so that the states of a segment use at most this. */
+/* Number of adjacent positions to process together, and the size that limits it: the states of a segment use at most
+ * SEGMENT_BYTES. */
 enum { MOST_WIDTH = 256, LEAST_WIDTH = 8, FEWEST_BESIDE = 16 };
 #define SEGMENT_BYTES ((size_t)256 << 10)
 
@@ -67,7 +68,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 
 /* --- Memory ---------------------------------------------------------------------------------------- */
 
-/* Axes with windows; the last axis if there is none, for windows of one element. */
+/* Gets the axes with windows and returns their number. Without windows, gets the last axis, for windows of one element. */
 static int passes_of(const cb_rolling_params *p, int ndim, int axes[CUBED_MAX_NDIM])
 {
     int n = 0;
@@ -90,7 +91,8 @@ static size_t width_of(size_t window, int planes)
     return cb_max_size(LEAST_WIDTH, cb_min_size(MOST_WIDTH, width));
 }
 
-/* States of a segment's ends, of the next segment's beginning, of a row, and of a window; plus a row of elements. */
+/* Rows of memory in addition to the states of a segment's ends: states of the next segment's beginning, of a row and of a
+ * window, and a row of elements. */
 enum { ROWS_BESIDE = 4 };
 
 static size_t segment_bytes(size_t window, int planes)
@@ -106,7 +108,7 @@ static size_t count_of(const cubed_block *x)
     return n;
 }
 
-/* All states between two passes; from the third pass on there are two of these buffers. */
+/* Size of the states of all positions between two passes. From the third pass on there are two such buffers. */
 static size_t between_bytes(const cubed_block *x, int planes)
 {
     return cb_sat_mul(count_of(x), (size_t)planes * sizeof(double));
@@ -131,7 +133,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
 
 /* --- One axis -------------------------------------------------------------------------------------- */
 
-/* Elements, or states in planes of `plane` doubles. */
+/* One side of a pass: elements, or states in planes, `plane` doubles apart. */
 typedef struct side {
     const char *elements;
     double *states;
@@ -149,12 +151,12 @@ typedef struct pass {
     int64_t from_at, to_at; /* indices of the first rows in the whole array */
     int64_t before, window;
     side from, to;
-    size_t width; /* number of states per row, which is the distance of planes */
+    size_t width; /* number of states per row: the distance between planes */
     double *ends, *beginning, *row, *joined;
     void *elements;
 } pass;
 
-/* Columns that are processed together, `step` elements apart. */
+/* Columns to process together, `step` elements apart. */
 typedef struct columns {
     size_t n;
     int64_t from, from_step, to, to_step;
@@ -170,7 +172,7 @@ static double *end_at(const pass *p, int64_t k)
     return p->ends + (size_t)k * p->width * (size_t)p->fns->planes;
 }
 
-/* Gets the states of a row; NULL if it is beyond the array. */
+/* Gets the states of a row. Returns NULL if the row is beyond the array. */
 static const double *take(const pass *p, const columns *c, int64_t position)
 {
     const int64_t row = position - p->from_at;
@@ -291,8 +293,8 @@ static void roll(const pass *p, const columns *c)
     }
 }
 
-/* Processes adjacent columns together or, if there are few, those at the same inner position in consecutive outer
- * positions. */
+/* Processes adjacent columns together. If there are few of them, processes columns at the same inner position and
+ * consecutive outer positions together. */
 static void run_pass(const pass *p)
 {
     const int64_t from = p->from.rows * p->inner, to = p->to.rows * p->inner;

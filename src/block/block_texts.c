@@ -44,11 +44,11 @@ static void find_steps(const cubed_block *x, const cubed_block *to, int64_t *ste
 
 enum { MOST_OPERANDS = 4 };
 
-/* Iterates over the elements of a block, and of operands that broadcast with it. */
+/* Iterates over the elements of a block and of the operands that broadcast to it. */
 typedef struct walk {
     const cubed_block *over;
     int n;
-    char *at[MOST_OPERANDS]; /* NULL: not needed */
+    char *at[MOST_OPERANDS]; /* NULL if the operand is not needed */
     int64_t step[MOST_OPERANDS][CUBED_MAX_NDIM];
     int64_t index[CUBED_MAX_NDIM];
     int64_t left; /* number of elements left, including the current one */
@@ -122,7 +122,7 @@ static cubed_status run_replace(const cubed_block_call *call, void *ctx, cubed_e
 const cubed_block_fn cb_block_replace = {
     .name = "replace", .check = check_replace, .run = run_replace, .divisible = true};
 
-/* Characters along the last axis are the bytes of a string, so a block of characters has the bytes of its strings. */
+/* The last axis of characters becomes the bytes of a string, so a block of characters has the same bytes as its strings. */
 static cubed_status check_characters(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
@@ -289,7 +289,7 @@ static cubed_status check_extreme(const cubed_block_call *call, void *ctx, cubed
                 : cb_fail(err, CUBED_E_FORMAT, "the shapes of operands do not match the function");
 }
 
-/* Whether this is the first element, over all calls, that is reduced into its result. */
+/* Returns true if this is the first element that any call reduces into its result. */
 static bool is_first(const cubed_block_call *call, const walk *w)
 {
     bool first = call->first;

@@ -1,7 +1,7 @@
-/* Finds elements that are members of another array. Each call has one block of the members, in any order, inserts them into
- * a hash table in scratch memory, and looks the elements up; results of all calls are combined. Keys are the bits of
- * elements, where -0 has the key of 0; no order is needed, so complex numbers work too. NaN is never a member. Strings have
- * no keys: their table contains the numbers of the members, counted from 1. */
+/* Finds elements that are members of another array. Each call has one block of the members, in any order. The call inserts
+ * the members into a hash table in scratch memory, and looks up the elements. The results of all calls are combined. Keys
+ * are the bits of elements; -0 has the key of 0. Keys need no order, so complex numbers work too. NaN is never a member.
+ * Strings have no keys: their table contains the numbers of the members, counted from 1. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -16,7 +16,7 @@ typedef struct two_words {
     uint64_t a, b;
 } two_words;
 
-/* Every bit of the result depends on the whole key. */
+/* Mixes a key, so that each bit of the result depends on all bits of the key. */
 static inline uint64_t mixed(uint64_t key)
 {
     key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -43,7 +43,7 @@ static inline uint64_t mixed(uint64_t key)
 #define HASH(x)    mixed((x).a ^ mixed((x).b))
 #include "block/isin.inc.h"
 
-/* Number of elements whose keys are made together; two_words are the largest keys. */
+/* Number of elements whose keys are computed together. The union is sized for two_words, the largest keys. */
 enum { SLAB = 256 };
 
 typedef struct slab {
@@ -88,7 +88,7 @@ static void keys_of_integers(size_t size, const void *from, int n, bool positive
     for (int i = 0; i < n && size == 8 && positive; i++) s->valid[i] = !(u8[i] >> 63);
 }
 
-/* `positive`: 64-bit integers with the highest bit set have no valid key. */
+/* If `positive`, the keys of 64-bit integers with the highest bit set are invalid. */
 static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive, slab *s)
 {
     const float *f = from;
@@ -134,7 +134,7 @@ static int64_t elements(const cubed_block *b)
     return n;
 }
 
-/* Number of table entries for n elements of a type; at least a third stays free. */
+/* Number of table entries for n elements of a type. At least a third of the entries stay free. */
 static size_t capacity(cubed_dtype dtype, int64_t n)
 {
     size_t size = cubed_dtype_size(dtype), most = (size_t)n;

@@ -1,14 +1,14 @@
-/* Quantiles of lines that do not fit in a block, by counting digits of their elements' keys from the highest to the lowest.
- * Three functions are applied in turn:
+/* Quantiles of lines that do not fit in a block. Digits of the elements' keys are counted, from the highest digit to the
+ * lowest. Three functions are applied in turn:
  *
  *     "count_keys"   (elements, state?) -> counts   of the next digit, among the keys that match the state
  *     "refine_keys"  (counts, state?) -> state      adds one digit to each wanted key
  *     "find_keys"    (state) -> quantiles           when all digits are known
  *
- * Counts are int64: per line and wanted key a row with a count per digit and the number of NaN. In the first round, when
- * nothing is known, there is one row for all wanted keys. States are int64: per line the number of elements (0: the
- * quantile is NaN), then for each wanted key its known digits, and its rank among the keys that start with them. Each
- * quantile has two wanted keys: those that it lies between. */
+ * Counts are int64. For each line and wanted key there is a row with a count per digit and the number of NaN. In the first
+ * round, when no digit is known, one row serves all wanted keys. States are int64. For each line there is the number of
+ * elements (0: the quantile is NaN). The known digits of each wanted key follow, with the key's rank among the keys that
+ * start with these digits. Each quantile has two wanted keys: the ones just below and above it. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -40,7 +40,7 @@ static count_fn count_fn_of(size_t size)
     return fns[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
 }
 
-/* Number of elements whose keys are made together. */
+/* Number of elements whose keys are computed together. */
 #define KEYS_AT_A_TIME ((int64_t)1024)
 
 static cubed_status other_shapes(cubed_error *err)
@@ -192,7 +192,7 @@ static cubed_status check_refine(const cubed_block_call *call, void *ctx, cubed_
     return CUBED_OK;
 }
 
-/* Starts a state from the counts of the first digit of all keys. */
+/* Initialises a state from the counts of the first digit. */
 static void begin(const cb_quantile_params *p, const int64_t *counts, int64_t bins, int64_t *state)
 {
     int64_t n = 0;

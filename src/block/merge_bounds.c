@@ -1,11 +1,12 @@
-/* Finds the ranges of sorted runs that contain a part of their merged result, from samples of the runs: first from few
- * samples of whole runs, then from finer ones in known ranges.
+/* Finds the ranges of sorted runs that contain a part of their merged result, from samples of the runs. First uses a few
+ * samples of whole runs, then finer samples in known ranges.
  *
- * Elements are ordered by key, equal keys by run and position, so no two are equal. Samples are visited in this order. At
- * any time, at least the elements up to the last visited sample of each run are not after the last visited sample, and at
- * most those before the next sample of each run. A part's first element is after all visited samples as long as the maximum
- * does not exceed its rank; the whole part is before the next samples once the minimum reaches the rank of its end. So
- * ranges have at most part + 2 (fan + 1) step elements for any data. */
+ * Elements are ordered by key, and equal keys by run and position, so no two are equal. Samples are visited in this order.
+ * At any time, each run has a minimum and a maximum number of elements that do not follow the visited samples. The minimum
+ * counts the elements up to the run's last visited sample; the maximum counts those before its next sample. The first
+ * element of a part follows all visited samples as long as the total maximum does not exceed the part's rank. The whole part
+ * precedes the next samples once the total minimum reaches the rank of the part's end. So ranges have at most part + 2 (fan
+ * + 1) step elements, for any data. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,11 +18,13 @@
 
 /* The state of a run (a sorted part of the axis). The block contains samples of all runs, in the order of the runs. */
 typedef struct cursor {
-    int64_t done, next; /* positions after the last visited sample, and after the next one */
+    /* done: position after the last visited sample; next: position after the next sample */
+    int64_t done, next;
     int64_t sample,
-        end;       /* numbers, in the block, of the next sample and after the run's last sample */
-    int64_t first; /* number, among the line's samples, of the run's first sample in the block */
-    int64_t start; /* number, in the block, of the run's first sample */
+        end; /* indices in the block: of the next sample, and after the run's last sample */
+    /* index, among the samples of the line, of the run's first sample in the block */
+    int64_t first;
+    int64_t start; /* index, in the block, of the run's first sample */
     bool open;     /* the run has more samples after those in the block */
 } cursor;
 
@@ -55,7 +58,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
 typedef struct room {
     cb_sort_room sort;
     cursor *cursors;
-    uint32_t *run_of; /* number of the run of each sample in the block */
+    uint32_t *run_of; /* index of the run of each sample in the block */
 } room;
 
 static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }
@@ -81,7 +84,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, NULL, NULL), 0};
 }
 
-/* Finds the samples of run k that are in the block: those in its range if the call has ranges, otherwise all of them. */
+/* Finds the samples of run k in the block: if the call has ranges, only those in the run's range. */
 static void find_run(const cubed_block_call *call, int64_t group, int64_t k, int64_t *from,
                      int64_t *to)
 {
@@ -133,7 +136,6 @@ static cubed_status begin_runs(const cubed_block_call *call, int64_t group, room
                                  "whose total length is that of the block");
 }
 
-/* Visits the sample. */
 static void advance(const cb_bounds_params *p, cursor *c)
 {
     c->done = c->next;
@@ -142,8 +144,8 @@ static void advance(const cb_bounds_params *p, cursor *c)
         c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
 }
 
-/* Minimum and maximum number of a run's elements that are not after the visited samples. The maximum is unknown if all samples in
- * the block were visited and the run has more. */
+/* Minimum and maximum number of a run's elements that do not follow the visited samples. The maximum is unknown if all
+ * samples in the block were visited and the run has more samples. */
 static int64_t least(const cursor *c) { return c->done; }
 static int64_t most(const cursor *c)
 {
@@ -162,16 +164,16 @@ static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t
     }
 }
 
-/* Parts whose ranges are searched, and results of the visited samples. */
+/* The parts whose ranges the call finds, and the totals of the visited samples. */
 typedef struct sweep {
     const cb_bounds_params *p;
-    int64_t group, size; /* start of the group, and number of its elements */
-    int64_t first, n;    /* rank of the first part's start, number of parts */
+    int64_t group, size; /* start of the group, and its number of elements */
+    int64_t first, n;    /* rank of the first part's start, and the number of parts */
     int64_t begun, ended;
     int64_t low, high;
 } sweep;
 
-/* Rank of the start of part i. */
+/* Returns the rank of the start of part i. */
 static int64_t rank_of(const sweep *s, int64_t i)
 {
     return cb_min_i64(s->size, s->first + i * s->p->runs.part);

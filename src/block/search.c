@@ -1,5 +1,5 @@
-/* Finds where values belong among sorted elements. Each call has one block of the sorted elements, and counts those in it
- * that precede a value; counts of all blocks are added. */
+/* Finds the positions of values among sorted elements. Each call has one block of the sorted elements, and counts the
+ * elements in it that precede a value. The counts of all blocks are added. */
 #include <string.h>
 
 #include "base/error.h"
@@ -55,7 +55,7 @@
 #define IS_NAN(x) ((x) != (x))
 #include "block/search.inc.h"
 
-/* Searches among strings, whose lengths may differ. Adds positions to *out. */
+/* Binary search for strings, whose lengths may differ. Adds the positions to *out. */
 static void search_texts(const cubed_block *x, const cubed_block *values, int64_t count, bool right,
                          int64_t *out)
 {

@@ -58,7 +58,7 @@ static cubed_status check_argsort(const cubed_block_call *call, void *ctx, cubed
     return CUBED_OK;
 }
 
-/* Keys of adjacent lines are made together, so that each cache line is read and written once. */
+/* Number of bytes of adjacent lines whose keys are computed together, so that each cache line is read and written once. */
 #define LINES_BYTES 64
 
 static bool by_values(const cubed_block_call *call, bool positions)
@@ -71,7 +71,7 @@ static int lines_at_a_time(const layout *s, cubed_dtype dtype)
     return (int)cb_min_i64(s->inner, LINES_BYTES / (int64_t)cubed_dtype_size(dtype));
 }
 
-/* Avoids that lines start at the same offset in pages. */
+/* Rounds up the distance of lines, so that lines do not start at the same offset in pages. */
 static size_t line_stride(const layout *s, cubed_dtype dtype)
 {
     size_t bytes = cb_sat_mul((size_t)s->n, cubed_dtype_size(dtype));
@@ -105,7 +105,7 @@ static cubed_block_need need_argsort(const cubed_block_call *call, void *ctx)
     return (cubed_block_need){make_room(call, true, NULL, NULL), 0};
 }
 
-/* Destination of a line's elements. */
+/* Where to write a line's elements. */
 typedef struct target {
     char *to;
     int64_t stride;

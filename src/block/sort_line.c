@@ -1,6 +1,8 @@
-/* Elements are converted to keys (block_order.h), sorted, and converted back. Complex numbers have two keys: positions are
- * sorted by one after the other, and by which parts are NaN, with NumPy's order: numbers, then those with a NaN imaginary
- * part, then those with a NaN real part, then both. Strings have no keys: their positions are merge-sorted. */
+/* Elements are converted to keys (block_order.h), sorted, and converted back.
+ *
+ * Complex numbers have two keys. Positions are sorted by one key after the other, and then by the parts that are NaN. The
+ * order is NumPy's: numbers, then elements whose imaginary part is NaN, then elements whose real part is NaN, then elements
+ * with both. Strings have no keys: their positions are merge-sorted. */
 #include "block/sort_line.h"
 
 #include <string.h>
@@ -44,7 +46,7 @@ void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_
     w->make_values(keys, l->n, &l->order, seen, l->from, l->stride);
 }
 
-/* Sorts positions by the keys of one part of the elements, stable with respect to their order so far. */
+/* Sorts positions by the keys of one part of the elements. The sort is stable with respect to the present order. */
 static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort_room *r)
 {
     size_t size = cb_order_key_size(l->dtype);
@@ -101,8 +103,8 @@ static bool is_behind(const cb_line *l, uint32_t a, uint32_t b)
     return l->order.descending ? order < 0 : order > 0;
 }
 
-/* Merges two runs of positions, from[0..middle) and from[middle..n). Stable: of equal elements those of the first run come
- * first. */
+/* Merges two runs of positions, from[0..middle) and from[middle..n). The merge is stable: equal elements of the first run
+ * precede those of the second. */
 static void merge_positions(const cb_line *l, const uint32_t *from, int64_t middle, int64_t n,
                             uint32_t *to)
 {

@@ -1,10 +1,10 @@
-/* Sorts lines that do not fit in a task by merging: "sort_run" sorts one part of a line, "merge_runs" makes one part of the
- * line that results from merging sorted runs (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by rank: Varman et
+/* Sorts lines that do not fit in a task by merging. "sort_run" sorts one part of a line. "merge_runs" merges sorted runs,
+ * and makes one part of the resulting line (Knuth, The Art of Computer Programming, vol. 3, 5.4; parts by rank: Varman et
  * al., Merging multiple lists on hierarchical-memory multiprocessors, 1991).
  *
- * merge_bounds.c finds the ranges of the runs that contain a part. They include a few more elements before and after the
- * part; the number before it follows from where the ranges start. The ranges are passed in the order of the runs, so that a
- * stable sort keeps equal elements in the order of their positions. */
+ * merge_bounds.c finds the ranges of the runs that contain a part. The ranges include a few more elements before and after
+ * the part. The number of elements before the part follows from the starts of the ranges. The ranges are in the order of the
+ * runs, so a stable sort keeps equal elements in the order of their positions. */
 #include <string.h>
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ static cubed_status other_operands(cubed_error *err)
                    "the types or shapes of operands do not match the function");
 }
 
-/* Checks common to both functions; `x` is the input with the elements. */
+/* Checks that both functions share. `x` is the input with the elements. */
 static cubed_status check(const cubed_block_call *call, const cubed_block *x, cubed_error *err)
 {
     const cb_sort_run_params *p = call->params;
@@ -119,7 +119,7 @@ static void put(const ordered *o, int64_t from, char *to)
     memcpy(to, at, o->size);
 }
 
-/* Writes n sorted elements from number `skip` on, to all outputs. */
+/* Writes n sorted elements, from index `skip` on, to all outputs. */
 static void write_outputs(const cubed_block_call *call, const ordered *o, int64_t skip,
                           const int64_t *positions, int64_t first)
 {
@@ -178,7 +178,7 @@ static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_err
     const cubed_block *x = &call->in[RUN_VALUES];
     const int64_t *ranges = call->in[RANGES].data, at = call->out->offset[r->axis];
     const int64_t group = at / cb_runs_group(r) * cb_runs_group(r);
-    int64_t skip = at - group; /* minus elements before the ranges */
+    int64_t skip = at - group; /* becomes the number of elements in the ranges before this part */
     for (int64_t k = 0; k < r->fan; k++) {
         const int64_t from = ranges[2 * k], start = cb_min_i64(r->extent, group + k * r->run);
         if (from < start || from - start > skip) return other_ranges(err);

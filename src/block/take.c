@@ -54,7 +54,7 @@ static cubed_status check_along(const cubed_block_call *call, void *ctx, cubed_e
     return at->shape[p->axis] == y->shape[p->axis] ? CUBED_OK : other_shapes(err);
 }
 
-/* Index of a position in this block; -1 if it is in another one. */
+/* Gets the index of a position in this block, or -1 if the position is in another block. */
 static cubed_status find(const cubed_block_call *call, int64_t position, int64_t *out,
                          cubed_error *err)
 {
@@ -96,7 +96,7 @@ static cubed_status run_take(const cubed_block_call *call, void *ctx, cubed_erro
     return CUBED_OK;
 }
 
-/* Strides in elements; 0 along axes that are broadcast. */
+/* Computes strides in elements; 0 along axes that are broadcast. */
 static void strides_of(const cubed_block *x, const cubed_block *y, int axis, int64_t *strides)
 {
     int64_t s = 1;
