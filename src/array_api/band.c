@@ -1,9 +1,9 @@
-/* Singular values and eigenvalues of matrices that do not fit in a task, by reduction to a band matrix, which does.
+/* Singular values and eigenvalues of matrices that do not fit in a task. The matrix is reduced to a band matrix, which fits.
  *
- * Reflectors of panels of columns, and of rows, leave a block on the diagonal and the block to its right (Grosser and Lang,
- * "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each takes two passes over the rest of the
- * matrix. The rest consists of the first rows and columns, which stay in their stored blocks. So panels are the last
- * columns and rows, both in reverse order. */
+ * Reflectors of panels of columns, and then of panels of rows, leave a block on the diagonal and the block to its right
+ * (Grosser and Lang, "Efficient parallel reduction to bidiagonal form", Parallel Computing 1999). Each panel takes two
+ * passes over the rest of the matrix. Panels are the last columns and rows, both in reverse order. So the rest consists of
+ * the first rows and columns, and keeps the stored blocks. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -14,27 +14,27 @@
 #include "context/context.h"
 #include "exec/plan/limits.h"
 
-/* Wider bands take longer in their single task. A band is at least a sixteenth of the matrix, so that there are few
- * panels. */
+/* A single task processes the band, and takes longer for wider bands. A band is at least a sixteenth of the matrix wide, so
+ * that there are few panels. */
 #define WIDEST      512
 #define NARROWEST   16
 #define PART        16
 #define MOST_PANELS 128
 /* Maximum number of rows and of columns of a block of the matrix. */
 #define LARGEST_BLOCK 1024
-/* Memory of the plan for each panel, as measured. */
+/* Measured memory of the plan per panel. */
 #define PANEL_BYTES ((uint64_t)300 << 10)
 
 typedef struct band {
     cb_steps s;
-    cb_panels p; /* its `step` and `rows` are those of the matrix's blocks */
+    cb_panels p; /* `step` and `rows` describe the blocks of the matrix */
     int64_t b;   /* width of a panel and of a block of the band */
     cb_zone *zone;
 } band;
 
 /* --- Calls ------------------------------------------------------------------------------------------------- */
 
-/* A matrix, in blocks; symbols of rows and columns are 0, 1 and 2, or WHOLE. */
+/* Symbols of the axes of an operand, a matrix in blocks. An axis with the symbol WHOLE is not divided. */
 enum { ROW, COLUMN, SUMMED, WHOLE = -1 };
 typedef struct operand {
     cubed_array *x; /* the array of an input; NULL for a result */
@@ -71,7 +71,8 @@ static operand whole_result(int64_t rows, int64_t columns)
     return result_of(rows, columns, rows, WHOLE, columns, WHOLE);
 }
 
-/* Operands with batch axes first, whose symbols follow the others. */
+/* Shape, blocks and symbols of an operand with its batch axes first. The symbols of the batch axes follow those of the
+ * matrix. */
 typedef struct axes {
     int64_t shape[CUBED_MAX_NDIM], blocks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
@@ -92,7 +93,7 @@ static void spread(const band *w, const operand *o, int batch_symbol, axes *to)
     }
 }
 
-/* `symbols`: number of symbols of ROW, COLUMN, SUMMED in use. */
+/* Calls a function on blocks. `symbols` is the number of symbols in use: ROW, COLUMN, SUMMED. */
 static cubed_array *call(band *w, const char *function, int symbols, const operand *in, int nin,
                          const operand *out, int nout, cubed_array **outs)
 {
@@ -165,7 +166,7 @@ static cubed_array *part(band *w, cubed_array *x, int64_t row, int64_t rows, int
 
 static cubed_array *adjoint(band *w, cubed_array *x) { return cb_step_adjoint(&w->s, x); }
 
-/* Reverses rows, or rows and columns. */
+/* Reverses the rows, or the rows and the columns. */
 static cubed_array *reversed(band *w, cubed_array *x, int naxes)
 {
     cubed_array *y = NULL;
@@ -201,8 +202,8 @@ static reflectors reflect(band *w, cubed_array *panel)
     return (reflectors){reversed(w, made[0], 1), reversed(w, made[1], 1), made[2]};
 }
 
-/* Makes rows of the band, as wide as two blocks: the diagonal block, the block to its right (NULL if it does not exist), and
- * zeros. */
+/* Makes rows of the band, which are as wide as two blocks. They consist of the diagonal block, the block to its right (may
+ * be NULL), and zeros. */
 static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
 {
     if (w->s.st != CUBED_OK) return NULL;
@@ -212,8 +213,8 @@ static cubed_array *rows(band *w, cubed_array *diagonal, cubed_array *right)
     return cb_panels_concat(&w->s, list, 3, true);
 }
 
-/* Reduces the last columns of a (m x n, m >= n) to R, and the last rows then to a lower triangle; *left: the rows and
- * columns before them. */
+/* Reduces the last columns of a (m x n, m >= n) to R, then the last rows to a lower triangle. *left receives the remaining
+ * rows and columns. */
 static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;
@@ -233,7 +234,7 @@ static cubed_array *reduce(band *w, cubed_array *a, cubed_array **left)
     return rows(w, q.r, adjoint(w, p.r));
 }
 
-/* Like `reduce`, for a Hermitian matrix, by the same reflectors from both sides. */
+/* Like `reduce`, for a Hermitian matrix: applies the same reflectors from both sides. */
 static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left)
 {
     *left = NULL;
@@ -255,7 +256,8 @@ static cubed_array *reduce_hermitian(band *w, cubed_array *a, cubed_array **left
 
 /* --- How wide ------------------------------------------------------------------------------------------------ */
 
-/* Memory of a task with one call: operands, results, scratch memory, and the largest chunk, decoded and encoded. */
+/* Computes the memory of a task with one call: operands, results, scratch memory, and the largest chunk, decoded and
+ * encoded. */
 static cubed_status call_bytes(const band *w, const char *function, cubed_block_call *call,
                                int64_t chunk, uint64_t *most, cubed_error *err)
 {
@@ -283,7 +285,7 @@ static cubed_status call_bytes(const band *w, const char *function, cubed_block_
     return CUBED_OK;
 }
 
-/* Maximum memory of a task for an m x n matrix. */
+/* Computes the maximum memory of a task for an m x n matrix. */
 static cubed_status task_bytes(const band *w, int64_t m, int64_t n, uint64_t *out, cubed_error *err)
 {
     const int64_t b = w->b, step = w->p.step, chunk = cb_max_i64(step * step, m * b);
@@ -316,7 +318,7 @@ static cubed_status task_bytes(const band *w, int64_t m, int64_t n, uint64_t *ou
     return CUBED_OK;
 }
 
-/* Chooses the widest band, then the largest blocks, that fit in a task; *fits: whether there are any. */
+/* Chooses the widest band that fits in a task, and the largest blocks for it. Sets *fits to false if no band fits. */
 static cubed_status choose(band *w, int64_t m, int64_t n, uint64_t task_mem, bool *fits,
                            cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Elements of several arrays, chosen by numbers or by conditions. */
+/* Chooses elements of several arrays by numbers or by conditions. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -7,10 +7,10 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-/* Promoted type of all arrays. Invalid after an error. */
+/* Returns the promoted type of all arrays, which is invalid after an error. */
 static cubed_dtype common_type(cb_steps *s, const char *name, cubed_array *const *x, int n)
 {
-    cubed_array *like = x[0]; /* has the type of the previous arrays */
+    cubed_array *like = x[0]; /* has the promoted type of the arrays so far */
     for (int i = 1; i < n && s->st == CUBED_OK; i++) {
         char a[CUBED_DTYPE_TEXT_CAP], b[CUBED_DTYPE_TEXT_CAP];
         const cubed_dtype left = like->node.dtype, right = x[i]->node.dtype;
@@ -34,12 +34,12 @@ static cubed_array *where(cb_steps *s, cubed_array *condition, cubed_array *x, c
 
 /* --- By numbers ---------------------------------------------------------------------------------------- */
 
-/* Numbers as int64. Numbers out of range become `n` in the mode that raises, otherwise a valid choice. */
+/* Casts numbers to int64. Numbers out of range become `n` in the mode that raises an error, otherwise a valid choice. */
 static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_choose_mode mode)
 {
     const cubed_scalar most = {.u64 = (uint64_t)n - (mode == CUBED_CHOOSE_CLIP)}, zero = {.i64 = 0};
     const cubed_scalar count = {.i64 = n}, last = {.i64 = (int64_t)n - 1};
-    /* Numbers beyond int64 must not become negative. */
+    /* A uint64 beyond the range of int64 must not become negative. */
     if (at->node.dtype == CUBED_UINT64) {
         const bool wraps = mode == CUBED_CHOOSE_WRAP;
         return cb_step_cast(s,
@@ -59,7 +59,7 @@ static cubed_array *int64_numbers(cb_steps *s, cubed_array *at, int n, cubed_cho
     }
 }
 
-/* A take, which checks positions: numbers out of range are errors of the run. */
+/* Chooses by a take, which checks positions: the run fails if a number is out of range. */
 static cubed_array *choose_by_take(cb_steps *s, cubed_array *number, cubed_array **choices, int n,
                                    int ndim, const int64_t *shape)
 {
@@ -87,14 +87,14 @@ static cubed_array *choose_by_comparison(cb_steps *s, cubed_array *number, cubed
     return y;
 }
 
-/* All arrays to choose from, and the one that they are chosen by. */
+/* The arrays to choose from, followed by the numbers or conditions. */
 typedef struct choice {
     cubed_array **x;
     size_t bytes;
     cubed_dtype dtype;
 } choice;
 
-/* Copies `choices` and appends another array. x must be freed in any case. */
+/* Copies `choices` and appends `last`. The caller frees c->x, even after an error. */
 static void gather_choices(cb_steps *s, cubed_array *const *choices, int n, cubed_array *last,
                            choice *c)
 {

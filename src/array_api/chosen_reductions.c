@@ -1,4 +1,4 @@
-/* Reductions in another type, from a first value, and of elements that a mask chooses. */
+/* Reductions with a result type, an initial value, and a mask of the elements to reduce. */
 #include "array_api/chosen_reductions.h"
 
 #include "array_api/api_pkg.h"
@@ -9,7 +9,7 @@
 typedef struct chosen {
     cb_steps *s;
     const cb_chosen_options *o;
-    cubed_reduce_options reduce; /* with the axes by number, all of them */
+    cubed_reduce_options reduce; /* the reduced axes, listed even if all axes are reduced */
     int axes[CUBED_MAX_NDIM];
 } chosen;
 
@@ -35,7 +35,7 @@ static bool has_nan(const cubed_array *x)
     return kind_of(x) == CUBED_KIND_FLOAT || kind_of(x) == CUBED_KIND_COMPLEX;
 }
 
-/* Types in which sums wrap around, and quotients lose their fractions. */
+/* Returns true for types in which sums wrap around and quotients lose their fractions. */
 static bool is_whole(cubed_dtype dtype)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -52,7 +52,7 @@ static cubed_array *cast(const chosen *c, cubed_array *x, const cubed_dtype *dty
     return dtype ? cb_step_cast(c->s, x, *dtype) : x;
 }
 
-/* x where a mask is true, else `value`, in the type of x. */
+/* Returns x where a mask is true, else `value`, in the type of x. */
 static cubed_array *choose(const chosen *c, cubed_array *mask, cubed_array *x, cubed_array *value)
 {
     cubed_array *out = cb_step_op(c->s, CUBED_OP_WHERE, mask, x, value);
@@ -77,7 +77,7 @@ static cubed_array *sum(const chosen *c, cubed_array *x, bool keepdims)
     return cb_step_reduce(c->s, CUBED_REDUCE_SUM, x, &o);
 }
 
-/* The number of elements that a mask of x's shape chooses, as float64. */
+/* Returns the number of elements that a mask of x's shape selects, as float64. */
 static cubed_array *count(const chosen *c, cubed_array *mask, bool keepdims)
 {
     cubed_array *n = NULL;
@@ -108,7 +108,7 @@ static cubed_array *reduce_plain(const chosen *c, cubed_array *x, const cubed_dt
     return out ? cast(c, out, dtype) : NULL;
 }
 
-/* The sum of x in an integer type, divided in float64 and cast to the type, as NumPy computes integer means. The mask may
+/* Sums x in an integer type, divides in float64, and casts to the integer type, as NumPy computes integer means. `mask` may
  * be NULL. `correction` is subtracted from the number of elements. */
 static cubed_array *whole_mean(const chosen *c, cubed_array *x, cubed_array *mask,
                                cubed_dtype dtype, double correction, bool keepdims)
@@ -131,7 +131,7 @@ static cubed_array *whole_mean(const chosen *c, cubed_array *x, cubed_array *mas
     return cast(c, op(c, CUBED_OP_DIVIDE, total, divisor), &dtype);
 }
 
-/* Variances of which each step is in an integer type, as NumPy computes them. */
+/* Computes variances with each step in an integer type, as NumPy does. */
 static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_array *mask,
                                    cubed_dtype dtype)
 {
@@ -153,7 +153,7 @@ static cubed_array *whole_variance(const chosen *c, cubed_array *x, cubed_array 
 
 /* --- Masks --------------------------------------------------------------------------------------------- */
 
-/* The mask in the shape of x. */
+/* Returns the mask in the shape of x. */
 static cubed_array *mask_of(const chosen *c, const cubed_array *x)
 {
     cubed_array *mask = c->o->where;
@@ -188,7 +188,7 @@ static cubed_array *mean_of_chosen(const chosen *c, cubed_array *x)
                 dtype ? dtype : &total->node.dtype);
 }
 
-/* Options of the variance or standard deviation that the reduction is. */
+/* Converts the options of a variance or standard deviation. */
 static cubed_variance_options variance_options(const chosen *c)
 {
     cubed_variance_options options = CUBED_VARIANCE_OPTIONS_INIT;
@@ -209,8 +209,8 @@ static cubed_array *variance(const chosen *c, cubed_array *x, cubed_array *mask,
     return cb_step(c->s, cubed_variance(x, mask, options, &out, c->s->err), &out);
 }
 
-/* Mean squares of distances of complex numbers from the mean of their real parts: as in NumPy, the mean loses its imaginary
- * part in a real type, and the elements keep theirs. */
+/* Variance of complex numbers about the mean of their real parts. As in NumPy with a real result type, the mean loses its
+ * imaginary part, and the elements keep theirs. */
 static cubed_array *variance_about_real_mean(const chosen *c, cubed_array *x, cubed_array *mask)
 {
     const cubed_dtype *dtype = c->o->dtype;
@@ -252,7 +252,7 @@ static cubed_array *variance_of_chosen(const chosen *c, cubed_array *x)
     return made ? cast(c, made, dtype) : NULL;
 }
 
-/* x with the neutral element of the reduction where the mask is false. */
+/* Replaces elements where the mask is false by the neutral element of the reduction. */
 static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
 {
     cubed_array *mask = mask_of(c, x), *neutral = zero_of(c, x);
@@ -271,7 +271,7 @@ static cubed_array *fill_unchosen(const chosen *c, cubed_array *x)
 
 /* --- First values -------------------------------------------------------------------------------------- */
 
-/* The larger or smaller of two complex numbers; NaN if one is NaN, the first one of two. */
+/* Returns the larger or smaller of two complex numbers. If one is NaN, the result is NaN; if both are NaN, the first. */
 static cubed_array *complex_extreme(const chosen *c, cubed_op which, cubed_array *a, cubed_array *b)
 {
     cubed_array *is_b = op(c, CUBED_OP_LOGICAL_OR, op(c, CUBED_OP_ISNAN, b, NULL),
@@ -280,7 +280,7 @@ static cubed_array *complex_extreme(const chosen *c, cubed_op which, cubed_array
     return cb_step_op(c->s, CUBED_OP_WHERE, op(c, CUBED_OP_ISNAN, a, NULL), a, made);
 }
 
-/* The first value in the shape of the result. */
+/* Broadcasts the initial value to the shape of the result. */
 static cubed_array *spread_initial(const chosen *c, const cubed_array *x, cubed_array *initial)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -294,7 +294,8 @@ static cubed_array *spread_initial(const chosen *c, const cubed_array *x, cubed_
     return cb_step_broadcast(c->s, initial, ndim, shape);
 }
 
-/* The extreme of a result and the first value. With skip_nan one of them counts alone if the other is NaN or NaT. */
+/* Returns the extreme of a result and the initial value. With skip_nan, a NaN or NaT is ignored if the other operand is
+ * valid. */
 static cubed_array *extreme_of_two(const chosen *c, cubed_array *a, cubed_array *b)
 {
     const cubed_op which =
@@ -329,10 +330,10 @@ static cubed_array *reduce_from(const chosen *c, cubed_array *x)
 
 /* --- Any ----------------------------------------------------------------------------------------------- */
 
-/* The reduction of all elements of x, without a first value. */
+/* Reduces all elements of x, without an initial value. */
 static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
 {
-    /* Times have no other type. */
+    /* Times are not cast to another type. */
     const cubed_dtype *dtype = kind_of(x) == CUBED_KIND_TIME ? NULL : c->o->dtype;
     if (dtype && is_spread(c->o) && is_whole(*dtype)) return whole_variance(c, x, NULL, *dtype);
     if (dtype && c->o->reduction == CUBED_REDUCE_MEAN && is_whole(*dtype))
@@ -344,7 +345,7 @@ static cubed_array *reduce_filled(const chosen *c, cubed_array *x)
     }
     if (dtype && c->o->skip_nan && has_nan(x) && cubed_dtype_kind(*dtype) != CUBED_KIND_FLOAT &&
         cubed_dtype_kind(*dtype) != CUBED_KIND_COMPLEX) {
-        /* Casts to integers have no place for NaN. */
+        /* NaN cannot be cast to an integer, so the neutral element replaces it. */
         const double neutral = c->o->reduction == CUBED_REDUCE_PROD;
         cubed_array *value = cb_step_number(c->s, x, neutral);
         x = choose(c, known(c, x), x, value);
@@ -369,7 +370,7 @@ static cubed_array *reduce_any(const chosen *c, cubed_array *x)
     return o->initial ? reduce_from(c, x) : reduce_filled(c, x);
 }
 
-/* Whether integers would have to hold a NaN. */
+/* Fails if a result would be NaN in an integer type. */
 static cubed_status check_type(const cubed_array *x, const cb_chosen_options *o, cubed_error *err)
 {
     const bool is_total = o->reduction == CUBED_REDUCE_SUM || o->reduction == CUBED_REDUCE_PROD;

@@ -7,12 +7,12 @@
 #include "cubed/stats.h"
 #include "ops/steps.h"
 
-/* x, with NaN for hidden elements (NULL: none). */
+/* Replaces hidden elements of x by NaN. Returns x if `hidden` is NULL. */
 static cubed_array *without(cb_steps *s, cubed_array *x, cubed_array *hidden)
 {
     if (!hidden || !x) return x;
     cubed_array *seen = cb_step_op(s, CUBED_OP_WHERE, hidden, cb_step_number(s, x, (double)NAN), x);
-    /* Half precision is computed in float32. */
+    /* Operations on half precision return float32. */
     return cb_step_cast(s, seen, x->node.dtype);
 }
 
@@ -27,7 +27,7 @@ static cubed_array *variance_of_part(cb_steps *s, cubed_array *x, cubed_array *h
     return cb_step(s, st, &out);
 }
 
-/* `mask` NULL: all elements are chosen. */
+/* Computes a variance. If `mask` is NULL, it covers all elements. */
 static cubed_array *variance(cb_steps *s, cubed_array *x, cubed_array *mask, bool skip_nan,
                              const cubed_reduce_options *o)
 {
@@ -36,7 +36,7 @@ static cubed_array *variance(cb_steps *s, cubed_array *x, cubed_array *mask, boo
     cubed_array *missing = cb_step_op(s, CUBED_OP_ISNAN, x, NULL, NULL), *out;
     if (mask) missing = cb_step_op(s, CUBED_OP_LOGICAL_AND, missing, mask, NULL);
     if ((mask && !hidden) || !missing) return NULL;
-    /* A number is missing if one of its parts is. */
+    /* A complex number is missing if its real or imaginary part is NaN. */
     if (skip_nan && is_complex)
         hidden = hidden ? cb_step_op(s, CUBED_OP_LOGICAL_OR, hidden, missing, NULL) : missing;
     if (is_complex) {
@@ -47,7 +47,7 @@ static cubed_array *variance(cb_steps *s, cubed_array *x, cubed_array *mask, boo
     } else {
         out = variance_of_part(s, x, hidden, skip_nan, o);
     }
-    /* A NaN that is chosen is one of the elements. */
+    /* A selected NaN makes the result NaN. */
     if (mask && !skip_nan) out = without(s, out, cb_step_reduce(s, CUBED_REDUCE_ANY, missing, o));
     return out;
 }

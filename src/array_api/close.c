@@ -7,7 +7,7 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* True where |a - b| is at most a tolerance, which is meaningless where b is infinite. */
+/* Returns true where |a - b| is at most the tolerance. The result has no meaning where b is infinite. */
 static cubed_array *near(cb_steps *s, cubed_array *a, cubed_array *b, const cubed_close_options *o)
 {
     cubed_array *off = cb_step_op(s, CUBED_OP_SUBTRACT, a, b, NULL);

@@ -6,7 +6,7 @@
 #include "array_api/known_lines.h"
 #include "base/error.h"
 
-/* A 0-d complex number of a type. */
+/* Makes a 0-d complex number of the given type. */
 static cubed_array *number(cb_steps *s, cubed_dtype dtype, double real, double imaginary)
 {
     const cubed_scalar narrow = {.c64 = {(float)real, (float)imaginary}};
@@ -14,8 +14,8 @@ static cubed_array *number(cb_steps *s, cubed_dtype dtype, double real, double i
     return cb_step_scalar(s, dtype, dtype == CUBED_COMPLEX64 ? &narrow : &wide);
 }
 
-/* Complex numbers of their parts. The product of i and an infinity or NaN has a NaN for its real part, so these are added as
- * they are. */
+/* Joins real and imaginary parts. The product of i and an infinity or NaN has a NaN real part, so infinite and NaN imaginary
+ * parts are added as complex numbers. */
 static cubed_array *join_parts(cb_steps *s, cubed_array *re, cubed_array *im, cubed_dtype dtype)
 {
     cubed_array *is_up = cb_step_op(s, CUBED_OP_GREATER, im, cb_step_number(s, im, 0), NULL);
@@ -29,7 +29,7 @@ static cubed_array *join_parts(cb_steps *s, cubed_array *re, cubed_array *im, cu
     return cb_step_op(s, CUBED_OP_ADD, re, finite, NULL);
 }
 
-/* The mean of a part (`op`) of two arrays. */
+/* Returns the mean of one part (`op`: real or imaginary) of two arrays. */
 static cubed_array *mean_of_parts(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
 {
     cubed_array *sum = cb_step_op(s, CUBED_OP_ADD, cb_step_op(s, op, a, NULL, NULL),
@@ -42,7 +42,7 @@ static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
     return cb_step_op(s, CUBED_OP_ISNAN, lines, NULL, NULL);
 }
 
-/* The medians of lines, which have n elements. */
+/* Returns the medians of lines with n elements each. */
 static cubed_array *median_of_lines(cb_known_lines *l, int64_t n, bool skips_nan)
 {
     cb_steps *s = l->s;

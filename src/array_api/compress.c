@@ -3,9 +3,10 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* If the chunks of a mask are smaller, a task counts this many elements. */
+/* A task counts this many elements of a mask, or one chunk of counts if it covers more elements. */
 #define COUNTED ((int64_t)1 << 12)
-/* A result of few chunks is divided into this many for more tasks, unless they would be shorter than SHORT_CHUNK. */
+/* A result with fewer chunks is divided into this many, so that there are more tasks. Chunks do not become shorter than
+ * SHORT_CHUNK. */
 #define LEAST_TASKS 8
 #define SHORT_CHUNK 4096
 

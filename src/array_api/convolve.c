@@ -1,4 +1,4 @@
-/* Convolution and correlation: products of a vector with a sliding one. */
+/* Convolution and correlation: products of one vector with another that slides along it. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "ops/steps.h"
 
-/* Each element of the shorter vector is a part of the plan. */
+/* Maximum length of the shorter vector, because each of its elements is part of the plan. */
 #define MOST_ELEMENTS 16384
 
 typedef struct slide {
@@ -15,7 +15,7 @@ typedef struct slide {
     const char *name;
     cubed_array *x, *kernel; /* same type; the kernel is not longer than x */
     bool is_finite;          /* all elements of the kernel are known to be finite */
-    int64_t before, after;   /* elements of padding */
+    int64_t before, after;   /* numbers of elements of padding */
 } slide;
 
 static cubed_array *op(const slide *c, cubed_op which, cubed_array *a, cubed_array *b)
@@ -81,7 +81,7 @@ static cubed_array *padded(const slide *c, cubed_array *x, int64_t before, int64
     return cb_step(c->s, cubed_pad(x, &before, &after, &zero, &y, c->s->err), &y);
 }
 
-/* Sums of windows of a part of x with padding, without products of padding: 0 times infinity is NaN. */
+/* Sums windows over a part of x with padding. Products with padding are excluded, because 0 times infinity is NaN. */
 static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, int64_t after)
 {
     cb_steps *s = c->s;
@@ -92,7 +92,7 @@ static cubed_array *overlapping(const slide *c, int64_t start, int64_t before, i
     cubed_array *place = NULL;
     cubed_array *x = padded(c, cb_step_part(s, c->x, 0, start, own, 1), before, after);
     if (s->st != CUBED_OK) return NULL;
-    if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1); /* there are no windows */
+    if (extent <= own) return cb_step_part(s, x, 0, 0, 0, 1); /* no window fits */
     place = cb_step(s, cubed_array_index(s->ctx, 1, &extent, &extent, 0, &place, s->err), &place);
     cubed_array *is_real =
         op(c, CUBED_OP_LOGICAL_AND, op(c, CUBED_OP_GREATER_EQUAL, place, cb_step_whole(s, before)),
@@ -119,7 +119,7 @@ static cubed_array *slid(const slide *c)
     return c->s->st == CUBED_OK ? cb_step_concat(c->s, parts, 3, 0) : NULL;
 }
 
-/* Sums in the type of the operands; bools are counted. */
+/* Computes sums in the type of the operands. For bools, the sums are computed in int64 and cast back. */
 static cubed_array *slid_in_type(slide *c, cubed_dtype dtype)
 {
     const cubed_dtype type = dtype == CUBED_BOOL ? CUBED_INT64 : dtype;

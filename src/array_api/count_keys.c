@@ -1,12 +1,12 @@
-/* Quantiles by counting: passes over elements that do not fit in a task together. */
+/* Quantiles by counting, in passes over lines that do not fit in a task. */
 #include "array_api/lines.h"
 #include "base/checked.h"
 #include "base/error.h"
 
-/* Maximum bits counted at once: 512 KiB for each wanted key. */
+/* Maximum number of bits counted at once. The counts take 512 KiB for each wanted key. */
 #define MOST_BITS  16
 #define LEAST_BITS 4
-/* A pass over few lines is divided into this many pieces for more tasks, whose counts are added. */
+/* A pass over few lines is divided into this many pieces, so that there are more tasks. The counts of the pieces are added. */
 #define PIECES 8
 
 typedef struct counting {
@@ -14,15 +14,15 @@ typedef struct counting {
     const cb_quantile_params *p;
     size_t params_size;
     uint64_t memory;
-    int64_t wanted; /* keys per line */
+    int64_t wanted; /* number of wanted keys per line */
     int key_bits, passes;
     int nkept;
-    /* For counts and states: the axes that are not reduced, and room for two more. */
+    /* Shape and chunks of counts and states: the axes that are not reduced, and up to two more. */
     int64_t shape[CUBED_MAX_NDIM + 2], chunks[CUBED_MAX_NDIM + 2];
     int symbols[CUBED_MAX_NDIM + 2];
 } counting;
 
-/* Bytes of the counts of a block of lines. */
+/* Returns the size in bytes of the counts of a block of lines. */
 static size_t count_bytes(const counting *c, int bits)
 {
     size_t bytes = cb_sat_mul((size_t)c->wanted, sizeof(int64_t) << bits);
@@ -31,7 +31,7 @@ static size_t count_bytes(const counting *c, int bits)
     return bytes;
 }
 
-/* The smallest number of passes for which the counts fit in memory; their digits have about equal lengths. */
+/* Returns the smallest number of passes whose counts fit in memory. The passes count about equal numbers of bits. */
 static int count_passes(const counting *c)
 {
     int bits = MOST_BITS;
@@ -59,13 +59,13 @@ static void set_last(counting *c, int axis, int64_t extent)
     c->chunks[c->nkept + axis] = cb_max_i64(1, extent);
 }
 
-/* Counts in x, which has all elements or a piece of them. */
+/* Counts digits in x, which contains all elements or a piece of them. */
 static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
                                 int bits, cubed_array **out, cubed_error *err)
 {
     const cb_count_params params = {c->l->first, c->l->n, shift, bits};
     int symbols[CUBED_MAX_NDIM];
-    /* reduced axes as well: contracted */
+    /* the reduced axes also have symbols, which are contracted */
     for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d;
     set_last(c, 0, state ? c->wanted : 1);
     set_last(c, 1, ((int64_t)1 << bits) + 1);
@@ -82,8 +82,8 @@ static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state,
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* Returns the number of pieces whose counts fit in a task together, and sets the reduced axis with most chunks, which is
- * divided. */
+/* Returns the number of pieces whose counts fit in a task together. *axis receives the reduced axis with the most chunks,
+ * which is to be divided. */
 static int64_t choose_pieces(const counting *c, int bits, int *axis)
 {
     int64_t fit = (int64_t)(c->memory / cb_max_size(1, count_bytes(c, bits)));
@@ -102,7 +102,7 @@ static int64_t choose_pieces(const counting *c, int bits, int *axis)
     return cb_min_i64(cb_min_i64(most, fit), PIECES / cb_max_i64(1, blocks));
 }
 
-/* Adds the counts in part of x to *total (NULL: none yet). */
+/* Adds the counts of a part of x to *total, which is NULL before the first part. */
 static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, cubed_array *state,
                               int shift, int bits, cubed_array **total, cubed_error *err)
 {

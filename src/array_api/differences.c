@@ -1,4 +1,4 @@
-/* Functions of differences of adjacent elements: gradients, integrals, angles without jumps. */
+/* Functions of differences of adjacent elements: gradients, integrals, unwrapped angles. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_diff(x, axis, 1, &y, s->err), &y);
 }
 
-/* Reshapes a vector to lie along an axis of arrays with ndim dimensions. */
+/* Reshapes a vector, so that it broadcasts along an axis of arrays with ndim dimensions. */
 static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -34,9 +34,9 @@ static cubed_array *lined(cb_steps *s, cubed_array *x, int ndim, int axis)
     return ndim - axis == 1 ? x : cb_step_reshaped(s, x, ndim - axis, shape);
 }
 
-/* --- Differences between other elements --------------------------------------------------------------------- */
+/* --- Prepended and appended elements ------------------------------------------------------------------------ */
 
-/* Converts additional elements to one dimension and x's type. */
+/* Converts elements to prepend or append to one dimension and x's type. */
 static cubed_status more(cb_steps *s, const char *name, const cubed_array *x, cubed_array *y,
                          cubed_array **out)
 {
@@ -71,7 +71,7 @@ cubed_status cubed_ediff1d(cubed_array *x, cubed_array *to_begin, cubed_array *t
 
 /* --- Integrals ---------------------------------------------------------------------------------------------- */
 
-/* Distances of points along the axis, which broadcast with y's. */
+/* Distances of points along the axis. The result broadcasts with y's differences. */
 static cubed_array *distances(cb_steps *s, const cubed_array *y, cubed_array *x, int axis)
 {
     const int ndim = y->node.grid->ndim, own = x->node.grid->ndim;
@@ -114,7 +114,7 @@ static cubed_array *part(const line *l, int64_t start, int64_t n)
     return cb_step_part(l->s, l->f, l->axis, start, n, 1);
 }
 
-/* Weighted sum of three adjacent elements, n times from `start` on; term number `minus` is subtracted. */
+/* Computes weighted sums of three adjacent elements, at n positions from `start` on. Term number `minus` is subtracted. */
 static cubed_array *weighed(const line *l, int64_t start, cubed_array *const w[3], int minus,
                             int64_t n)
 {
@@ -171,7 +171,7 @@ static bool are_even(const cubed_array *x, double *distance)
         if (i == 0) continue;
         double d = is_whole ? (double)(int64_t)((uint64_t)here.i64 - (uint64_t)before.i64)
                             : here.f64 - before.f64;
-        if (kind == CUBED_KIND_FLOAT) { /* as in the coordinates' type */
+        if (kind == CUBED_KIND_FLOAT) { /* rounds to the coordinates' type */
             cubed_scalar rounded = cb_scalar_from_double(dtype, d), wide;
             cb_scalar_cast(dtype, &rounded, CUBED_FLOAT64, &wide);
             d = wide.f64;
@@ -182,7 +182,7 @@ static bool are_even(const cubed_array *x, double *distance)
     return x->shape[0] > 1;
 }
 
-/* Type of differences of dates or time differences. */
+/* Returns the type of differences of dates or time differences. */
 static cubed_dtype span_type(cb_steps *s, cubed_dtype dtype)
 {
     cubed_unit unit;
@@ -194,7 +194,7 @@ static cubed_dtype span_type(cb_steps *s, cubed_dtype dtype)
     return span;
 }
 
-/* The distance of even coordinates by which differences are divided: for dates it has a unit. */
+/* Returns the distance of evenly spaced coordinates, by which differences are divided. For dates, the distance has a unit. */
 static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed_array *x,
                                   double distance)
 {
@@ -204,8 +204,8 @@ static cubed_array *even_distance(cb_steps *s, const cubed_array *f, const cubed
     return cb_step_scalar(s, span_type(s, x->node.dtype), &v);
 }
 
-/* Distances of coordinates along the axis, in a type that does not wrap. For time differences they are numbers, as in
- * NumPy. */
+/* Computes distances of coordinates along the axis, in a type that does not wrap around. Time differences become numbers, as
+ * in NumPy. */
 static cubed_array *spacings(const line *l, cubed_array *x)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -217,8 +217,8 @@ static cubed_array *spacings(const line *l, cubed_array *x)
     return lined(l->s, d, l->f->node.grid->ndim, l->axis);
 }
 
-/* Sets the weights of three adjacent elements, with distances a and b, for the derivative of the parabola through them at
- * element number `at`, as `weighed` expects them. */
+/* Sets weights for the derivative, at element number `at`, of the parabola through three adjacent elements at distances a
+ * and b. The weights are for `weighed`. */
 static void parabola(cb_steps *s, cubed_array *a, cubed_array *b, int at, cubed_array *w[3])
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_DIVIDE, mul = CUBED_OP_MULTIPLY;
@@ -247,7 +247,8 @@ static cubed_array *uneven(const line *l, cubed_array *x, int edge_order)
     const int64_t n = l->f->shape[l->axis];
     cubed_array *d = spacings(l, x), *w[3], *parts[3];
     if (!d) return NULL;
-    for (int i = 0; i < 3; i++) { /* the first element, those in the middle, the last one */
+    /* the first element, the elements in the middle, the last element */
+    for (int i = 0; i < 3; i++) {
         const int64_t first = i == 2 ? n - 1 - edge_order : 0, many = i == 1 ? n - 2 : 1;
         cubed_array *h = cb_step_part(l->s, d, 0, first, many, 1);
         if (i != 1 && edge_order == 1) {
@@ -302,12 +303,13 @@ cubed_status cubed_gradient(cubed_array *f, cubed_array *spacing, int axis, int 
     cubed_array *y = spacing && spacing->node.grid->ndim ? uneven(&l, spacing, edge_order)
                                                          : even(&l, spacing, edge_order);
     if (y && cubed_dtype_kind(y->node.dtype) != CUBED_KIND_TIME) {
-        y = cb_step_cast(&s, y, dtype); /* quotients of times have no unit, but results have f's */
+        /* quotients of times have no unit, but the result has the type of f */
+        y = cb_step_cast(&s, y, dtype);
     }
     return cb_steps_end(&s, y, out);
 }
 
-/* --- Angles without jumps ------------------------------------------------------------------------------------ */
+/* --- Unwrapped angles ---------------------------------------------------------------------------------------- */
 
 static cubed_status number_in(const char *name, const cubed_array *x, double *out, cubed_error *err)
 {
@@ -326,7 +328,7 @@ static cubed_array *number_like(cb_steps *s, const cubed_array *x, double value)
     return cb_step_scalar(s, x->node.dtype, &v);
 }
 
-/* Steps between adjacent elements, reduced by whole periods. `whole`: in integers. */
+/* Reduces steps between adjacent elements by whole periods. `whole`: computes in integers. */
 static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
                            cubed_array *period, double turn, bool whole)
 {
@@ -335,7 +337,7 @@ static cubed_array *turned(cb_steps *s, const cubed_array *a, cubed_array *step,
     cubed_array *y = op(s, CUBED_OP_REMAINDER, op(s, CUBED_OP_ADD, step, h), period);
     y = op(s, CUBED_OP_SUBTRACT, y, h);
     if (whole && half * 2 != turn) return y;
-    /* Half a period is equally far in both directions: the step's own sign is kept. */
+    /* A step of exactly half a period keeps its sign. */
     cubed_array *ahead = op(s, CUBED_OP_EQUAL, y, number_like(s, period, -half));
     ahead = op(s, CUBED_OP_LOGICAL_AND, ahead,
                op(s, CUBED_OP_GREATER, step, number_like(s, period, 0)));

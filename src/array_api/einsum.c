@@ -8,7 +8,7 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* Indices are numbers: of letters, in the order of results without "->", then of axes that "..." stands for. */
+/* Numbers of indices: first the letters, in the order of implicit results, then the axes of "...". */
 enum { LETTERS = 52, INDICES = LETTERS + CUBED_MAX_NDIM };
 
 typedef struct indices {
@@ -24,9 +24,10 @@ typedef struct part {
 
 typedef struct summation {
     cb_steps steps;
-    const char *text; /* for messages */
+    const char *text; /* the subscripts, for messages */
     int n;
-    part part[CUBED_EINSUM_MAX_OPERANDS]; /* remaining parts; results of steps are last */
+    /* operands not yet used; the results of steps are at the end */
+    part part[CUBED_EINSUM_MAX_OPERANDS];
     int nresult;
     uint8_t result[CUBED_MAX_NDIM];
 } summation;
@@ -67,11 +68,11 @@ static char name_of(uint8_t index)
     return '.';
 }
 
-/* A string between commas, without blanks: letters, and the position of dots among them. */
+/* The subscripts of one operand or of the result, without blanks: letters, and the position of "..." among them. */
 typedef struct term {
     char text[3 * CUBED_MAX_NDIM];
     size_t length;
-    int nletters, dots; /* -1: none */
+    int nletters, dots; /* dots: -1 without "..." */
     uint8_t letter[CUBED_MAX_NDIM];
 } term;
 
@@ -115,7 +116,7 @@ static cubed_status too_many_axes(const summation *s, cubed_error *err)
                    CUBED_MAX_NDIM);
 }
 
-/* Axes of the dots of a term are the last axes of the longest dots. */
+/* Lists the indices of a term. The axes of its "..." are the last axes of the longest "...". */
 static void expand(const term *t, int ndots, int longest, uint8_t *index)
 {
     int n = 0;
@@ -151,7 +152,7 @@ static cubed_status read_result(summation *s, const char *at, const char *end, c
     return CUBED_OK;
 }
 
-/* Without "->": axes of dots, then letters that occur once, in order. */
+/* Derives the result without "->": the axes of "...", then the letters that occur once, in order. */
 static cubed_status imply_result(summation *s, const int *times, int longest, cubed_error *err)
 {
     s->nresult = 0;
@@ -175,7 +176,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
     if (nterms != noperands)
         return cb_fail(err, CUBED_E_ARG, "einsum '%s': %d terms for %d operands", s->text, nterms,
                        noperands);
-    /* Two passes: the number of axes of the longest dots determines the axes of the others. */
+    /* Two passes, because the longest "..." determines the indices of all "...". */
     for (int pass = 0; pass < 2; pass++) {
         at = s->text;
         for (int i = 0; i < noperands; i++, at++) {
@@ -204,7 +205,7 @@ static cubed_status read_subscripts(summation *s, cubed_array *const *operands, 
 
 /* --- Steps ------------------------------------------------------------------------------------------ */
 
-/* Takes diagonals of repeated indices. */
+/* Takes diagonals of repeated indices of an operand. */
 static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
 {
     for (int i = 0; i < p->n; i++) {
@@ -229,14 +230,14 @@ static cubed_status take_diagonals(summation *s, part *p, cubed_error *err)
             if (!x) return s->steps.st;
             p->x = cb_step(&s->steps, cubed_diagonal(x, 0, &y, err), &y);
             if (!p->x) return s->steps.st;
-            i = -1; /* from the start, because axes have moved */
+            i = -1; /* restart, because axes have moved */
             break;
         }
     }
     return CUBED_OK;
 }
 
-/* Drops axes of extent 1 that broadcast, and compares all others. */
+/* Drops axes of extent 1 that broadcast, and checks that the other axes of each index have the same extent. */
 static cubed_status check_extents(summation *s, cubed_error *err)
 {
     int64_t extent[INDICES];
@@ -270,7 +271,7 @@ static cubed_status check_extents(summation *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Sums over unwanted indices. */
+/* Sums a part over its unwanted indices. */
 static part summed(cb_steps *s, part p, const indices *wanted)
 {
     int gone[CUBED_MAX_NDIM];
@@ -291,14 +292,14 @@ static part summed(cb_steps *s, part p, const indices *wanted)
     return out;
 }
 
-/* The axes of two operands by kind: those of the left one, and of the right one. */
+/* The axes of the left and the right operand by kind. */
 typedef struct product {
     int batch, rows, columns, summed;
     int left[CUBED_MAX_NDIM],
-        right[CUBED_MAX_NDIM]; /* batch, rows, summed; batch, summed, columns */
+        right[CUBED_MAX_NDIM]; /* left: batch, rows, summed; right: batch, summed, columns */
 } product;
 
-/* Number of axes of a product before summation. */
+/* Returns the number of axes of a product before summation. */
 static int axes_of(const part *p, const part *q)
 {
     int n = p->n;
@@ -340,7 +341,7 @@ static product sort_axes(const part *p, const part *q, const indices *rest, part
     return m;
 }
 
-/* x with n new axes of extent 1 from `first` on. */
+/* Inserts n axes of extent 1 into x, from axis `first` on. */
 static cubed_array *with_axes(cb_steps *s, cubed_array *x, int first, int n)
 {
     for (int d = 0; d < n && s->st == CUBED_OK; d++) {
@@ -350,7 +351,7 @@ static cubed_array *with_axes(cb_steps *s, cubed_array *x, int first, int n)
     return x;
 }
 
-/* Without a sum: products of elements. */
+/* A product without summation: products of elements. */
 static cubed_array *outer_product(cb_steps *s, const product *m, cubed_array *x, cubed_array *y)
 {
     x = with_axes(s, x, m->batch + m->rows, m->columns);
@@ -385,7 +386,8 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     int64_t shape[CUBED_MAX_NDIM];
     int from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM], n = 0;
     cubed_array *z = NULL;
-    if (dtype == CUBED_BOOL) { /* there are fewer than 2**63 terms */
+    /* int64 does not overflow, because there are fewer than 2**63 terms */
+    if (dtype == CUBED_BOOL) {
         x = cb_step_cast(s, x, CUBED_INT64);
         y = cb_step_cast(s, y, CUBED_INT64);
     }
@@ -410,7 +412,7 @@ static cubed_array *matrix_product(cb_steps *s, const product *m, cubed_array *x
     return cb_step_reshaped(s, z, n, shape);
 }
 
-/* The product of two parts, summed over indices of both that do not occur in the rest. */
+/* Multiplies two parts, and sums over their indices that no other part and no result has. */
 static part multiply(cb_steps *s, part p, part q, const indices *rest)
 {
     part out = {.n = 0};
@@ -442,7 +444,8 @@ static double count_of(const part *p)
     return n;
 }
 
-/* Sets the number of elements of a product in excess of its operands, and its number of multiplications. */
+/* Sets *more to the number of elements of a product minus those of its operands, and *work to the number of multiplications.
+ * *apart: the operands have no common index. */
 static void cost_of(const part *parts, int n, int i, int j, const indices *wanted, bool *apart,
                     double *more, double *work)
 {
@@ -466,7 +469,7 @@ static void cost_of(const part *parts, int n, int i, int j, const indices *wante
     *more = size - count_of(&parts[i]) - count_of(&parts[j]);
 }
 
-/* Chooses the pair, if possible with a common index, whose product has the smallest excess of elements. */
+/* Chooses the pair whose product adds the fewest elements, if possible a pair with a common index. */
 static void best_pair(const part *parts, int n, const indices *wanted, int *first, int *second)
 {
     bool apart = true;
@@ -488,7 +491,7 @@ static void best_pair(const part *parts, int n, const indices *wanted, int *firs
     }
 }
 
-/* The product of parts, summed over unwanted indices. Consumes the parts. */
+/* Multiplies the parts and sums over unwanted indices. Consumes the parts. */
 static part contract(cb_steps *s, part *parts, int n, const indices *wanted, bool in_order)
 {
     while (n > 1 && s->st == CUBED_OK) {
@@ -507,7 +510,7 @@ static part contract(cb_steps *s, part *parts, int n, const indices *wanted, boo
     return s->st == CUBED_OK ? summed(s, parts[0], wanted) : parts[0];
 }
 
-/* One step of the path: bit k for each part that it takes. */
+/* Performs one step of the path. `which` has a bit k for each part k that the step uses. */
 static cubed_status take_step(summation *s, uint64_t which, bool in_order, cubed_error *err)
 {
     part taken[CUBED_EINSUM_MAX_OPERANDS];
@@ -537,7 +540,7 @@ static cubed_status multiply_all(summation *s, const cubed_einsum_options *o, cu
     return CUBED_OK;
 }
 
-/* Half precision is not used for computations. */
+/* Sets the type for computations. Half precision is widened. */
 static cubed_status set_type(summation *s, const cubed_dtype *wanted, cubed_dtype *dtype,
                              cubed_error *err)
 {

@@ -10,10 +10,10 @@
 /* A matrix with a row for each time and a column for each cell. */
 typedef struct cells {
     cb_steps *s;
-    cubed_array *rows;    /* 0 in columns that miss an element */
-    cubed_array *missing; /* bool, for each column */
-    cubed_array *scale;   /* root of the share of each column in the weights; NULL: 1 */
-    int ndim;             /* of a field */
+    cubed_array *rows;    /* the elements; 0 in columns with a missing element */
+    cubed_array *missing; /* bool for each column: it has a missing element */
+    cubed_array *scale;   /* square root of each column's share of the total weight; NULL: 1 */
+    int ndim;             /* number of dimensions of a field */
     int64_t shape[CUBED_MAX_NDIM], n;
 } cells;
 
@@ -50,7 +50,7 @@ static void flatten(cells *c, cubed_array *x, int axis)
     c->rows = cb_step_op(c->s, CUBED_OP_WHERE, c->missing, cb_step_number(c->s, rows, 0), rows);
 }
 
-/* Multiplies the columns by the roots of their weights' shares of the sum. */
+/* Multiplies the columns by the square roots of their shares of the total weight. */
 static void weigh(cells *c, cubed_array *weights, cubed_dtype dtype)
 {
     if (!weights || !c->rows) return;
@@ -65,7 +65,7 @@ static void weigh(cells *c, cubed_array *weights, cubed_dtype dtype)
     c->rows = cb_step_op(c->s, CUBED_OP_WHERE, c->missing, cb_step_number(c->s, scaled, 0), scaled);
 }
 
-/* 1 for each row whose sum is not negative, else -1. */
+/* Returns 1 for each row whose sum is not negative, else -1. */
 static cubed_array *signs_of(cb_steps *s, cubed_array *rows)
 {
     cubed_array *sums = along(s, CUBED_REDUCE_SUM, rows, 1);
@@ -74,7 +74,7 @@ static cubed_array *signs_of(cb_steps *s, cubed_array *rows)
                       cb_step_number(s, sums, 1));
 }
 
-/* The patterns of the rows of vh, in the shape of a field. */
+/* Returns the first n patterns, which are rows of vh, in the shape of a field. */
 static cubed_array *patterns_of(const cells *c, cubed_array *vh, int64_t n)
 {
     int64_t shape[CUBED_MAX_NDIM] = {n};

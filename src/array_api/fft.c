@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 
-/* Axes are transformed in one pass as long as a block does not exceed this: a block that is whole along many axes cannot be
- * divided if memory is short. */
+/* Several axes are transformed in one pass if a block does not exceed this size, because a block that has several whole axes
+ * cannot be divided if memory is short. */
 #define TOGETHER_BYTES ((int64_t)8 << 20)
 
-/* The type in which x is transformed: complex transforms accept real numbers. */
+/* Gets the type in which x is transformed. Complex transforms accept real numbers. */
 static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, int naxes, cubed_dtype *out,
                                 cubed_error *err)
 {
@@ -47,7 +47,7 @@ static cubed_status resize(cubed_array *x, int axis, int64_t extent, cubed_array
 
 /* --- Passes ---------------------------------------------------------------------------------------- */
 
-/* `first`, and as many of the other axes as fit. */
+/* Returns a mask of axes to transform in one pass: `first`, and as many other axes of `mask` as fit. */
 static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t mask,
                          const int64_t *n, int first)
 {
@@ -66,7 +66,8 @@ static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t m
 
 static int last_of(uint32_t mask) { return 31 - __builtin_clz(mask); }
 
-/* Replaces *x. `axis` is in the mask; it is the axis of real numbers if there is one. */
+/* Transforms the axes in the mask, which include `axis`, and replaces *x. If one side is real, `axis` is its axis of real
+ * numbers. */
 static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
                             int axis, cb_fft_kind kind, cubed_error *err)
 {
@@ -87,7 +88,8 @@ static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mas
     return CUBED_OK;
 }
 
-/* Real numbers come first or last. Replaces *x. */
+/* Transforms all axes in the mask and replaces *x. The axis of real numbers is transformed first if the input is real, last
+ * if the result is. */
 static cubed_status all_passes(const cb_transform *t, cubed_array **x, uint32_t mask,
                                const int64_t *n, int real_axis, cubed_error *err)
 {
@@ -185,7 +187,7 @@ cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
     return apply(&t, x, NULL, all, ndim, out, err);
 }
 
-/* Transforms if the memory of tasks is unknown. */
+/* Transforms along axes with default options, where the memory of tasks is unknown. */
 static cubed_status along_axes(cubed_transform transform, cubed_array *x, const int64_t *s,
                                const int *axes, int naxes, cubed_fft_norm norm, cubed_array **out,
                                cubed_error *err)

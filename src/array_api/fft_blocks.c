@@ -9,7 +9,8 @@
 
 /* --- What a task holds ------------------------------------------------------------------------------- */
 
-/* A task holds a block, its result, the encoded result, lines in scratch memory, and chunks that it reads. */
+/* Blocks of the same size that a task holds in memory at most: a block, its result, the encoded result, lines in scratch
+ * memory, and chunks that it reads. */
 #define BLOCKS_OF_A_TASK 8
 
 bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
@@ -21,7 +22,7 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
     size_t chunk = cubed_dtype_size(x->node.dtype);
     for (int d = 0; d < x->node.grid->ndim; d++)
         chunk = cb_sat_mul(chunk, (size_t)cb_max_i64(1, x->chunks[d]));
-    /* A chunk of x may also be in memory encoded; the encoder has room for incompressible data. */
+    /* A chunk of x may be in memory both encoded and decoded. The encoder reserves room for incompressible data. */
     return 7 * line / 2 + 2 * cb_min_size(chunk, line) + cb_fft_line_bytes(n) <= t->task_mem;
 }
 

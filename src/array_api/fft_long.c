@@ -1,19 +1,20 @@
 /* Fourier transforms along axes that do not fit in a task: the four steps of Bailey ("FFTs in external or hierarchical
- * memory", 1990). With n = rows * columns the axis is a matrix. Its columns are transformed, element (k, j) is multiplied
- * by the power k * j of the root of unity of order n, its rows are transformed, and the result has the order of its
- * columns.
+ * memory", 1990).
  *
- * For real numbers only the rows up to rows / 2 are computed: the others are their conjugates in reverse order. A real
+ * With n = rows * columns, the axis becomes a matrix. Step 1 transforms its columns. Step 2 multiplies element (k, j) by the
+ * power k * j of the root of unity of order n. Step 3 transforms the rows. Step 4 reads the result column by column.
+ *
+ * For real input, only the rows up to rows / 2 are computed. The other rows are their conjugates in reverse order. A real
  * result needs only the columns up to columns / 2.
  *
- * Lines whose length has no factor that fits are convolutions of longer lines. */
+ * If no factor of the length fits in a task, the transform becomes a convolution of longer lines. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "array_api/fft.h"
 #include "base/error.h"
 
-/* All rows of the transform of real numbers, of which `axis` has the first half. */
+/* Completes the rows of the transform of real numbers. Along `axis`, x has the first half of the rows. */
 static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows)
 {
     const int64_t others = (rows - 1) / 2;
@@ -25,7 +26,7 @@ static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows
     return cb_step_concat(s, both, 2, axis);
 }
 
-/* Reshapes an axis to a matrix of two axes. */
+/* Splits an axis into two: the rows and columns of a matrix. */
 static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t rows, int64_t columns)
 {
     int64_t shape[CUBED_MAX_NDIM + 1];
@@ -38,7 +39,7 @@ static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t row
     return cb_step_reshaped(s, x, ndim + 1, shape);
 }
 
-/* Reshapes the matrix back in the order of its columns. Chunks are whole rows of the transposed matrix. */
+/* Joins the axes of the matrix to one axis, column by column. Chunks are whole rows of the transposed matrix. */
 static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t bytes)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -89,10 +90,10 @@ static cubed_status one_pass(const cb_transform *t, cubed_array *x, int axis, in
     return cb_fft_blocks(t, x, &pass, out, err);
 }
 
-/* The length that by_chirp chooses has factors up to this. */
+/* The length that by_chirp chooses can be split into parts of at most this length. */
 #define LEAST_PART 16
 
-/* The recursion depth is at most the number of factors of n: each has one or several steps. */
+/* The recursion depth is at most the number of factors of n, because each factor takes one or several steps. */
 static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, int64_t n,
                                cb_fft_kind kind, int64_t bytes, cubed_array **out,
                                cubed_error *err);
@@ -127,14 +128,14 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
 
 /* --- Lines without small factors --------------------------------------------------------------------- */
 
-/* Bluestein's algorithm, for n numbers along an axis that cannot be divided. With 2 j k = j^2 + k^2 - (k - j)^2 the
- * transform is a convolution with exp(pi i j^2 / n), a "chirp". Transforms of another length compute the convolution. In
- * double precision. */
+/* Bluestein's algorithm, for n numbers along an axis whose length has no factor that fits. With 2 j k = j^2 + k^2 - (k -
+ * j)^2, the transform is a convolution with exp(pi i j^2 / n), a "chirp". Transforms of another length compute the
+ * convolution in double precision. */
 
-/* Squares of positions, and of those after the end, fit in 64 bits. */
+/* Maximum length, so that squares of positions up to twice the length fit in 64 bits. */
 #define MOST ((int64_t)1 << 30)
 
-/* For positions from 0 to 2 n: exp(pi i j^2 / n), or its inverse. The angle is reduced as an integer. */
+/* Computes exp(pi i j^2 / n), or its inverse, for positions j from 0 to 2 n. The angle is reduced as an integer. */
 static cubed_array *chirp(cb_steps *s, cubed_array *at, int64_t n, bool forward)
 {
     const cubed_scalar unit = {.c128 = {0, (forward ? -1 : 1) * 3.14159265358979323846}};
@@ -150,7 +151,7 @@ static cubed_array *chirp(cb_steps *s, cubed_array *at, int64_t n, bool forward)
     return cb_step_op(s, CUBED_OP_EXP, angle, NULL, NULL);
 }
 
-/* Positions along an axis, followed by `behind` axes of extent 1. */
+/* Returns the positions along an axis, followed by `behind` axes of extent 1. */
 static cubed_array *positions(cb_steps *s, int64_t n, int64_t chunk, int behind)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -174,7 +175,7 @@ static int64_t smooth(int64_t n)
     }
 }
 
-/* Pads x in chunks that fit in a task: padding has no chunks of its own. */
+/* Pads x, and divides the result, with its padding, into chunks that fit in a task. */
 static cubed_array *padded(cb_steps *s, cubed_array *x, int axis, int64_t n, int64_t bytes)
 {
     int64_t chunks[CUBED_MAX_NDIM];
@@ -198,7 +199,7 @@ static cubed_array *transformed(cb_steps *s, const cb_transform *t, cubed_array 
     return cb_step(s, cb_fft_axis(&plain, x, axis, x->shape[axis], CB_FFT_COMPLEX, &y, s->err), &y);
 }
 
-/* The kernel of the convolution, in m numbers around 0. */
+/* The kernel of the convolution, in m elements. Negative positions are at the end. */
 static cubed_array *kernel(cb_steps *s, const cb_transform *t, int64_t n, int64_t m, int64_t chunk)
 {
     cubed_array *at = positions(s, m, chunk, 0);
@@ -250,8 +251,8 @@ static cubed_status by_chirp(const cb_transform *t, cubed_array *x, int axis, in
 
 /* --- One axis, by any algorithm ------------------------------------------------------------------------ */
 
-/* The number of rows: both factors of n fit and are about equal, or only the rows fit and are as many as possible. 1: no
- * factor fits. */
+/* Returns the number of rows. If possible, both factors of n fit in a task and are about equal. Otherwise only the rows fit,
+ * and there are as many as possible. Returns 1 if no factor fits. */
 static int64_t choose_rows(const cb_transform *t, const cubed_array *x, int64_t n)
 {
     int64_t most = 1, balanced = 1;
@@ -270,7 +271,7 @@ static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, 
 {
     const int64_t rows = n == 1 || cb_fft_fits(t, x, n) ? 1 : choose_rows(t, x, n);
     const bool parts_fit = rows > 1 || cb_fft_fits(t, x, LEAST_PART);
-    /* One element has no parts. If parts do not fit, the plan reports the memory that is enough. */
+    /* One element cannot be split. If no part fits, the plan is refused with the memory that it needs. */
     if (n == 1 || cb_fft_fits(t, x, n) || !parts_fit)
         return one_pass(t, x, axis, n, kind, bytes, 0, out, err);
     if (rows == 1) return by_chirp(t, x, axis, n, kind, out, err);
@@ -282,7 +283,7 @@ cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis, int64_
 {
     if (kind != CB_FFT_COMPLEX || cb_fft_fits(t, x, n))
         return along_axis(t, x, axis, n, kind, CB_API_BLOCK_BYTES, out, err);
-    /* These steps treat real numbers as complex ones. */
+    /* The steps of long axes treat real numbers as complex ones. */
     const bool single = x->node.dtype == CUBED_FLOAT32 || x->node.dtype == CUBED_COMPLEX64;
     cubed_array *y;
     CB_TRY(cubed_astype(x, single ? CUBED_COMPLEX64 : CUBED_COMPLEX128, &y, err));

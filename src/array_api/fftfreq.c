@@ -4,7 +4,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* Integers from `first` to `last`, divided by n d. */
+/* Makes the integers from `first` to `last`, divided by n d. */
 static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t first, int64_t last,
                                 int64_t n, double d, cubed_dtype dtype, cubed_array **out,
                                 cubed_error *err)
@@ -47,7 +47,7 @@ cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype
     return frequencies("rfftfreq", ctx, 0, n / 2, n, d, dtype, out, err);
 }
 
-/* Swaps the halves of axes. If they differ, the first one is the longer one, or the shorter one for the inverse. */
+/* Swaps the halves of axes. If an extent is odd, the first half is the longer one, or the shorter one for the inverse. */
 static cubed_status swap_halves(const char *name, cubed_array *x, const int *axes, int naxes,
                                 bool inverse, cubed_array **out, cubed_error *err)
 {

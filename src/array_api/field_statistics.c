@@ -1,4 +1,4 @@
-/* Statistics of fields: reductions with weights that leave missing elements out. */
+/* Statistics of fields: weighted reductions that skip missing elements. */
 #include <math.h>
 #include <string.h>
 
@@ -43,11 +43,11 @@ cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, c
 
 /* --- Statistics ---------------------------------------------------------------------------------------------------- */
 
-/* A field and its weights (NULL: 1), both float64, while a statistic is made. */
+/* A field and its weights, both float64. `w` is NULL if all weights are 1. */
 typedef struct field {
     cb_steps *s;
     cubed_array *x, *w;
-    bool may_miss; /* elements, or weights, may be NaN */
+    bool may_miss; /* elements or weights may be NaN */
     cubed_reduce_options o;
 } field;
 
@@ -69,13 +69,13 @@ static cubed_array *reduced(const field *f, cubed_reduction which, cubed_array *
     return cb_step(f->s, cubed_nan_reduce(which, x, &f->o, &y, f->s->err), &y);
 }
 
-/* Elements times their weights, NaN if one of them is. */
+/* Elements times their weights. The product is NaN if the element or the weight is NaN. */
 static cubed_array *products(const field *f, cubed_array *x)
 {
     return f->w ? op2(f, CUBED_OP_MULTIPLY, x, f->w) : x;
 }
 
-/* w, or 1, in the shape of x: NaN at missing elements. */
+/* Returns the weights (1 without weights) in the shape of x, with NaN at missing elements. */
 static cubed_array *weights_there(const field *f)
 {
     cubed_array *own = f->w ? f->w : cb_step_float(f->s, 1);
@@ -84,7 +84,7 @@ static cubed_array *weights_there(const field *f)
     return cb_step_op(f->s, CUBED_OP_WHERE, is_missing, cb_step_float(f->s, (double)NAN), own);
 }
 
-/* y, or NaN if there were no elements: then their weights sum to 0. */
+/* Returns y, or NaN if the sum of weights, `total`, is 0: there are no elements. */
 static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array *y)
 {
     cubed_array *is_empty = op2(f, CUBED_OP_EQUAL, total, cb_step_float(f->s, 0));
@@ -92,7 +92,7 @@ static cubed_array *unless_empty(const field *f, cubed_array *total, cubed_array
     return cb_step_op(f->s, CUBED_OP_WHERE, is_empty, cb_step_float(f->s, (double)NAN), y);
 }
 
-/* Sums of squared distances from the mean, divided. `correct`: VAR1. */
+/* Sums squared distances from the mean, and divides the sum. `correct`: divides as VAR1 does. */
 static cubed_array *variance(field *f, bool correct)
 {
     const bool keepdims = f->o.keepdims;
@@ -105,7 +105,7 @@ static cubed_array *variance(field *f, bool correct)
     cubed_array *squares = reduced(f, CUBED_REDUCE_SUM, products(f, away));
     cubed_array *divisor = total;
     if (correct) {
-        /* W - (sum of w^2) / W */
+        /* the divisor of VAR1: W - (sum of w^2) / W */
         cubed_array *lost = reduced(f, CUBED_REDUCE_SUM, op1(f, CUBED_OP_SQUARE, w));
         divisor = op2(f, CUBED_OP_SUBTRACT, total, op2(f, CUBED_OP_DIVIDE, lost, total));
     }
@@ -129,7 +129,7 @@ static cubed_array *statistic(field *f, cubed_field_statistic which)
     case CUBED_FIELD_VAR1: return variance(f, which == CUBED_FIELD_VAR1);
     default: break;
     }
-    /* A missing element makes both sums NaN. */
+    /* For AVG, a missing element makes both sums NaN. */
     if (which == CUBED_FIELD_AVG) f->may_miss = false;
     y = reduced(f, CUBED_REDUCE_SUM, products(f, f->x));
     total = reduced(f, CUBED_REDUCE_SUM, weights_there(f));
@@ -144,7 +144,7 @@ static bool has_weights(cubed_field_statistic which)
            which != CUBED_FIELD_RANGE;
 }
 
-/* Weights as float64 that broadcast to x. */
+/* Converts weights to float64 in a shape that broadcasts to x. */
 static cubed_array *take_weights(cb_steps *s, const cubed_array *x, cubed_array *w,
                                  const cubed_field_options *o)
 {
@@ -192,7 +192,7 @@ cubed_status cubed_field_reduce(cubed_array *x, cubed_array *weights, cubed_fiel
     cb_steps s = {.ctx = x->ctx, .err = err};
     field f = {.s = &s, .o = CUBED_REDUCE_OPTIONS_INIT};
     const bool is_float = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
-    /* Ranges of small integers may exceed their type. */
+    /* The range of small integers may exceed their type, so it is float64. */
     const bool keeps_type = which == CUBED_FIELD_MIN || which == CUBED_FIELD_MAX ||
                             (which == CUBED_FIELD_RANGE && is_float);
     f.o.axes = o.axes;

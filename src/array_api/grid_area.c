@@ -10,7 +10,7 @@
 
 #define TURN         360.0
 #define POLE         90.0
-#define NEARLY_POLAR 88.0 /* edges beyond are at the pole */
+#define NEARLY_POLAR 88.0 /* edges beyond this latitude are moved to the pole */
 #define RADIANS      0.017453292519943295
 
 static cubed_array *op1(cb_steps *s, cubed_op op, cubed_array *a)
@@ -35,7 +35,7 @@ static cubed_array *choose(cb_steps *s, cubed_array *which, cubed_array *a, cube
 
 /* --- Regular grids ------------------------------------------------------------------------------------------------- */
 
-/* The ends of cells along an axis. */
+/* The lower and upper edges of cells along an axis. */
 typedef struct edges {
     cubed_array *low, *high;
 } edges;
@@ -50,7 +50,8 @@ static edges ends_of(cb_steps *s, cubed_array *bounds)
     return (edges){column[0], column[1]};
 }
 
-/* An outermost edge, as far from x[at] as the middle between it and x[next]; at the pole if it is near. */
+/* Computes an outermost edge. It is as far from x[at] as the midpoint between x[at] and x[next]. Near a pole, the edge is at
+ * the pole. */
 static cubed_array *outermost(cb_steps *s, cubed_array *x, int64_t at, int64_t next)
 {
     cubed_array *own = by(s, CUBED_OP_MULTIPLY, cb_step_part(s, x, 0, at, 1, 1), 1.5);
@@ -60,7 +61,7 @@ static cubed_array *outermost(cb_steps *s, cubed_array *x, int64_t at, int64_t n
     return choose(s, by(s, CUBED_OP_LESS, edge, -NEARLY_POLAR), cb_step_float(s, -POLE), edge);
 }
 
-/* Cells between the middles of neighbouring latitudes. */
+/* Returns cells whose edges are the midpoints of neighbouring latitudes. */
 static edges latitudes(cb_steps *s, cubed_array *x)
 {
     const int64_t n = x->shape[0];
@@ -72,14 +73,14 @@ static edges latitudes(cb_steps *s, cubed_array *x)
     return (edges){cb_step_part(s, all, 0, 0, n, 1), cb_step_part(s, all, 0, 1, n, 1)};
 }
 
-/* Differences of longitudes, from -180 to 180 degrees. */
+/* Reduces differences of longitudes to -180 to 180 degrees. */
 static cubed_array *shortest(cb_steps *s, cubed_array *x)
 {
     cubed_array *turns = op1(s, CUBED_OP_ROUND, by(s, CUBED_OP_DIVIDE, x, TURN));
     return op2(s, CUBED_OP_SUBTRACT, x, by(s, CUBED_OP_MULTIPLY, turns, TURN));
 }
 
-/* The extents of cells between the middles of neighbouring longitudes. */
+/* Returns the widths of cells whose edges are the midpoints of neighbouring longitudes. */
 static cubed_array *widths(cb_steps *s, cubed_array *x)
 {
     const int64_t n = x->shape[0];
@@ -93,8 +94,8 @@ static cubed_array *widths(cb_steps *s, cubed_array *x)
     return op1(s, CUBED_OP_ABS, by(s, CUBED_OP_MULTIPLY, both, 0.5));
 }
 
-/* The extents of cells with bounds. Bounds such as (359, 1) go across the origin; one or two cells may be wider than half a
- * turn. */
+/* Returns the widths of cells with bounds. Bounds such as (359, 1) cross the origin. If there are only one or two cells, a
+ * cell may be wider than half a turn. */
 static cubed_array *widths_of(cb_steps *s, cubed_array *bounds)
 {
     const edges e = ends_of(s, bounds);
@@ -106,7 +107,7 @@ static cubed_array *widths_of(cb_steps *s, cubed_array *bounds)
     return op1(s, CUBED_OP_ABS, w);
 }
 
-/* Areas on the unit sphere of cells between latitudes (a column) of some width (a row). */
+/* Computes areas on the unit sphere: `lat` is a column of latitudes, `width` a row of widths. */
 static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_cell_edges shape)
 {
     cubed_array *low = by(s, CUBED_OP_MULTIPLY, lat.low, RADIANS);
@@ -135,7 +136,7 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
 
 /* --- Cells of any corners ------------------------------------------------------------------------------------------ */
 
-/* Elements 1, 2, ..., 0 along an axis. */
+/* Returns elements 1, 2, ..., n - 1, 0 along an axis: the next corner of each corner. */
 static cubed_array *next_of(cb_steps *s, cubed_array *x, int axis)
 {
     const int64_t n = x->shape[axis];
@@ -144,7 +145,7 @@ static cubed_array *next_of(cb_steps *s, cubed_array *x, int axis)
     return parts[0] && parts[1] ? cb_step_concat(s, parts, 2, axis) : NULL;
 }
 
-/* The areas on the unit sphere: each edge adds the area between it and the equator. */
+/* Computes areas of polygons on the unit sphere. Each edge adds the area between the edge and the equator. */
 static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
 {
     const int last = lat->node.grid->ndim - 1;
@@ -165,7 +166,7 @@ static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
     cubed_array *sum = strip ? cb_step_reduce(s, CUBED_REDUCE_SUM, strip, &o) : NULL;
     cubed_array *turn = apart ? cb_step_reduce(s, CUBED_REDUCE_SUM, apart, &o) : NULL;
     sum = op1(s, CUBED_OP_ABS, sum);
-    /* Around a pole the strips reach from the equator to the cell. */
+    /* If a cell contains a pole, the sum is the area between the equator and the cell. */
     cubed_array *polar = by(s, CUBED_OP_GREATER, op1(s, CUBED_OP_ABS, turn), TURN / 2 * RADIANS);
     cubed_array *rest = op2(s, CUBED_OP_SUBTRACT, cb_step_float(s, TURN * RADIANS), sum);
     return choose(s, polar, rest, sum);
@@ -180,7 +181,7 @@ static cubed_status check_numbers(const char *name, const cubed_array *x, cubed_
                    cubed_dtype_name(x->node.dtype));
 }
 
-/* `corners`: those of bounds; 0 if there are none. */
+/* Checks the shape of bounds. *corners receives their number of corners, or 0 without bounds. */
 static cubed_status check_bounds(const char *name, const cubed_array *x, const cubed_array *bounds,
                                  int64_t *corners, cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Positions on grids, and numbers in steps between the elements of arrays. */
+/* Positions on grids, and evenly spaced numbers between the elements of arrays. */
 #include "array_api/api_pkg.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
-/* A vector along axis d of a grid of n axes. */
+/* Reshapes a vector, so that it lies along axis d of an n-dimensional grid. */
 static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -16,7 +16,7 @@ static cubed_array *put_along(cb_steps *s, cubed_array *x, int d, int n)
     return n == 1 ? x : cb_step_reshaped(s, x, n, shape);
 }
 
-/* Like put_along, but by new axes, so that the result stays a view of stored chunks. */
+/* Like put_along, but inserts new axes, so that the result remains a view of stored chunks. */
 static cubed_array *widen_along(cb_steps *s, cubed_array *x, int d, int n)
 {
     for (int k = 0; k < n && x; k++) {
@@ -62,7 +62,7 @@ cubed_status cubed_meshgrid(cubed_array *const *x, int n, unsigned flags, cubed_
     return CUBED_OK;
 }
 
-/* 0, 1, ... n - 1 of a type, in chunks that others may choose. */
+/* Returns 0, 1, ..., n - 1 of a type. Functions that combine the result with other arrays may change its chunks. */
 static cubed_array *count_up(cb_steps *s, int64_t n, cubed_dtype dtype)
 {
     const cubed_scalar zero = {.i64 = 0}, one = {.i64 = 1};
@@ -116,7 +116,8 @@ cubed_status cubed_indices_sparse(cubed_context *ctx, int ndim, const int64_t *s
 
 /* --- Triangles ---------------------------------------------------------------------------------------- */
 
-/* Elements of a matrix up to the diagonal k right of the main one, which is not beyond the matrix. */
+/* Counts the elements of a matrix up to the diagonal that is k to the right of the main one. The diagonal must not be to the
+ * right of the matrix. */
 static int64_t count_below(int64_t rows, int64_t columns, int64_t k)
 {
     const int64_t first = cb_min_i64(rows, cb_max_i64(0, -k));
@@ -124,7 +125,8 @@ static int64_t count_below(int64_t rows, int64_t columns, int64_t k)
     return (full - first) * (first + full + 1 + 2 * k) / 2 + (rows - full) * columns;
 }
 
-/* The first `n` places of a triangle whose row r ends (begins if `upper`) at edge[r]. */
+/* Returns the row of each of the first `n` places of a triangle. `lengths` has the number of places per row. *places
+ * receives the numbers of the places, and *starts the first place of each row. */
 static cubed_array *find_rows(cb_steps *s, cubed_array *lengths, int64_t n, const int64_t *chunk,
                               bool yields, cubed_array **places, cubed_array **starts)
 {
@@ -253,9 +255,9 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
 
 /* --- Numbers between arrays --------------------------------------------------------------------------- */
 
-/* Numbers between two arrays: positions along a new first axis, and the number of positions minus one. */
+/* Places between two arrays: positions along a new first axis, and the number of steps between the arrays. */
 typedef struct between {
-    cubed_array *at; /* float64, with an axis of one element for each axis of the arrays */
+    cubed_array *at; /* float64, followed by one axis of extent 1 for each axis of the arrays */
     double steps;
 } between;
 
@@ -277,7 +279,7 @@ static cubed_array *scaled_step(cb_steps *s, const between *p, cubed_array *low,
     return cb_step_op(s, CUBED_OP_ADD, low, by, NULL);
 }
 
-/* The numbers with `stop` as the last one, in their type, along the requested axis. */
+/* Replaces the last number by `stop`, casts to the result type, and moves the first axis to the requested position. */
 static cubed_status finish(cb_steps *s, const between *p, cubed_array *made, cubed_array *stop,
                            const cubed_spaced_options *o, cubed_array **out)
 {

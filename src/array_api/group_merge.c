@@ -27,7 +27,7 @@ static cubed_array *extreme(cb_steps *s, const cb_grouping *g, cubed_array *a, c
     return where(s, no_a, skip ? b : a, where(s, no_b, skip ? a : b, both));
 }
 
-/* Chan, Golub and LeVeque 1983. Groups without elements have mean 0. */
+/* Merges sums of squared distances (Chan, Golub and LeVeque 1983). Groups without elements have mean 0. */
 static void merge_squares(cb_steps *s, const cb_group_states *a, const cb_group_states *b,
                           cb_group_states *out)
 {
@@ -41,7 +41,7 @@ static void merge_squares(cb_steps *s, const cb_group_states *a, const cb_group_
     out->plane[2] = n;
 }
 
-/* True where b's value wins over a's, if both exist. */
+/* Returns true where b's value replaces a's value, if both have a value. */
 static cubed_array *wins(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
                          const cb_group_states *b)
 {

@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Parts are used if there would be fewer tasks, but limited so that their states are a fraction of the input. Both depend
- * only on shapes, chunks and types, so the order of additions does not depend on workers. */
+/* Parts are used if there would be fewer tasks than LEAST_TASKS. Their number is limited, so that the states are at most
+ * this fraction of the input. Both limits depend only on shapes, chunks and types, so the order of additions does not depend
+ * on workers. */
 #define LEAST_TASKS    16
 #define STATE_FRACTION 8
 
@@ -46,7 +47,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
         int64_t chunk = g->chunks[d],
                 parts = (int64_t)ceil(times < (double)chunk ? times : (double)chunk);
         if (is_grouped(g, d) || parts < 2) continue;
-        /* Blocks that cross chunks would read both. */
+        /* Blocks must divide chunks: a block that crosses two chunks would read both. */
         while (cb_axis_count(&g->x->node.grid->axis[d]) > 1 &&
                chunk % cb_ceil_div(chunk, parts) != 0)
             parts++;
@@ -54,7 +55,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
     }
 }
 
-/* States of a part: elements from `start` to `end` of the grouped axis `cut`. */
+/* Computes the states of one part: elements from `start` to `end` of the grouped axis `cut`. */
 static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t start, int64_t end,
                         cb_group_states *out)
 {
@@ -108,7 +109,7 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
     for (int k = 0; k < planes; k++) out->plane[k] = cb_step(s, st, &outs[k]);
 }
 
-/* The number of parts, and the axis that is divided. */
+/* Returns the number of parts, and sets the axis to divide. */
 static int64_t choose_parts(const cb_grouping *g, int *cut)
 {
     const cubed_array *x = g->x;

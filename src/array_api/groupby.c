@@ -16,7 +16,7 @@ static const struct reduction {
     const char *name;
     cb_group_kind kind;
     kinds_taken takes;
-    int64_t min_count; /* at least */
+    int64_t min_count; /* least min_count of a group with a valid result */
 } reductions[CUBED_GROUP_REDUCTIONS] = {
     [CUBED_GROUP_COUNT] = {"count", CB_GROUP_COUNT, NUMBERS_AND_TIMES, 0},
     [CUBED_GROUP_SUM] = {"sum", CB_GROUP_SUM, NUMBERS, 0},
@@ -87,7 +87,7 @@ cubed_status cubed_group_result_dtype(cubed_group_reduction r, cubed_dtype dtype
     return CUBED_OK;
 }
 
-/* Casts x to a type with kernels. */
+/* Casts x to one of the types that group kernels support. */
 static cubed_array *prepared(cb_steps *s, cubed_array *x, cubed_group_reduction r)
 {
     cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -103,7 +103,7 @@ static cubed_array *prepared(cb_steps *s, cubed_array *x, cubed_group_reduction 
 
 /* --- Results ---------------------------------------------------------------------------------------- */
 
-/* x broadcast to the shape of the result. */
+/* Broadcasts x to the shape of the result. */
 static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -114,7 +114,7 @@ static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
     return cb_step_broadcast(s, x, kept, shape);
 }
 
-/* Number of elements of each group, as float64 with x's other axes of extent 1. */
+/* Returns the number of elements of each group, as float64. Axes of x that are not grouped have extent 1. */
 static cubed_array *count_codes(cb_steps *s, const cb_grouping *g)
 {
     cb_grouping of_codes = {.x = g->codes,
@@ -150,7 +150,7 @@ static cubed_array *fill_of(cb_steps *s, cubed_group_reduction r, cubed_dtype dt
     return cb_step_scalar(s, dtype, &v);
 }
 
-/* The result where there are elements, in float64 or its own type. */
+/* Computes the result of groups with elements, in float64 or the type of the states. */
 static cubed_array *value_of(cb_steps *s, cubed_group_reduction r, const cb_group_states *states,
                              cubed_array *count, double correction)
 {
@@ -169,7 +169,7 @@ static cubed_array *value_of(cb_steps *s, cubed_group_reduction r, const cb_grou
     }
 }
 
-/* Times are int64 until they have a value everywhere. */
+/* Replaces the results of groups with too few elements by `fill`. Times are int64 until each element has a value. */
 static cubed_array *with_fill(cb_steps *s, cubed_array *enough, cubed_array *x, cubed_dtype dtype,
                               cubed_array *fill)
 {
@@ -190,12 +190,12 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
     int64_t least = cb_max_i64(o->min_count, reductions[r].min_count);
     if (r == CUBED_GROUP_VAR || r == CUBED_GROUP_STD)
         least = cb_max_i64(least, (int64_t)floor(o->correction) + 1);
-    bool by_codes = !skip; /* counts all elements, including missing ones */
+    bool by_codes = !skip; /* the count includes missing elements */
     if (o->fill_absent && least == 0) {
         by_codes = true;
         least = 1;
     }
-    /* Extremes of only NaN are missing without a count: NaN is also the fill value. */
+    /* Extremes need no count to find groups with only NaN, because the result NaN equals the fill value. */
     bool counted = least > 0 && !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MIN) &&
                    !(skip && least == 1 && !o->fill && g->kind == CB_GROUP_MAX);
     g->variant = skip ? counted && !by_codes ? CB_GROUP_SKIP_COUNT : CB_GROUP_SKIP : CB_GROUP_ALL;
@@ -221,7 +221,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
 
 /* --- Arguments -------------------------------------------------------------------------------------- */
 
-/* x with the grouped axes in the order of the codes' axes, from the first of them on. */
+/* Moves the grouped axes next to each other, in the order of the codes' axes, at the first of them. */
 static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int naxes, uint32_t mask,
                              int *first)
 {
@@ -268,7 +268,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
     return CUBED_OK;
 }
 
-/* The result if there are no elements. */
+/* Returns the result for an x without elements. */
 static cubed_array *all_empty(cb_steps *s, const cb_grouping *g, cubed_group_reduction r,
                               cubed_dtype dtype, const cubed_group_options *o)
 {

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* An array is counted in this many pieces along its first axis for more tasks, and their counts are added. */
+/* An array is counted in this many pieces along its first axis, so that there are more tasks. The counts of the pieces are
+ * added. */
 #define PIECES 8
 
 typedef struct histogram {
@@ -13,8 +14,9 @@ typedef struct histogram {
     const void *params;
     size_t params_size;
     int64_t bins;
-    cubed_dtype sum;          /* of weights */
-    cubed_array *x, *weights; /* of the function's types; weights may be NULL */
+    cubed_dtype sum; /* type of sums of weights */
+    /* x and weights in types that the function supports; weights may be NULL */
+    cubed_array *x, *weights;
 } histogram;
 
 static cubed_status count_piece(const histogram *h, cubed_array *x, cubed_array *weights,
@@ -48,7 +50,7 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t to, cubed_array **
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* Adds the counts of rows from..to-1 to *total (NULL: none yet). */
+/* Adds the counts of rows from..to-1 to *total, which is NULL before the first piece. */
 static cubed_status add_piece(const histogram *h, int64_t from, int64_t to, cubed_array **total,
                               cubed_error *err)
 {
@@ -86,7 +88,7 @@ static cubed_status count_all(const histogram *h, cubed_array **out, cubed_error
     return st;
 }
 
-/* Counts elements and weights in the function's types. */
+/* Counts elements and weights in types that the function supports. */
 static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *weights,
                                   cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
@@ -109,7 +111,7 @@ out:
     return st;
 }
 
-/* Type that keeps all digits of a sum of such numbers, if there is one. */
+/* Returns a type that holds sums of such numbers without loss of digits, as far as one exists. */
 static cubed_dtype sum_dtype(cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {

@@ -30,7 +30,7 @@ static cubed_array *variance(const cb_sample *m, double correction)
 
 /* --- Means ---------------------------------------------------------------------------------------------------- */
 
-/* `popmean` broadcasts with means without the reduced axes. */
+/* Computes t of one sample. `popmean` broadcasts with the means, which lack the reduced axes. */
 static cubed_array *t_of_one(const cb_sample *m, cubed_array *popmean)
 {
     cubed_array *spread = by(m->s, CUBED_OP_DIVIDE, variance(m, 1), m->n);
@@ -68,7 +68,7 @@ cubed_status cubed_ttest_rel(cubed_array *a, cubed_array *b, const cubed_reduce_
     return cb_steps_end(&s, y, out);
 }
 
-/* From both variances v, each with its degrees of freedom. */
+/* Pools the variances v of two samples, weighted by their degrees of freedom. */
 static cubed_array *pooled(cb_steps *s, cubed_array *const v[2], double n, double m,
                            cubed_array **df)
 {
@@ -87,7 +87,7 @@ static cubed_array *unpooled(cb_steps *s, cubed_array *const v[2], double n, dou
     cubed_array *of = op(s, CUBED_OP_ADD, by(s, CUBED_OP_DIVIDE, one(s, CUBED_OP_SQUARE, a), n - 1),
                          by(s, CUBED_OP_DIVIDE, one(s, CUBED_OP_SQUARE, b), m - 1));
     cubed_array *free = op(s, CUBED_OP_DIVIDE, one(s, CUBED_OP_SQUARE, sum), of);
-    /* t is NaN where both variances are 0, and any degrees of freedom are valid. */
+    /* If both variances are 0, t is NaN, and the degrees of freedom do not matter. */
     *df = cb_step_op(s, CUBED_OP_WHERE, op(s, CUBED_OP_EQUAL, free, free), free,
                      cb_step_number(s, free, 1));
     return sum;
@@ -154,7 +154,7 @@ cubed_status cubed_f_oneway(cubed_array *const *samples, int n, const cubed_redu
 
 /* --- Counts --------------------------------------------------------------------------------------------------- */
 
-/* 2 x log(x / y) in float64: 0 where x is 0, unless y is NaN. */
+/* Returns 2 x log(x / y) in float64. The result is 0 where x is 0, unless y is NaN. */
 static cubed_array *likelihoods(cb_steps *s, cubed_array *x, cubed_array *y)
 {
     cubed_array *ratio = cb_step_cast(s, op(s, CUBED_OP_DIVIDE, x, y), CUBED_FLOAT64);

@@ -5,7 +5,7 @@
 #include "cubed/filters.h"
 #include "ops/steps.h"
 
-/* Options whose result has a type; other members are those of the caller. */
+/* Copies the options and sets the type of the result, which defaults to the type of x. */
 static cubed_status take_typed(const char *name, const cubed_array *x,
                                const cubed_filter_options *options, cubed_dtype *dtype,
                                cubed_filter_options *out, cubed_error *err)
@@ -44,9 +44,9 @@ cubed_status cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kin
     return cb_steps_end(&s, y, out);
 }
 
-/* The derivative along an axis. As in SciPy, the boundary of this axis holds for all axes of its Gaussian. */
+/* A derivative along an axis. As in SciPy, a Gaussian along this axis uses the axis's boundary for all axes. */
 typedef struct derivative {
-    const double *sigma; /* of Gaussians; NULL: differences */
+    const double *sigma; /* standard deviations of Gaussians; NULL: second differences */
     double truncate;
     int order;
 } derivative;
@@ -68,7 +68,7 @@ static cubed_array *along(cb_steps *s, cubed_array *x, int axis, const derivativ
                : cb_step(s, cubed_filter_correlate1d(x, axis, second, 3, 0, o, &y, s->err), &y);
 }
 
-/* The sum of derivatives along axes, or of their squares; x if there is no axis. Sums of integers wrap around. */
+/* Sums derivatives along axes, or their squares. Returns x if there are no axes. Sums of integers wrap around. */
 static cubed_array *total(cb_steps *s, cubed_array *x, uint32_t axes, const derivative *of,
                           bool squares, const cubed_filter_options *o)
 {
@@ -104,7 +104,7 @@ cubed_status cubed_filter_laplace(cubed_array *x, uint32_t axes,
     return cb_steps_end(&s, total(&s, x, axes, &of, false, &o), out);
 }
 
-/* Standard deviations of the axes that are filtered alone. */
+/* Sets the standard deviations of all axes. Axes that are not in `axes` get 0, so they are not filtered. */
 static void take_sigma(const cubed_array *x, uint32_t axes, const double *sigma, double *out)
 {
     for (int d = 0; d < x->node.grid->ndim; d++) out[d] = axes >> d & 1 ? sigma[d] : 0;

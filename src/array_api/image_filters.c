@@ -1,5 +1,5 @@
-/* Filters of images. An array in its boundary, which is a view, is read in blocks that overlap; "filter" makes one block of
- * the result of each. */
+/* Filters of images. The padded image is a view, which is read in overlapping blocks. The function "filter" makes one block
+ * of the result from each. */
 #include "cubed/filters.h"
 
 #include <inttypes.h>
@@ -16,18 +16,20 @@
 #include "dtype/scalar.h"
 #include "ops/steps.h"
 
-/* Longest Gaussian, and largest box: parameters are part of the plan. */
+/* Maximum radius of a Gaussian, size of a box, and order of a derivative. They are limited because the weights are part of
+ * the plan. */
 enum { MOST_AROUND = 1 << 20, MOST_BOX = 1 << 24 /* bytes */, MOST_ORDER = 16 };
-/* Standard deviations that SciPy takes for 0. */
+/* SciPy does not filter along axes with smaller standard deviations. */
 #define NO_SIGMA 1e-15
 
-/* Options, an entry for each axis. */
+/* Options, with an entry for each axis. */
 typedef struct settings {
     cubed_filter_boundary boundary[CUBED_MAX_NDIM];
     int64_t origin[CUBED_MAX_NDIM];
     double value;
-    cubed_dtype dtype; /* of the result */
-    bool each_axis;    /* intermediates are padded, not x: their values beyond the ends differ */
+    cubed_dtype dtype; /* type of the result */
+    /* pad each intermediate instead of x, because filtering changes the values beyond the ends */
+    bool each_axis;
 } settings;
 
 static cubed_status take_options(const char *name, const cubed_array *x,
@@ -51,7 +53,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
 
 /* --- Steps -------------------------------------------------------------------------------------------- */
 
-/* x with the elements around it that the filter needs. */
+/* Pads x with the elements around it that the filter needs. */
 static cubed_status pad(cubed_array *x, const cb_filter_params *p, const settings *o,
                         cubed_array **out, cubed_error *err)
 {
@@ -80,7 +82,7 @@ static cubed_status pad(cubed_array *x, const cb_filter_params *p, const setting
     return cb_steps_end(&s, y, out);
 }
 
-/* x in its boundary, block by block. */
+/* Filters a padded image block by block. */
 static cubed_status run(const cubed_array *x, cubed_array *padded, const cb_filter_params *p,
                         size_t size, cubed_array **out, cubed_error *err)
 {
@@ -108,7 +110,7 @@ static cubed_status run(const cubed_array *x, cubed_array *padded, const cb_filt
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* The type that elements are filtered in. */
+/* Gets the type in which elements are filtered. */
 static cubed_status work_type(const char *name, cubed_dtype dtype, bool takes_complex,
                               cubed_dtype *out, cubed_error *err)
 {
@@ -127,7 +129,7 @@ static bool takes_complex(int32_t kind)
     return kind == CB_FILTER_CORRELATE || kind == CB_FILTER_MEAN || kind == CB_FILTER_WEIGHTS;
 }
 
-/* Filters x in its type. */
+/* Pads and filters x in one pass, in its type. */
 static cubed_status filter_once(cubed_array *x, const cb_filter_params *p, size_t size,
                                 const settings *o, cubed_array **out, cubed_error *err)
 {
@@ -138,7 +140,7 @@ static cubed_status filter_once(cubed_array *x, const cb_filter_params *p, size_
     return st;
 }
 
-/* Filters along one axis after another, in `wide`; intermediates have the type of the result. */
+/* Filters along one axis after another, in the type `wide`. Intermediates are cast to the type of the result. */
 static cubed_status filter_axes(cubed_array *x, const cb_filter_params *p, const settings *o,
                                 cubed_dtype wide, cubed_array **out, cubed_error *err)
 {
@@ -170,7 +172,7 @@ static cubed_status filter_axes(cubed_array *x, const cb_filter_params *p, const
     return cb_steps_end(&s, cb_step_cast(&s, y, o->dtype), out);
 }
 
-/* Whether a type has the value beyond the ends. */
+/* Returns true if the type can represent the constant value beyond the ends. */
 static bool has_value(cubed_dtype dtype, const cb_filter_params *p, const settings *o)
 {
     const cubed_scalar value = cb_scalar_from_double(dtype, o->value);
@@ -184,7 +186,7 @@ static bool has_value(cubed_dtype dtype, const cb_filter_params *p, const settin
     return back.f64 == o->value || (isnan(back.f64) && isnan(o->value));
 }
 
-/* Applies a filter with `size` bytes of parameters. Filters of extremes and ranks refuse complex numbers. */
+/* Applies a filter with `size` bytes of parameters. Filters that compute extremes or ranks refuse complex numbers. */
 static cubed_status filter(const char *name, cubed_array *x, const cb_filter_params *p, size_t size,
                            const settings *o, cubed_array **out, cubed_error *err)
 {
@@ -220,7 +222,8 @@ static cubed_status filter(const char *name, cubed_array *x, const cb_filter_par
 
 /* --- Gaussians ---------------------------------------------------------------------------------------- */
 
-/* The derivative of a Gaussian is the Gaussian times a polynomial q, from which the next one follows: q' - q x / sigma^2. */
+/* Sets the polynomial q by which a Gaussian is multiplied to get its derivative. The polynomial of the next derivative is q'
+ * - q x / sigma^2. */
 static void derive(double *q, int order, double sigma)
 {
     double next[MOST_ORDER + 1];
@@ -232,7 +235,8 @@ static void derive(double *q, int order, double sigma)
     }
 }
 
-/* Weights at -radius to radius. Correlation turns a convolution's weights around. */
+/* Sets the weights at -radius to radius. They are in reverse order, because a correlation applies the weights of a
+ * convolution reversed. */
 static void set_gaussian(double sigma, int order, int64_t radius, double *w)
 {
     double q[MOST_ORDER + 1] = {1}, sum = 0;
@@ -299,8 +303,8 @@ static cubed_status gaussian(cubed_array *x, const double *sigma, const int *ord
     return st;
 }
 
-/* SciPy filters one axis after another, and pads each intermediate with `value`. A derivative of the padding differs from
- * `value`, so with derivatives each axis is padded and filtered by itself here, too. */
+/* SciPy filters one axis after another and pads each intermediate with `value`. A derivative turns padding into other values
+ * than `value`. So, for derivatives, each axis is also padded and filtered separately here. */
 cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma, const int *order,
                                    double truncate, const cubed_filter_options *options,
                                    cubed_array **out, cubed_error *err)
@@ -314,7 +318,7 @@ cubed_status cubed_filter_gaussian(cubed_array *x, const double *sigma, const in
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Places a box of an extent along an axis. */
+/* Positions a box with a given extent along an axis. */
 static cubed_status place_box(const char *name, int d, int64_t extent, int64_t origin,
                               cb_filter_params *p, cubed_error *err)
 {
@@ -400,7 +404,7 @@ static cubed_status set_box(const char *name, int ndim, const int64_t *size, con
     return CUBED_OK;
 }
 
-/* Allocates the parameters of a filter of boxes, with *n parts of `part` bytes; their values are not set. */
+/* Allocates the parameters of a filter with a box, with *n parts of `part` bytes. Does not initialise the parts. */
 static cubed_status new_box(const char *name, const cubed_array *x, const cb_filter_params *p,
                             size_t part, cb_filter_params **out, size_t *n, cubed_error *err)
 {
@@ -471,7 +475,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
         numbers[i] = !counts ? (double)NAN : !added ? 0 : greatest ? added[i] : -added[i];
         count += counts;
     }
-    /* Elements and numbers are added in float64. */
+    /* Elements and the numbers added to them are summed in float64. */
     cubed_array *values = NULL;
     cubed_status st = CUBED_OK;
     if (count == 0)
@@ -487,7 +491,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
 
 /* --- Ranks -------------------------------------------------------------------------------------------- */
 
-/* A rank of n elements: that of a kind, `given`, or that of a percentile. */
+/* The wanted rank among n elements: a named rank such as the median, a `given` rank, or the rank of a percentile. */
 typedef struct wanted_rank {
     cubed_filter_rank_kind kind; /* CUBED_FILTER_RANKS: none */
     const int64_t *given;

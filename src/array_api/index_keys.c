@@ -1,29 +1,29 @@
-/* Keys with integers, slices, new axes and arrays of positions, in NumPy's order: x[key] and x[key] = value.
+/* Keys with integers, slices, new axes and arrays of positions, with NumPy's semantics: x[key] and x[key] = value.
  *
- * A key is two steps. Slices make a part of x, in which integers have dropped their axes and new axes have extent 1. Arrays
- * of positions then pick elements of the part. */
+ * A key is applied in two steps. The first takes a part of x by slices: integers drop their axes, and new axes have extent
+ * 1. The second picks elements of the part by arrays of positions. */
 #include "array_api/api_pkg.h"
 #include "array_api/checks.h"
 #include "base/error.h"
 #include "ops/shapes.h"
 
-/* A key that was read. */
+/* A key that has been read. */
 typedef struct selection {
-    int nbasic; /* axes of x that the key has used */
+    int nbasic; /* number of axes of x that the key has used */
     cubed_slice basic[CUBED_MAX_NDIM];
-    int nfresh; /* new axes of the part, from the first to the last */
+    int nfresh; /* number of new axes of the part, and their positions in ascending order */
     int fresh[CUBED_MAX_NDIM];
-    int npart; /* axes of the part */
+    int npart; /* number of axes of the part */
     cubed_array
         *at[CUBED_MAX_NDIM]; /* positions along each axis of the part; NULL: the whole axis */
     bool has_positions, all_checked;
-    int place;   /* index of the first axis of positions in the result */
-    int ncommon; /* the shape that all positions broadcast to */
+    int place;   /* index, in the result, of the first axis that replaces axes with positions */
+    int ncommon; /* the shape to which all positions broadcast */
     int64_t common[CUBED_MAX_NDIM];
 } selection;
 
-/* The entries that NumPy calls advanced: it puts the axes of positions in the place of the first one, or in front if other
- * entries are between them. */
+/* The entries that NumPy calls advanced. NumPy puts the axes of the positions where the first such entry is, or in front if
+ * there are other entries between them. */
 typedef struct advanced {
     int n, first, last;
 } advanced;
@@ -44,7 +44,7 @@ static cubed_status add_common(selection *s, const cubed_array *positions, cubed
                    cb_extents_text(s->ncommon, s->common, a), cb_shape_text(positions, b));
 }
 
-/* An axis of the part. */
+/* Adds an axis to the part. */
 static cubed_status add_axis(selection *s, cubed_array *positions, bool is_new, cubed_error *err)
 {
     if (s->npart == CUBED_MAX_NDIM)
@@ -78,7 +78,7 @@ static cubed_status add_key(selection *s, const cubed_array *x, const cubed_key 
     return drops ? CUBED_OK : add_axis(s, has_positions ? k->positions : NULL, !uses_axis, err);
 }
 
-/* Checks the number of axes: axes of positions replace the indexed axes. */
+/* Checks the number of axes of the result. The axes of the positions replace the indexed axes. */
 static cubed_status check_result(const selection *s, cubed_error *err)
 {
     int ndim = s->ncommon;
@@ -88,7 +88,7 @@ static cubed_status check_result(const selection *s, cubed_error *err)
                    ndim, CUBED_MAX_NDIM);
 }
 
-/* Axes of x that have no entry are whole. */
+/* Reads the entries of a key. Axes of x without an entry are whole. */
 static cubed_status read_keys(const cubed_array *x, const cubed_key *keys, int n, bool in_front,
                               selection *s, cubed_error *err)
 {
@@ -141,7 +141,7 @@ static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
     const int gathered =
         last - first == n - 1
             ? first
-            : 0; /* index of the first axis of positions in the result of cubed_gather */
+            : 0; /* index, in the result of cubed_gather, of the first axis of the positions */
     if (k->ncommon == 0 || gathered == k->place) return false;
     for (int d = 0; d <= k->npart - n; d++) {
         if (d == k->place)
@@ -187,7 +187,7 @@ cubed_status cubed_index(cubed_array *x, const cubed_key *keys, int n, bool in_f
 
 /* --- Assigning ---------------------------------------------------------------------------------------- */
 
-/* `value` with as many axes as the shape that it is assigned to; NULL with an error if it does not fit. */
+/* Reshapes `value` to as many axes as the shape that it is assigned to. Sets an error and returns NULL if it does not fit. */
 static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int64_t *shape)
 {
     const int have = value->node.grid->ndim, extra = have - ndim;
@@ -208,7 +208,7 @@ static cubed_array *aligned(cb_steps *s, cubed_array *value, int ndim, const int
     return squeezed(s, value, front, extra > 0 ? extra : 0);
 }
 
-/* The part, in which elements at positions are replaced. */
+/* Returns the part with the elements at the positions replaced. */
 static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k,
                               cubed_array *value)
 {
@@ -222,7 +222,8 @@ static cubed_array *scattered(cb_steps *s, cubed_array *part, const selection *k
     return value ? cb_step(s, cubed_scatter(part, k->at, value, &y, s->err), &y) : NULL;
 }
 
-/* Returns x, but its tasks first check the positions of `part`. The part has no elements, so nothing is assigned. */
+/* Returns x, after a check of the positions of `part`: its tasks first compute the part. The part has no elements, so
+ * nothing is assigned. */
 static cubed_array *after_part(cb_steps *s, cubed_array *x, cubed_array *part)
 {
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;

@@ -21,8 +21,8 @@ static bool has_elements(int ndim, const int64_t *shape)
     return some;
 }
 
-/* Replaces positions by a copy that a separate stage checks. An empty result has no tasks that could detect positions out
- * of range. */
+/* Replaces positions by a copy that a separate stage checks. An empty result has no tasks, so no other task would check
+ * them. */
 static cubed_status check_apart(cubed_array **positions, int axis, int64_t extent, cubed_error *err)
 {
     cb_steps s = {.ctx = (*positions)->ctx, .err = err};
@@ -33,13 +33,14 @@ static cubed_status check_apart(cubed_array **positions, int axis, int64_t exten
     return CUBED_OK;
 }
 
-/* A take from x: the result has x's axes, with another length along one of them. */
+/* A take from x. The result has x's axes, with another length along one axis. */
 typedef struct taking {
     const char *function;
     int axis;
-    const int64_t *shape, *chunks; /* of the result */
-    const int *symbols;            /* of the result's axes */
-    bool along;                    /* the positions have all axes; otherwise they are a list */
+    const int64_t *shape, *chunks; /* shape and chunks of the result */
+    const int *symbols;            /* symbols of the result's axes */
+    /* positions have as many axes as x; otherwise they are a vector */
+    bool along;
 } taking;
 
 static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions, cubed_array **out,
@@ -58,11 +59,12 @@ static cubed_status pick(const taking *t, cubed_array *x, cubed_array *positions
         return cb_fail(err, CUBED_E_INDEX, "%s: axis %d has no elements", name, axis);
     CB_TRY(cubed_astype(positions, CUBED_INT64, &wide, err));
     cubed_status st = CUBED_OK;
-    /* NumPy takes along an axis by arrays that broadcast with its lines: to nothing, if there are no lines. */
+    /* take_along_axis in NumPy does not check positions if the lines are empty, so only a take by a vector does. */
     if (!along && positions->shape[0] > 0 && !has_elements(ndim, shape))
         CB_GO(check_apart(&wide, axis, x->shape[axis], err));
     for (int d = 0; d < ndim; d++) {
-        from[d] = d == axis ? ndim : d; /* its blocks are visited one after another */
+        /* a contracted symbol: blocks of x along the axis are visited one after another */
+        from[d] = d == axis ? ndim : d;
         int64_t extent = cb_max_i64(1, x->shape[d]);
         blocks[d] = cb_min_i64(extent, d == axis ? x->chunks[d] : chunks[d]);
         if (along) at[d] = cb_min_i64(chunks[d], cb_max_i64(1, positions->shape[d]));
@@ -86,10 +88,9 @@ out:
     return st;
 }
 
-/* Sets blocks of the result, of at most CB_API_BLOCK_BYTES. `chunks` has x's chunks, and the whole extent of the axis;
- * blocks along it are shortened if necessary. Each block reads x along the whole axis, so its blocks are as long as
- * possible. The other axes have priority as long as the axis has x's chunks: a dimension that is whole in x's chunks stays
- * whole. */
+/* Sets the blocks of the result, of at most CB_API_BLOCK_BYTES. On entry, `chunks` has x's chunks, but the whole extent of
+ * the axis. Each block reads x along the whole axis, so blocks along the axis should be long. The other axes have priority
+ * as soon as blocks along the axis have the length of x's chunks. A dimension that is whole in x's chunks stays whole. */
 static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, int64_t *chunks)
 {
     int64_t left = CB_API_BLOCK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
@@ -110,7 +111,8 @@ static void choose_blocks(const cubed_array *x, int axis, const int64_t *shape, 
  * Positions often rise in equal steps or stay the same for a while: days of a month, hours of a day, positions of
  * a label. Each such run is a view, so that all operations fuse and only chunks with wanted elements are read. */
 
-/* More runs are not worth their nodes and branches, nor are many short runs. */
+/* More than MOST_RUNS runs are not worth their nodes and branches. Neither are more than FEW_RUNS runs that are shorter than
+ * LONG_RUN on average. */
 enum { MOST_RUNS = 256, FEW_RUNS = 16, LONG_RUN = 4 };
 
 typedef struct run {
@@ -124,7 +126,8 @@ static int64_t position(const cb_node *n, int64_t i)
     return at;
 }
 
-/* Returns the number of runs. 0: too many or none, or positions that are unknown or out of range. */
+/* Finds the runs of positions and returns their number. Returns 0 if there are too many runs or none, or if positions are
+ * unknown or out of range. */
 static int find_runs(const cubed_array *positions, int64_t extent, run runs[MOST_RUNS])
 {
     const cb_node *node = &positions->node;
@@ -138,7 +141,8 @@ static int find_runs(const cubed_array *positions, int64_t extent, run runs[MOST
         *r = (run){at < 0 ? at + extent : at, 0, 1};
         for (i++; i < n; i++, r->n++) {
             at = position(node, i);
-            /* A run ends where positions wrap, so the run is in range if its ends are. */
+            /* A run ends where the sign of the positions changes. So all positions of a run are in range if the first and
+             * the last are. */
             if ((at < 0) != (last < 0) || at < -extent || at >= extent) break;
             if (r->n == 1)
                 r->step = at - last;
@@ -170,7 +174,7 @@ static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array
     return st;
 }
 
-/* Returns true if elements of x are computed wherever they are read. */
+/* Returns true if x is neither stored nor constant: each read computes its elements again. */
 static bool is_virtual(const cubed_array *x)
 {
     while (x->node.kind == CB_NODE_VIEW) x = x->in[0];
@@ -178,7 +182,7 @@ static bool is_virtual(const cubed_array *x)
            !cb_node_is(&x->node, CB_KIND_CONSTANT);
 }
 
-/* x for repeated reads: stored if it would be recomputed each time. */
+/* Returns an array for repeated reads: x, or a stored copy if each read would compute x again. */
 static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     if (!is_virtual(x)) {
@@ -190,7 +194,7 @@ static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
-/* Replaces the chunks along an axis by regular ones. The values are computed in them: nothing is copied. */
+/* Replaces the chunks along an axis by regular ones. Nothing is copied, because the values are computed in these chunks. */
 static cubed_status set_chunks(cubed_array **x, int axis, int64_t chunk, cubed_error *err)
 {
     cb_grid grid = cb_grid_copy((*x)->node.grid);
@@ -215,7 +219,7 @@ static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, 
         from = cubed_array_ref(x);
     for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
     CB_GO(cubed_concat(views, n, axis, &joined, err));
-    /* Chunks as short as the runs would be tiny. A single run without gaps is a slice or a flip, and has its chunks. */
+    /* Chunks as short as the runs would be tiny. A single run without gaps is a slice or a flip, and keeps its chunks. */
     if (n > 1 || (runs[0].step != 1 && runs[0].step != -1))
         CB_GO(set_chunks(&joined, axis, cb_min_i64(x->chunks[axis], total), err));
     *out = joined;
@@ -241,7 +245,7 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
     for (int d = 0; d < ndim; d++) {
         symbols[d] = d;
         shape[d] = d == axis ? positions->shape[0] : x->shape[d];
-        /* Every block of positions reads all of x, so there should be few. */
+        /* Blocks of positions are as long as possible, because each of them reads all of x. */
         chunks[d] = d == axis ? cb_max_i64(1, shape[d]) : x->chunks[d];
     }
     int n = find_runs(positions, x->shape[axis], runs);

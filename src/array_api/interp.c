@@ -16,7 +16,7 @@ static cubed_array *choose(cb_steps *s, cubed_array *condition, cubed_array *a, 
     return cb_step_op(s, CUBED_OP_WHERE, condition, a, b);
 }
 
-/* One element of a vector, without dimensions. */
+/* Returns element i of a vector, as a 0-d array. */
 static cubed_array *element(cb_steps *s, cubed_array *x, int64_t i)
 {
     const cubed_slice at = {i, 1, 1, true};
@@ -32,7 +32,7 @@ static cubed_array *differences(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_diff(x, 0, 1, &y, s->err), &y);
 }
 
-/* Elements of a vector at positions, in the shape of the positions before they were flattened. */
+/* Takes elements of a vector at flattened positions. The result has the shape of `like`, if `like` is not NULL. */
 static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *flat, const cubed_array *like)
 {
     cubed_array *y = NULL;
@@ -45,7 +45,7 @@ typedef struct points {
     cubed_array *x, *y;
 } points;
 
-/* Sorts points within a period, and adds the last one before the first and the first one after the last. */
+/* Sorts points within a period. Adds the last point before the first one, and the first point after the last one. */
 static points around(cb_steps *s, points p, double period)
 {
     cubed_array *order = NULL, *turn = cb_step_float(s, period), *parts[3];
@@ -66,7 +66,7 @@ static points around(cb_steps *s, points p, double period)
     return p;
 }
 
-/* Interpolates between the first and the last point. */
+/* Interpolates at positions between the first and the last point. */
 static cubed_array *between(cb_steps *s, cubed_array *at, points p)
 {
     const int64_t n = p.x->shape[0];
@@ -80,12 +80,12 @@ static cubed_array *between(cb_steps *s, cubed_array *at, points p)
     cubed_array *way = op(s, CUBED_OP_SUBTRACT, at, taken(s, p.x, flat, at));
     cubed_array *base = taken(s, p.y, flat, at), *slope = taken(s, slopes, flat, at);
     cubed_array *y = op(s, CUBED_OP_ADD, op(s, CUBED_OP_MULTIPLY, slope, way), base);
-    /* Also where the slope is infinite or NaN. */
+    /* At a point, the result is the point's value, even if the slope is infinite or NaN. */
     y = choose(s, op(s, CUBED_OP_EQUAL, way, cb_step_float(s, 0)), base, y);
     return choose(s, op(s, CUBED_OP_EQUAL, at, element(s, p.x, n - 1)), element(s, p.y, n - 1), y);
 }
 
-/* The only value, in the shape of `at`. */
+/* Broadcasts a single value to the shape of `at`. */
 static cubed_array *everywhere(cb_steps *s, const cubed_array *at, cubed_array *y)
 {
     cubed_array *zeros = NULL;

@@ -1,6 +1,6 @@
-/* Interpolation of images. Coefficients of splines are a filter, "interpolate" makes a block of the result from the part of
- * the image that an affine map reaches, and "interpolate_at" adds up the parts of positions from one block of the image
- * after another. */
+/* Interpolation of images. A filter computes the coefficients of splines. "interpolate" makes a block of the result from the
+ * part of the image that an affine map reaches. "interpolate_at" visits one block of the image after another, and adds the
+ * block's share to each position. */
 #include "cubed/interpolation.h"
 
 #include <inttypes.h>
@@ -18,17 +18,17 @@
 
 enum {
     MOST_ORDER = 5,
-    /* Elements that SciPy adds at both ends, where it has no exact coefficients for a boundary. */
+    /* Number of elements that SciPy adds at both ends if it has no exact coefficients for a boundary. */
     EDGE = 12,
     MOST_POLES = 2,
-    LONGEST = 50 /* response of the filter on one side */
+    LONGEST = 50 /* length of the filter's response on one side */
 };
 
-/* Options that are checked. */
+/* Options after checks. */
 typedef struct settings {
     cubed_spline_options o;
-    cubed_dtype dtype; /* of the result */
-    cubed_dtype made;  /* the type that results are computed in; then they are cast */
+    cubed_dtype dtype; /* type of the result */
+    cubed_dtype made;  /* type in which results are computed, before the cast to `dtype` */
     cubed_dtype wide;  /* float64 or complex128 */
 } settings;
 
@@ -63,8 +63,8 @@ static cubed_status take_options(const char *name, const cubed_array *x,
 
 /* --- Coefficients -------------------------------------------------------------------------------------- */
 
-/* The response to an impulse of the filter 1 / b, where b are the values of a spline at whole numbers, at -*n to *n: a sum of
- * powers of the poles, which Unser, Aldroubi and Eden list. */
+/* Sets the impulse response, at -*n to *n, of the filter 1 / b, where b has the values of a spline at integers. The response
+ * is a sum of powers of the poles (listed by Unser, Aldroubi and Eden). */
 static void set_response(int order, double response[2 * LONGEST + 1], int *n)
 {
     static const double poles[MOST_ORDER + 1][MOST_POLES] = {
@@ -72,7 +72,7 @@ static void set_response(int order, double response[2 * LONGEST + 1], int *n)
         [3] = {-0.26794919243112270647255},
         [4] = {-0.36134122590022017709221, -0.01372542929733912136033},
         [5] = {-0.43057534709997379185143, -0.04309628820326465382271}};
-    /* Elements at which the greater pole's powers are less than 2**-60. */
+    /* Numbers of elements after which powers of the larger pole are below 2**-60. */
     static const int lengths[MOST_ORDER + 1] = {[2] = 24, [3] = 32, [4] = 41, [5] = LONGEST};
     double made[2 * LONGEST + 1] = {0};
     *n = lengths[order];
@@ -127,7 +127,8 @@ cubed_status cubed_spline_filter(cubed_array *x, uint32_t axes, const cubed_spli
 
 /* --- Images -------------------------------------------------------------------------------------------- */
 
-/* The coefficients of x in float64 or complex128, with `pad` elements around them; axes in `kept` stay as they are. */
+/* Computes the coefficients of x in float64 or complex128, with *pad additional elements at each end. Does not filter axes
+ * in `kept`. */
 static cubed_array *coefficients(cb_steps *s, const char *name, cubed_array *x, const settings *of,
                                  uint32_t kept, int64_t *pad)
 {
@@ -190,7 +191,8 @@ static const cb_reach_end reach_ends[CUBED_SPLINE_BOUNDARIES] = {
     [CUBED_SPLINE_GRID_CONSTANT] = CB_REACH_CLAMP,
 };
 
-/* Blocks of the result: as large as the chunks of x, or smaller if the result is, so that they reach about a chunk of x. */
+/* Sets blocks of the result: as large as the chunks of x, or smaller if the map shrinks the image. So a block reaches about
+ * one chunk of x. */
 static void set_chunks(const cubed_array *x, const double *matrix, const int64_t *shape,
                        int64_t *chunks)
 {
@@ -203,7 +205,8 @@ static void set_chunks(const cubed_array *x, const double *matrix, const int64_t
     }
 }
 
-/* Makes the result of an image of coefficients. `map` has a matrix, an offset and a shape. `p` is followed by the same map. */
+/* Makes the result from an image of coefficients. `map` has a matrix, an offset and a shape. The parameters `p` are followed
+ * by the same map. */
 static cubed_status reach(const cubed_array *x, cubed_array *image, const settings *s,
                           const cb_interpolate_params *p, size_t size, const cubed_affine *map,
                           cubed_array **out, cubed_error *err)
@@ -267,7 +270,7 @@ cubed_status cubed_affine_transform(cubed_array *x, const cubed_affine *map,
     cb_steps steps = {.ctx = x->ctx, .err = err};
     cb_interpolate_params *p = cb_alloc(&x->ctx->alloc, sizeof *p + 2 * tail);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "out of memory: a map of %d axes", ndim);
-    /* The map as the function on blocks has it, and as a matrix with an offset. */
+    /* The map in two forms: as the function on blocks expects it, and as a matrix with an offset. */
     double *given = (double *)(p + 1), *offset = given + n + n * n, *matrix = offset + n;
     size_t size = sizeof *p + tail;
     int64_t pad;

@@ -2,7 +2,7 @@
 
 #include "ops/ops_pkg.h"
 
-/* x with all reduced axes as one, `*axis`: the last axis unless only one axis is reduced. */
+/* Joins all reduced axes of x to one axis, and sets *axis to it: the last axis, unless only one axis is reduced. */
 static cubed_array *as_lines(cb_steps *s, cubed_array *x, uint32_t reduced, int *axis)
 {
     const int ndim = x->node.grid->ndim;

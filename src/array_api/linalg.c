@@ -6,12 +6,12 @@
 
 /* --- Products of blocks --------------------------------------------------------------------------- */
 
-/* Minimum summed extent of a block. It also limits rows and columns of a block of the result, so that operands' blocks have
- * about the same size. */
+/* Minimum extent of a block along summed axes. It also limits the rows and columns of a block of the result, so that blocks
+ * of operands have about the same size. */
 #define MIN_SUMMED 256
 
-/* Sets extents of axes first..first+n-1 whose product is at most `most`: whole axes from the last one, then as many whole
- * chunks as fit. Returns the product. */
+/* Sets the extents of a block along axes first..first+n-1, with a product of at most `most` and at least 1. Uses whole axes
+ * from the last one, then as many whole chunks as fit. Returns the product. */
 static int64_t group(const cubed_array *x, int first, int n, int64_t most, int64_t *chunks)
 {
     int64_t left = cb_max_i64(1, most), product = 1;
@@ -25,12 +25,13 @@ static int64_t group(const cubed_array *x, int first, int n, int64_t most, int64
 }
 
 typedef struct product {
-    cubed_array *a, *b; /* (batch, rows, summed) and (batch, summed, columns), of one type */
+    /* axes: (batch, rows, summed) and (batch, summed, columns); both have the same type */
+    cubed_array *a, *b;
     int batch, rows, summed, columns;
-    int64_t chunk[3 * CUBED_MAX_NDIM]; /* by symbol: batch, rows, summed, columns */
+    int64_t chunk[3 * CUBED_MAX_NDIM]; /* chunks by symbol: batch, rows, summed, columns */
 } product;
 
-/* Chooses nearly square blocks, first for the result: with larger blocks operands are read less often. */
+/* Chooses nearly square blocks, for the result first: larger blocks of the result read the operands less often. */
 static void choose_blocks(product *p)
 {
     int64_t size = (int64_t)cubed_dtype_size(p->a->node.dtype);
@@ -40,7 +41,7 @@ static void choose_blocks(product *p)
     int64_t m = group(p->a, p->batch, p->rows, side, rows);
     int64_t n = group(p->b, p->batch + p->summed, p->columns,
                       cb_min_i64(most / m, most / MIN_SUMMED), columns);
-    /* Few columns leave room for more rows. */
+    /* If there are few columns, a block can have more rows. */
     m = group(p->a, p->batch, p->rows, cb_min_i64(most / n, most / MIN_SUMMED), rows);
     int64_t k = cb_max_i64(MIN_SUMMED, most / 2 / cb_max_i64(m, n));
     k = group(p->a, p->batch + p->rows, p->summed, k, summed);
@@ -53,7 +54,7 @@ static void choose_blocks(product *p)
     }
 }
 
-/* Sets symbols first..first+n-1 for the axes from *d, with their blocks. */
+/* Assigns the symbols first..first+n-1 and their blocks to axes, from axis *d on. */
 static void put_axes(const product *p, const cubed_array *x, int first, int n, int *d, int *symbols,
                      int64_t *chunks)
 {
@@ -102,7 +103,7 @@ static cubed_status multiply(product *p, cubed_array **out, cubed_error *err)
 
 /* --- Sums of products ----------------------------------------------------------------------------- */
 
-/* The common type for computations. */
+/* Gets the promoted type of both operands, in which products are computed. */
 static cubed_status common_type(const char *name, const cubed_array *x1, const cubed_array *x2,
                                 cubed_dtype *out, cubed_error *err)
 {
@@ -114,7 +115,7 @@ static cubed_status common_type(const char *name, const cubed_array *x1, const c
     return CUBED_OK;
 }
 
-/* Products of broadcast elements summed over some axes: only the sums are stored. */
+/* Multiplies elements and sums the products over some axes. Only the sums are stored. */
 static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *axes, int naxes,
                                  cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
@@ -127,13 +128,14 @@ static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *ax
     if (st == CUBED_OK)
         st = cubed_reduce(dtype == CUBED_BOOL ? CUBED_REDUCE_ANY : CUBED_REDUCE_SUM, products,
                           &options, &sum, err);
-    if (st == CUBED_OK) st = cubed_astype(sum, dtype, out, err); /* small integers, which wrap */
+    /* sums of small integers wrap around */
+    if (st == CUBED_OK) st = cubed_astype(sum, dtype, out, err);
     cubed_array_unref(products);
     cubed_array_unref(sum);
     return st;
 }
 
-/* Casts both to the common type; the caller drops the references. */
+/* Casts both operands to the common type. The caller drops the references, even after an error. */
 static cubed_status cast_both(const char *name, cubed_array *x1, cubed_array *x2, cubed_array **a,
                               cubed_array **b, cubed_error *err)
 {
@@ -180,7 +182,7 @@ cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis, cubed_arra
     return st;
 }
 
-/* Inserts `n` axes of extent 1 at position `at`. */
+/* Inserts `n` axes of extent 1 into *x before axis `at`. */
 static cubed_status widen(cubed_array **x, int at, int n, cubed_error *err)
 {
     for (int i = 0; i < n; i++) {
@@ -216,7 +218,7 @@ static cubed_status matrices(cubed_array *x1, cubed_array *x2, cubed_array **out
     return st;
 }
 
-/* One operand is a vector: the matrix is read once, so it is summed where it is read. */
+/* Multiplies a matrix and a vector. The matrix is read only once, so the sums are computed where it is read, not in blocks. */
 static cubed_status with_vector(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err)
 {
@@ -240,7 +242,7 @@ cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, c
     return n1 == 1 || n2 == 1 ? with_vector(x1, x2, out, err) : matrices(x1, x2, out, err);
 }
 
-/* Moves the axes in `mask` behind (before) the others, in the order of `axes`. */
+/* Moves the axes in `mask`, in the order of `axes`, behind the other axes, or before them. */
 static cubed_status gather_axes(cubed_array **x, uint32_t mask, const int *axes, int n, bool behind,
                                 cubed_error *err)
 {
@@ -263,7 +265,7 @@ static cubed_status contract(product *p, cubed_array **out, cubed_error *err)
     int axes[CUBED_MAX_NDIM];
     for (int i = 0; i < p->summed; i++) axes[i] = p->rows + i;
     if (p->columns > 0) CB_TRY(widen(&p->a, p->summed, p->columns, err));
-    if (p->summed == 0) { /* the sum has only one product */
+    if (p->summed == 0) { /* each sum has only one term */
         cubed_array *args[2] = {p->a, p->b};
         return cubed_elementwise(p->a->node.dtype == CUBED_BOOL ? CUBED_OP_LOGICAL_AND
                                                                 : CUBED_OP_MULTIPLY,

@@ -1,4 +1,4 @@
-/* Rearranges elements, and differences of adjacent elements: combinations of views. */
+/* Functions that rearrange elements, and differences of adjacent elements, as combinations of views. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -34,7 +34,7 @@ static cubed_status cut_to_nothing(cubed_array *x, int axis, cubed_array **out, 
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* Tiles one axis `times` times: x is broadcast along a new axis before it, and the two are merged. */
+/* Repeats an axis `times` times: broadcasts x along a new axis, and merges the new axis with the old one. */
 static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_array **out,
                               cubed_error *err)
 {
@@ -59,7 +59,7 @@ static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_arr
     return st;
 }
 
-/* Maximum repetitions by concatenation, which is a view and keeps the chunks. */
+/* Maximum number of repetitions that are concatenated. A concatenation is a view and keeps the chunks. */
 enum { JOINED = 16 };
 
 cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed_array **out,
@@ -99,7 +99,7 @@ cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed
     return st;
 }
 
-/* One difference: x without its first element along the axis minus x without its last. */
+/* Computes first differences: x without its first element along the axis, minus x without its last. */
 static cubed_status diff_once(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
@@ -129,7 +129,7 @@ cubed_status cubed_diff(cubed_array *x, int axis, int64_t n, cubed_array **out, 
     for (int64_t i = 0; i < n; i++) {
         cubed_array *before = now;
         cubed_status st = diff_once(before, axis, &now, err);
-        /* differences of an empty axis are empty */
+        /* an axis is empty, and so are all further differences */
         bool last = st == CUBED_OK && now->shape[axis] == 0;
         cubed_array_unref(before);
         CB_TRY(st);

@@ -10,13 +10,13 @@
 
 static cubed_kind kind_of(const cubed_array *x) { return cubed_dtype_kind(x->node.dtype); }
 
-/* Integers and bools as float64. */
+/* Casts integers and bools to float64. */
 static cubed_array *as_floats(cb_steps *s, cubed_array *x)
 {
     return kind_of(x) < CUBED_KIND_FLOAT ? cb_step_cast(s, x, CUBED_FLOAT64) : x;
 }
 
-/* x times a number, in the type of a Python float in an operation with x. */
+/* Multiplies x by a number. The result has the type that NumPy's promotion gives for x and a Python float. */
 static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
 {
     return x ? cb_step_op(s, CUBED_OP_MULTIPLY, x, cb_step_number(s, x, by), NULL) : NULL;
@@ -24,7 +24,7 @@ static cubed_array *scaled(cb_steps *s, cubed_array *x, double by)
 
 /* --- Angles ------------------------------------------------------------------------------------------- */
 
-/* Fails for complex numbers, times and text. */
+/* Fails for complex numbers, times and strings. */
 static cubed_status check_real(const char *name, const cubed_array *x, cubed_error *err)
 {
     char text[CUBED_DTYPE_TEXT_CAP];
@@ -33,7 +33,7 @@ static cubed_status check_real(const char *name, const cubed_array *x, cubed_err
                    cubed_dtype_text(x->node.dtype, text));
 }
 
-/* Differences of times would be scaled as well. */
+/* Converts an angle. Refuses times: scaling would give differences of times. */
 static cubed_status scale_angle(const char *name, cubed_array *x, double by, cubed_array **out,
                                 cubed_error *err)
 {
@@ -117,7 +117,7 @@ cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cub
     return cb_step_op(s, CUBED_OP_LOGICAL_OR, by_re, by_im, NULL);
 }
 
-/* An extreme of two elements; the other one for NaN. */
+/* Returns the larger or smaller of two elements, and ignores a single NaN. */
 static cubed_status skip_nan(cubed_op op, cubed_array *a, cubed_array *b, cubed_array **out,
                              cubed_error *err)
 {
@@ -163,7 +163,7 @@ cubed_status cubed_isneginf(cubed_array *x, cubed_array **out, cubed_error *err)
     return equals("isneginf", x, -INFINITY, out, err);
 }
 
-/* One bool everywhere, in x's chunks. */
+/* Returns an array of x's shape and chunks in which each element has the same bool. */
 static cubed_status constant(cubed_array *x, bool value, cubed_array **out, cubed_error *err)
 {
     const cubed_scalar element = {.b = value};

@@ -1,5 +1,5 @@
-/* Linear algebra: triangular factors, determinants, inverses, linear systems and eigenvalues of matrices, which are the
- * last two axes. */
+/* Linear algebra of matrices, which are the last two axes: triangular factors, determinants, inverses, linear systems and
+ * eigenvalues. */
 #include <inttypes.h>
 
 #include "array_api/api_pkg.h"
@@ -97,7 +97,7 @@ cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
 
 /* --- solve ------------------------------------------------------------------------------------------- */
 
-/* Adds leading axes of extent 1 up to ndim dimensions; replaces x. */
+/* Replaces x: adds leading axes of extent 1, up to ndim dimensions. */
 static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 {
     while ((*x)->node.grid->ndim < ndim) {
@@ -109,7 +109,7 @@ static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Both have the same number of dimensions and the same type. */
+/* Solves block by block. a and b must have the same number of dimensions and the same type. */
 static cubed_status solve_blocks(const char *name, cubed_array *a, cubed_array *b,
                                  uint64_t task_mem, cubed_array **out, cubed_error *err)
 {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ops/steps.h"
 
-/* The product of matrices i to j: its number of multiplications, and the last matrix of the left factor. */
+/* The best way to multiply matrices i to j: its number of multiplications, and the index of the left factor's last matrix. */
 typedef struct best {
     double cost;
     int split;
@@ -15,14 +15,14 @@ typedef struct best {
 typedef struct chain {
     cb_steps s;
     int n;
-    cubed_array **x; /* matrices */
+    cubed_array **x; /* n matrices */
     best *best;      /* n x n */
 } chain;
 
 static int64_t rows_of(const chain *c, int i) { return c->x[i]->shape[0]; }
 static int64_t columns_of(const chain *c, int i) { return c->x[i]->shape[1]; }
 
-/* A first vector is a row, a last vector a column. */
+/* Takes the arrays as matrices. A vector at the start becomes a row, a vector at the end a column. */
 static cubed_status take(chain *c, cubed_array *const *arrays)
 {
     for (int i = 0; i < c->n && c->s.st == CUBED_OK; i++) {
@@ -45,7 +45,8 @@ static cubed_status take(chain *c, cubed_array *const *arrays)
     return c->s.st;
 }
 
-/* Extends parts step by step (Cormen et al., Introduction to Algorithms, "Matrix-chain multiplication"). */
+/* Finds the best splits of ever longer subchains by dynamic programming (Cormen et al., Introduction to Algorithms,
+ * "Matrix-chain multiplication"). */
 static void choose(chain *c)
 {
     const size_t n = (size_t)c->n;

@@ -1,21 +1,21 @@
 /* Sizes of merges.
  *
- * One task sorts a part of the result from a few more elements than the part has: 2 (fan + 1) steps, which are kept below a
- * quarter of a part. One task computes samples of all merged runs, and the ranges of all of their parts. So about sqrt(M)
- * runs of M elements are merged at a time: one pass for M^1.5 elements. */
+ * One task makes a part of the result. It sorts a few more elements than the part has: at most 2 (fan + 1) steps more, kept
+ * below a quarter of a part. One task finds the ranges of all parts of the merged runs from samples of these runs. So, if a
+ * task holds M elements, about sqrt(M) runs of M elements are merged at a time. One pass sorts M^1.5 elements. */
 #include "array_api/merge_sizes.h"
 
 #include "block/sort_line.h"
 
-/* Maximum runs that are merged at once: a task reads a range of each. */
+/* Maximum number of runs merged at once. A task reads a range of each run. */
 #define MOST_RUNS 512
-/* Ranges have at least about this length, unless fewer runs than FEW_RUNS would be merged. */
+/* Minimum average length of a range. Shorter ranges are accepted if otherwise fewer than FEW_RUNS runs would be merged. */
 #define RANGE_BYTES 1024
 #define FEW_RUNS    64
-/* The memory of a task holds this many chunks of the result, or of int64 for positions, so that other operations can use
- * them. */
+/* A task has memory for this many chunks of the result, or of int64 for positions, so that other operations can use such
+ * chunks. */
 #define CHUNKS_OF_TASK 8
-/* A sample with its key, place and run during sorting. */
+/* Bytes of a sample during sorting: the sample, its key, its place and its run. */
 #define SAMPLE_BYTES(item) (2 * (item) + 24)
 
 uint64_t cb_merge_memory(uint64_t task_mem)
@@ -25,7 +25,7 @@ uint64_t cb_merge_memory(uint64_t task_mem)
     return most > 2 * fixed ? most - fixed : most / 2;
 }
 
-/* Bytes per element during sorting in addition to its source and destination. */
+/* Returns the bytes per element that sorting needs in addition to source and destination. */
 static size_t sort_bytes(const cubed_array *x, bool positions)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -38,7 +38,7 @@ static size_t item_bytes(const cubed_array *x, bool positions)
     return cubed_dtype_size(x->node.dtype) + (positions ? sizeof(int64_t) : 0);
 }
 
-/* Chunks of x, decoded and encoded. */
+/* Returns the bytes of one decoded and one encoded chunk of x. */
 static size_t chunk_bytes(const cubed_array *x)
 {
     size_t bytes = 2 * cubed_dtype_size(x->node.dtype);
@@ -59,7 +59,7 @@ int64_t cb_merge_part(const cb_merge_line *l)
     const size_t size = cubed_dtype_size(x->node.dtype), item = item_bytes(x, l->positions);
     const size_t chunks = chunk_bytes(x), sort = sort_bytes(x, l->positions);
     const int64_t extent = cb_max_i64(1, x->shape[l->axis]), chunk = x->chunks[l->axis];
-    /* Limits from a merge, with a quarter more than the part, and from a block of x. */
+    /* The limits of a task that merges, which sorts a quarter more than a part, and of a task that sorts a block of x. */
     int64_t most = (int64_t)(l->memory / (item + (item + sort) * 5 / 4 + 1));
     size_t left = l->memory > 2 * chunks ? l->memory - chunks : l->memory / 2;
     most = cb_min_i64(most, (int64_t)(left / (size + sort + item)));
@@ -79,19 +79,19 @@ static int64_t square_root(int64_t x)
     return r;
 }
 
-/* Maximum runs that can be merged at once. */
+/* Returns the maximum number of runs that can be merged at once. */
 static int64_t most_fan(const cb_merge_line *l, int64_t part, int64_t run)
 {
     const int64_t size = (int64_t)cubed_dtype_size(l->x->node.dtype), parts = run / part;
     const int64_t memory = (int64_t)cb_min_size(l->memory, INT64_MAX / 4);
     int64_t fan = cb_min_i64(MOST_RUNS, cb_max_i64(FEW_RUNS, part * size / RANGE_BYTES));
-    /* Ranges of all parts use a quarter of the memory, and a sample of each half of it. */
+    /* The ranges of all parts may use a quarter of the memory, and one sample per range half of it. */
     fan = cb_min_i64(fan, square_root(memory / 4 / (2 * (int64_t)sizeof(int64_t)) / parts));
     fan = cb_min_i64(fan, memory / 2 / SAMPLE_BYTES(size) / parts);
     return cb_max_i64(2, cb_min_i64(fan, part / 24 - 1));
 }
 
-/* The smallest fan with the minimum number of passes. */
+/* Returns the smallest fan that needs the minimum number of passes. */
 static int64_t choose_fan(int64_t most, int64_t runs)
 {
     int passes = 0;
@@ -120,14 +120,14 @@ bool cb_merge_plan(const cb_merge_line *l, int64_t part, int64_t run, cb_merge_p
         if (parts * cb_ceil_div(part, step) <= most || step >= part ||
             out->nsteps == CB_MERGE_MOST_STEPS)
             return true;
-        /* The elements that are read again are a sixteenth, or few. */
+        /* The samples that are read in addition number a sixteenth of the elements of a part, or few. */
         step *= cb_max_i64(4, ratio / 4);
     }
 }
 
 int64_t cb_merge_most(const cb_merge_pass *p, int64_t part, int step)
 {
-    /* Ranges end at samples of the next step. Each has one sample more than steps, and one more for each end of a part in
+    /* Ranges end at samples of the next step. A range has one sample more than steps, and one more for each end of a part in
      * it. */
     int64_t elements = part + 2 * (p->fan + 1) * p->step[step + 1];
     if (step < 0) return elements;

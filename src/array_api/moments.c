@@ -1,4 +1,4 @@
-/* Central moments, and statistics from them. */
+/* Central moments, and statistics that use them. */
 #include <math.h>
 
 #include "array_api/api_pkg.h"
@@ -63,7 +63,7 @@ cubed_array *cb_sample_by(cb_steps *s, cubed_op op, cubed_array *a, double b)
 
 /* --- Moments ------------------------------------------------------------------------------------------------ */
 
-/* The moment of this order about `centre` (NULL: the mean). */
+/* Computes the moment of this order about `centre`, or about the mean if `centre` is NULL. */
 static cubed_array *moment(const cb_sample *m, double order, cubed_array *centre)
 {
     cubed_array *away = cb_sample_op(m->s, CUBED_OP_SUBTRACT, m->x, centre ? centre : m->mean);
@@ -83,7 +83,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     cubed_array *y = NULL;
     cb_sample m;
     if (!cb_sample_take(&m, &s, "moment", x, options)) return cb_steps_end(&s, NULL, out);
-    if (order == 0 || (order == 1 && !center)) /* 1 and 0, except NaN */
+    if (order == 0 || (order == 1 && !center)) /* exactly 1 and 0, but NaN where the mean is NaN */
         y = cb_step_op(&s, CUBED_OP_WHERE, cb_sample_op(&s, CUBED_OP_EQUAL, m.mean, m.mean),
                        cb_step_number(&s, m.mean, order == 0), m.mean);
     else
@@ -91,7 +91,7 @@ cubed_status cubed_moment(cubed_array *x, double order, const double *center,
     return cb_steps_end(&s, cb_sample_end(&m, y), out);
 }
 
-/* NaN where the variance does not exceed rounding errors. */
+/* Replaces y by NaN where the variance does not exceed rounding errors. */
 static cubed_array *unless_flat(cb_sample *m, cubed_array *y)
 {
     cubed_array *least =
@@ -110,7 +110,7 @@ static cubed_array *skewness(cb_sample *m, bool bias)
     return unless_flat(m, y);
 }
 
-/* 3 for a normal distribution. */
+/* Kurtosis that is 3 for a normal distribution. */
 static cubed_array *kurtosis(cb_sample *m, unsigned flags)
 {
     const double n = m->n;
@@ -170,7 +170,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     cubed_array *y = cb_sample_by(s, CUBED_OP_MULTIPLY, skewness(m, true),
                                   sqrt((n + 1) * (n + 3) / (6 * (n - 2))));
     y = cb_step_op(s, CUBED_OP_WHERE, cb_sample_by(s, CUBED_OP_EQUAL, y, 0),
-                   cb_step_number(s, y, 1), y); /* as in SciPy */
+                   cb_step_number(s, y, 1), y); /* SciPy replaces 0 by 1 as well */
     y = cb_sample_by(s, CUBED_OP_DIVIDE, y, sqrt(2 / (w2 - 1)));
     cubed_array *root = y ? cb_step_op(s, CUBED_OP_SQUARE, y, NULL, NULL) : NULL;
     root = cb_sample_by(s, CUBED_OP_ADD, root, 1);
@@ -180,7 +180,7 @@ static cubed_array *skew_statistic(cb_sample *m)
     return cb_sample_by(s, CUBED_OP_MULTIPLY, y, 1 / sqrt(0.5 * log(w2)));
 }
 
-/* Anscombe's and Glynn's transformation of the kurtosis: float64. */
+/* Anscombe's and Glynn's transformation of the kurtosis, in float64. */
 static cubed_array *kurtosis_statistic(cb_sample *m)
 {
     cb_steps *s = m->s;

@@ -9,12 +9,13 @@
 #include "base/struct_size.h"
 #include "ops/steps.h"
 
-/* A structure and its mirror image about the centre of its box, with origins that keep the centre's position. */
+/* A structure and its mirror image about the centre of the box. The origins keep the centre at the same position. */
 typedef struct mirrored {
     const cubed_structure *of;
     int64_t n, origins[CUBED_MAX_NDIM], mirrored_origins[CUBED_MAX_NDIM];
-    uint8_t *footprint; /* mirrored; NULL: all elements count */
-    double *heights;    /* mirrored; NULL: 0 */
+    /* footprint of the mirror image; NULL: the structure consists of all elements of the box */
+    uint8_t *footprint;
+    double *heights; /* heights of the mirror image; NULL: all 0 */
 } mirrored;
 
 static void drop_mirrored(cubed_context *ctx, mirrored *m)
@@ -77,7 +78,7 @@ static cubed_array *dilation(cb_steps *s, const char *name, cubed_array *x, cons
 
 /* --- Grey-scale --------------------------------------------------------------------------------------- */
 
-/* a - b in the type of NumPy's result, or exclusive or of bools; then cast. */
+/* Returns a - b in NumPy's result type, or the exclusive or of bools, and casts it to dtype. */
 static cubed_array *difference(cb_steps *s, cubed_array *a, cubed_array *b, cubed_dtype dtype)
 {
     const bool is_bool = a && b && a->node.dtype == CUBED_BOOL && b->node.dtype == CUBED_BOOL;
@@ -85,7 +86,7 @@ static cubed_array *difference(cb_steps *s, cubed_array *a, cubed_array *b, cube
         s, cb_step_op(s, is_bool ? CUBED_OP_NOT_EQUAL : CUBED_OP_SUBTRACT, a, b, NULL), dtype);
 }
 
-/* Intermediates have x's type, and the last filter that of the result, as in SciPy. */
+/* Grey-scale morphology. As in SciPy, intermediates have x's type, and the last filter has the type of the result. */
 static cubed_array *grey(cb_steps *s, const char *name, cubed_array *x, cubed_morphology which,
                          const mirrored *m, const cubed_filter_options *last)
 {
@@ -155,7 +156,7 @@ cubed_status cubed_grey_morphology(cubed_array *x, cubed_morphology which,
 
 /* --- Binary ------------------------------------------------------------------------------------------- */
 
-/* Elements that are not 0. */
+/* Returns true for elements that are not 0. */
 static cubed_array *truth(cb_steps *s, cubed_array *x) { return cb_step_cast(s, x, CUBED_BOOL); }
 
 static cubed_array *repeated(cb_steps *s, const char *name, cubed_array *x, const mirrored *m,
@@ -222,7 +223,7 @@ cubed_status cubed_binary_morphology(cubed_array *x, cubed_morphology which,
     return st;
 }
 
-/* Whether a structure selects any element. */
+/* Returns true if a structure selects any element. */
 static bool has_element(const mirrored *m)
 {
     for (int64_t i = 0; m->footprint && i < m->n; i++)
@@ -230,7 +231,7 @@ static bool has_element(const mirrored *m)
     return !m->footprint;
 }
 
-/* All elements of the box of `hit` that its footprint ignores. */
+/* Selects the elements of the box that the footprint of `hit` does not select. */
 static cubed_status find_rest(const cubed_array *x, const mirrored *hit, uint8_t **out,
                               cubed_error *err)
 {
@@ -264,7 +265,7 @@ cubed_status cubed_binary_hit_or_miss(cubed_array *x, const cubed_structure *hit
     CB_GO(take_structure(name, x, miss ? miss : &others, miss_origins, &off, err));
     o.boundary = CUBED_BOUNDARY_CONSTANT;
     cubed_array *image = truth(&s, x), *y = erosion(&s, name, image, &on, o), *missed = NULL;
-    /* A structure without elements misses nothing. */
+    /* If the structure for the background is empty, each position matches it. */
     if (y && has_element(&off)) {
         o.origins = off.origins;
         missed = cb_step(&s,

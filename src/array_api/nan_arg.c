@@ -6,7 +6,7 @@
 
 static const char none_there[] = "All-NaN slice encountered";
 
-/* The first element that equals the extreme of elements that are not NaN; NaN equals nothing. */
+/* Finds the first element that equals the extreme of the elements without NaN. NaN equals no element. */
 static cubed_status nan_arg_complex(cubed_reduction extremum, cubed_array *x, const int *axis,
                                     bool keepdims, cubed_array **out, cubed_error *err)
 {
@@ -25,7 +25,6 @@ static cubed_status nan_arg_complex(cubed_reduction extremum, cubed_array *x, co
     return cb_steps_end(&s, y, out);
 }
 
-/* `extremum` is CUBED_REDUCE_MAX or CUBED_REDUCE_MIN. */
 static cubed_status nan_arg(cubed_reduction extremum, cubed_array *x, const int *axis,
                             bool keepdims, cubed_array **out, cubed_error *err)
 {

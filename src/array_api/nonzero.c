@@ -51,7 +51,7 @@ cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out, cubed_erro
     return st;
 }
 
-/* at / stride % extent; without the remainder for an extent of 0. */
+/* Computes at / stride % extent. An extent of 0 means no remainder. */
 static cubed_status one_coordinate(cubed_array *at, int64_t stride, int64_t extent,
                                    cubed_array **out, cubed_error *err)
 {
@@ -83,7 +83,7 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
 {
     int64_t stride = 1;
     for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
-        /* The first axis needs no remainder. */
+        /* The coordinate along the first axis needs no remainder. */
         cubed_status st = one_coordinate(at, stride, d ? x->shape[d] : 0, &outs[d], err);
         if (st != CUBED_OK) {
             for (d++; d < x->node.grid->ndim; d++) {
@@ -92,7 +92,7 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
             }
             return st;
         }
-        /* Wraps if an axis is empty and others are long. */
+        /* The product may wrap around if an axis is empty and others are long. */
         stride = (int64_t)((uint64_t)stride * (uint64_t)cb_max_i64(1, x->shape[d]));
     }
     return CUBED_OK;

@@ -53,7 +53,7 @@ static cubed_array *singular_values(cb_steps *s, cubed_array *x, uint64_t task_m
 
 /* --- Norms of vectors -------------------------------------------------------------------------------- */
 
-/* x| in double precision, where squares of single precision neither overflow nor lose digits. */
+/* |x| in double precision, in which squares of single precision neither overflow nor lose digits. */
 static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
 {
     const cubed_kind kind = cubed_dtype_kind(x->node.dtype);
@@ -64,7 +64,7 @@ static cubed_array *magnitudes(cb_steps *s, const char *name, cubed_array *x)
     return op(s, CUBED_OP_ABS, x, NULL);
 }
 
-/* Casts back to single precision if x has it. */
+/* Casts y to float32 if x has single precision. */
 static cubed_array *as_precise_as(cb_steps *s, const cubed_array *x, cubed_array *y)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -103,7 +103,7 @@ cubed_status cubed_vector_norm(cubed_array *x, double ord, const int *axes, int 
 
 /* --- Norms of matrices ------------------------------------------------------------------------------- */
 
-/* The largest or smallest of sums along one axis. */
+/* Sums magnitudes along one axis, and returns the largest or smallest of the sums. */
 static cubed_array *sums_norm(cb_steps *s, cubed_array *x, int axis, cubed_reduction of_sums)
 {
     cubed_array *y = reduced(s, CUBED_REDUCE_SUM, magnitudes(s, "matrix_norm", x), axis, true);
@@ -124,7 +124,7 @@ static cubed_array *frobenius_norm(cb_steps *s, cubed_array *x)
     return cb_step(s, cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, &y, s->err), &y);
 }
 
-/* Keeps the axes. */
+/* Computes norms of matrices in the last two axes, and keeps these axes with extent 1. */
 static cubed_array *norm_of_matrices(cb_steps *s, cubed_array *x, cubed_matrix_norm_ord ord,
                                      uint64_t task_mem)
 {
@@ -189,7 +189,7 @@ cubed_status cubed_matrix_norm_parse(const char *name, double number, cubed_matr
     return cb_fail(err, CUBED_E_ARG, "ord is %g, %s", number, expected);
 }
 
-/* Norms of matrices in any two axes. */
+/* Computes norms of matrices in any two axes. */
 static cubed_status norm_in(cubed_array *x, const int axes[2], cubed_matrix_norm_ord ord,
                             bool keepdims, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
@@ -228,7 +228,8 @@ cubed_status cubed_norm(cubed_array *x, const cubed_norm_options *options, uint6
 
 /* --- Condition numbers ------------------------------------------------------------------------------- */
 
-/* The largest singular value divided by the smallest, or the reverse; infinite where all are 0, as in NumPy. */
+/* Divides the largest singular value by the smallest, or the smallest by the largest. As in NumPy, the result is infinite
+ * where all singular values are 0. */
 static cubed_array *ratio(cb_steps *s, cubed_array *x, bool reverse, uint64_t task_mem)
 {
     cubed_array *values = singular_values(s, x, task_mem), *end[2] = {NULL, NULL};
@@ -269,8 +270,8 @@ cubed_status cubed_cond(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task
 
 /* --- Ranks and pseudo-inverses ----------------------------------------------------------------------- */
 
-/* True for singular values, along the last axis, that count as nonzero: more than rtol times the largest one. rtol NULL:
- * the larger of x's rows and columns times the values' epsilon. */
+/* Returns true for singular values (along the last axis) larger than rtol times the largest one. Without rtol: the number of
+ * rows or columns of x, the larger one, times the epsilon of the values' type. */
 static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *values,
                                 cubed_array *rtol)
 {
@@ -283,7 +284,7 @@ static cubed_array *significant(cb_steps *s, const cubed_array *x, cubed_array *
     return op(s, CUBED_OP_GREATER, values, limit);
 }
 
-/* Zeros in place of x, which is empty. */
+/* Returns zeros of the given shape, for an empty x. */
 static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, const int64_t *shape,
                           cubed_array **out, cubed_error *err)
 {
@@ -303,7 +304,7 @@ cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_
     return cb_steps_end(&s, count, out);
 }
 
-/* The inverse of empty matrices: their transpose. */
+/* Returns the pseudo-inverse of empty matrices, which has the shape of their transpose. */
 static cubed_array *empty_inverse(cb_steps *s, const cubed_array *x, cubed_dtype dtype)
 {
     const int ndim = x->node.grid->ndim;
@@ -367,7 +368,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
 
 /* --- Diagonals --------------------------------------------------------------------------------------- */
 
-/* The square whose main diagonal is the requested one. */
+/* Gets the square part of x whose main diagonal is the requested diagonal. */
 static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, cubed_array **out,
                               cubed_error *err)
 {
@@ -384,15 +385,15 @@ static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, 
     return cubed_slice_array(x, slices, out, err);
 }
 
-/* Returns true if the axis begins with a whole chunk, or has one chunk. */
+/* Returns true if the first chunk along the axis is whole, or the only one. */
 static bool begins_with_chunk(const cb_axis *a)
 {
     return a->starts ? a->n == 1 : a->first == a->chunk || a->extent <= a->first;
 }
 
-/* Block length of the square's diagonal, such that only chunks on the diagonal are read: from the axis with the longer
- * chunks, or from the one that begins with a whole chunk. If chunks are flat, blocks may be long: then CB_API_BLOCK_BYTES
- * limits them, in multiples of the other axis's chunks. */
+/* Returns a block length along the diagonal of the square for which only chunks on the diagonal are read. It is the chunk
+ * length of the axis with longer chunks, or of the axis that begins with a whole chunk. Flat chunks may make blocks long:
+ * then CB_API_BLOCK_BYTES limits them, in multiples of the other axis's chunks. */
 static int64_t diagonal_block(const cubed_array *square)
 {
     const int ndim = square->node.grid->ndim;
@@ -409,7 +410,7 @@ static int64_t diagonal_block(const cubed_array *square)
     return cb_max_i64(1, cb_min_i64(most, cb_max_i64(least, side)));
 }
 
-/* The diagonals of squares, block by block. */
+/* Takes the main diagonals of squares, block by block. */
 static cubed_status main_diagonal(cubed_array *square, cubed_array **out, cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];
@@ -462,7 +463,7 @@ cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
     return cb_steps_end(&s, op(&s, CUBED_OP_MULTIPLY, cb_step_column(&s, x1), x2), out);
 }
 
-/* x1[i] x2[k], elements of vectors along an axis, which is kept. */
+/* Returns x1[i] x2[k], where i and k are positions along an axis of vectors. The axis remains, with extent 1. */
 static cubed_array *product_of(cb_steps *s, cubed_array *x1, int64_t i, cubed_array *x2, int64_t k,
                                int axis)
 {

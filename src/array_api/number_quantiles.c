@@ -29,7 +29,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* Moves reduced axes that are not adjacent behind the others. */
+/* Moves the reduced axes behind the others if they are not adjacent. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid->ndim, n = 0;
@@ -51,8 +51,7 @@ static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, 
     return cubed_permute_dims(x, out->axis, &out->x, err);
 }
 
-/* Axes of a result: one for quantiles (`count` of them; -1: a single quantile without an axis), then those that are not
- * reduced. */
+/* The axes of a result: one of extent `count` for the quantiles (none if `count` is -1), then those that are not reduced. */
 typedef struct result {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM + 1], chunks[CUBED_MAX_NDIM + 1];
@@ -81,7 +80,7 @@ static void set_result(const cubed_array *x, uint32_t reduced, int count, bool k
     }
 }
 
-/* Bytes of x per result, at most SIZE_MAX. */
+/* Returns the number of bytes of x per line, at most SIZE_MAX. */
 static size_t line_bytes(const cb_lines *l)
 {
     size_t bytes = cubed_dtype_size(l->x->node.dtype);
@@ -90,7 +89,7 @@ static size_t line_bytes(const cb_lines *l)
     return bytes;
 }
 
-/* All elements of a result in one block. */
+/* Selects quantiles in blocks that contain whole lines. */
 static cubed_status by_selection(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
                                  const int64_t *chunks, const cubed_block_output *to,
                                  cubed_array **out, cubed_error *err)
@@ -172,7 +171,8 @@ cubed_status cb_api_number_quantiles(cubed_array *x, const cb_quantiles *wanted,
         *p = (cb_quantile_params){.method = (int32_t)wanted->o.method,
                                   .skip_nan = wanted->o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
-                                  .wide = wanted->in_front, /* as in NumPy */
+                                  /* as NumPy does for several quantiles */
+                                  .wide = wanted->in_front,
                                   .count = wanted->n};
         memcpy(p + 1, wanted->q, bytes);
         st = cb_quantile_check(p, size, err);

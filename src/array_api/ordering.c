@@ -1,4 +1,4 @@
-/* Largest elements of a line, and sorting by several keys. */
+/* The k largest or smallest elements of a line, and sorting by several keys. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -27,18 +27,18 @@ static cubed_array *taken_along(cb_steps *s, cubed_array *x, cubed_array *at, in
 
 typedef struct topk {
     cb_steps *s;
-    int64_t count; /* at most the extent of the axis */
+    int64_t count; /* k, at most the extent of the axis */
     bool largest, positions;
     uint64_t task_mem;
 } topk;
 
-/* The first or last `n` elements along a sorted axis. */
+/* Returns the wanted end of a sorted axis: the last `n` elements, or the first ones for the smallest. */
 static cubed_array *ends_of(const topk *t, cubed_array *x, int axis, int64_t n)
 {
     return x ? cb_step_part(t->s, x, axis, t->largest ? x->shape[axis] - n : 0, n, 1) : NULL;
 }
 
-/* Splits an axis of x into two, of chunks and of their elements. */
+/* Splits an axis of x into two: the chunks, and the elements of a chunk. */
 static cubed_array *split_axis(cb_steps *s, cubed_array *x, int axis, int64_t chunk)
 {
     int64_t shape[CUBED_MAX_NDIM + 1];
@@ -60,14 +60,15 @@ static cubed_array *merge_axes(cb_steps *s, cubed_array *x, int axis)
     return cb_step_reshaped(s, x, ndim - 1, shape);
 }
 
-/* Concatenates the candidates of whole chunks, which have an additional axis of chunks, and of the last, shorter chunk. */
+/* Concatenates the candidates of whole chunks and of the last, shorter chunk. The candidates of whole chunks have an
+ * additional axis for the chunks. */
 static cubed_array *together(const topk *t, cubed_array *head, cubed_array *tail, int axis)
 {
     cubed_array *const parts[2] = {merge_axes(t->s, head, axis), tail};
     return parts[0] && tail ? cb_step_concat(t->s, parts, 2, axis) : NULL;
 }
 
-/* Numbers 0, extent, 2 * extent, ... along axis 0 of an array of ndim dimensions. */
+/* Returns the numbers 0, extent, 2 * extent, ..., along axis 0 of an array of ndim dimensions. */
 static cubed_array *chunk_starts(const topk *t, int64_t count, int64_t extent, int ndim)
 {
     const cubed_scalar step = {.i64 = extent};
@@ -81,7 +82,8 @@ static cubed_array *chunk_starts(const topk *t, int64_t count, int64_t extent, i
     return cb_step_reshaped(t->s, line, ndim, shape);
 }
 
-/* Sorts the chunks of a long axis separately and selects candidates: *x, and their positions *at. */
+/* Sorts each chunk of a long axis separately, and selects the candidates of each. *x receives the candidates, *at their
+ * positions. */
 static void reduce_chunks(const topk *t, int axis, cubed_array **x, cubed_array **at)
 {
     cb_steps *s = t->s;
@@ -113,7 +115,7 @@ cubed_status cubed_topk(cubed_array *x, int64_t k, int axis, bool positions, uin
     const int64_t n = x->shape[axis], wanted = k < 0 ? -cb_max_i64(k, -INT64_MAX) : k;
     const int64_t chunk = x->chunks[axis];
     t.count = cb_min_i64(wanted, n);
-    /* An array with the maximum number of dimensions has no room for an axis of chunks. */
+    /* The additional axis of chunks must not exceed the maximum number of dimensions. */
     const bool in_chunks = chunk < n && t.count <= chunk / 2 && x->node.grid->ndim < CUBED_MAX_NDIM;
     if (in_chunks) reduce_chunks(&t, axis, &x, &at);
     cubed_array *y = ends_of(&t, sorted(&s, x, axis, positions, task_mem), axis, t.count);

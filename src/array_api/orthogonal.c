@@ -1,9 +1,9 @@
 /* QR and singular value decompositions of matrices, which are the last two axes.
  *
  * A matrix that fits in a task is decomposed by one call. A matrix with many more rows than columns is decomposed in blocks
- * of rows: Q and R of each block, then of all R below each other, whose Q completes those of the blocks (Demmel, Grigori,
- * Hoemmen and Langou, "Communication-optimal parallel and sequential QR", 2012). Other matrices are decomposed in panels of
- * columns (panel_factors.c). */
+ * of rows. First Q and R of each block are computed, then Q and R of all these R stacked on each other. Products of the two
+ * Q are the Q of the matrix (Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR", 2012).
+ * Other matrices are decomposed in panels of columns (panel_factors.c). */
 #include "array_api/api_pkg.h"
 #include "array_api/matrix_calls.h"
 #include "array_api/matrix_steps.h"
@@ -12,10 +12,10 @@
 
 /* --- Tall matrices ----------------------------------------------------------------------------------- */
 
-/* Size of blocks of rows, unless the minimum number of rows is larger. */
+/* Size in bytes of blocks of rows, unless the minimum number of rows needs more. */
 #define ROWS_BYTES ((int64_t)8 << 20)
 
-/* Minimum rows per block such that all R together have at most half of x's rows. */
+/* Returns the minimum number of rows per block for which all R together have at most half as many rows as x. */
 static int64_t fewest_rows(const cubed_array *x)
 {
     int64_t m = x->shape[x->node.grid->ndim - 2], n = x->shape[x->node.grid->ndim - 1];
@@ -28,7 +28,7 @@ static bool is_tall(const cubed_array *x)
     return n > 0 && n <= m / 4;
 }
 
-/* Memory of a task that factors a block of `rows` rows, which may be computed from a tile of the same size. */
+/* Computes the memory of a task that factors a block of `rows` rows. The block may be computed from a tile of the same size. */
 static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *bytes,
                                 cubed_error *err)
 {
@@ -46,7 +46,7 @@ static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *by
     return CUBED_OK;
 }
 
-/* Rows of a block of x, which is tall: as many as fit, and at least the minimum. */
+/* Chooses the number of rows of a block of a tall x: as many as fit in a task, and at least the minimum. */
 static cubed_status rows_of_block(const cubed_array *x, uint64_t task_mem, int64_t *out,
                                   cubed_error *err)
 {
@@ -74,7 +74,7 @@ static cubed_status tall_fits(const cubed_array *x, uint64_t task_mem, bool *out
     return CUBED_OK;
 }
 
-/* Extents, blocks and symbols of the matrices after x's other axes. */
+/* Shape and blocks of an operand: batch axes as in x, then the axes of the matrices. */
 typedef struct operand {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
 } operand;
@@ -100,7 +100,7 @@ static void set_symbols(const cubed_array *x, int *symbols)
     for (int d = 0; d < ndim; d++) symbols[d] = d < ndim - 1 ? d : -1;
 }
 
-/* Q of each block, and all R below each other. */
+/* Computes Q of each block, and all R stacked on each other. */
 static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **outs,
                                   cubed_error *err)
 {
@@ -116,7 +116,7 @@ static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **ou
     return cubed_blockwise(x->ctx, &operation, outs, err);
 }
 
-/* Multiplies each block of rows of q by its n x n block of `by`. */
+/* Multiplies each block of rows of q by the corresponding n x n block of `by`. */
 static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t rows,
                                     cubed_array **out, cubed_error *err)
 {
@@ -147,8 +147,8 @@ static cubed_status tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, 
     CB_TRY(rows_of_block(x, task_mem, &rows, err));
     CB_TRY(tall_fits(x, task_mem, &fits, err));
     CB_TRY(factor_blocks(x, rows, blocks, err));
-    /* If it does not fit, the plan is refused with the needs of these blocks, not with those of another algorithm for all
-     * R. */
+    /* If the blocks do not fit in a task, the plan is refused with the memory that they need. With the memory limit,
+     * cubed_qr would use another algorithm for all R, and the error would report its needs. */
     cubed_status st = cubed_qr(blocks[1], false, fits ? task_mem : 0, q ? &of_all : NULL, r, err);
     if (st == CUBED_OK && q) {
         st = multiply_blocks(blocks[0], of_all, rows, q, err);
@@ -199,7 +199,7 @@ static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **
     return cb_matrix_apply_to(&(cb_matrix_job){"svd", NULL, 0, results, 3}, a, outs, err);
 }
 
-/* The left singular vectors are Q times those of R. */
+/* Decomposes a tall matrix: the left singular vectors are Q times those of R. */
 static cubed_status tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u, cubed_array **s,
                              cubed_array **vh, cubed_error *err)
 {
@@ -230,7 +230,7 @@ static cubed_status adjoin(cubed_array **x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* For a wide matrix, by its adjoint `tall`: right and left vectors are exchanged. */
+/* Decomposes a wide matrix by its adjoint, `tall`: left and right vectors are exchanged. */
 static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array **u, cubed_array **s,
                              cubed_array **vh, cubed_error *err)
 {
@@ -244,7 +244,7 @@ static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array *
     return st;
 }
 
-/* Returns a or its adjoint, whichever is tall; NULL if neither is. */
+/* Sets *tall to a or its adjoint, whichever is tall, or to NULL if neither is. */
 static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
 {
     *tall = cubed_array_ref(a);

@@ -25,17 +25,18 @@ bool cubed_pad_mode_parse(const char *name, cubed_pad_mode *mode)
     return false;
 }
 
-/* One axis, and its padding. */
+/* An axis and its padding before and after. */
 typedef struct padding {
     const cubed_pad_options *o;
     int axis;
     int64_t width[2];
 } padding;
 
-/* Maximum periods of a line that are concatenated; more are tiled. Parts of two more are at the ends. */
+/* Maximum number of periods of a line that are concatenated; more periods are tiled. Each end may add parts of two more
+ * periods. */
 enum { MOST_PERIODS = 8, MOST_PARTS = 2 * (MOST_PERIODS + 2) };
 
-/* Concatenates up to MOST_PARTS parts, without those that are NULL or empty. */
+/* Concatenates up to MOST_PARTS parts, except those that are NULL or empty. */
 static cubed_array *joined(cb_steps *s, const padding *p, cubed_array *const *parts, int n)
 {
     cubed_array *some[MOST_PARTS];
@@ -46,7 +47,7 @@ static cubed_array *joined(cb_steps *s, const padding *p, cubed_array *const *pa
     return cb_step_concat(s, some, nsome, p->axis);
 }
 
-/* Repeats the only element along the axis n times; NULL for 0 times. */
+/* Repeats the only element along the axis n times. Returns NULL if n is 0. */
 static cubed_array *spread(cb_steps *s, const padding *p, cubed_array *x, int64_t n)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -75,7 +76,7 @@ static cubed_array *constant(cb_steps *s, const padding *p, cubed_array *x)
     return x;
 }
 
-/* Constants of bytes or strings, which cubed_pad does not have. */
+/* Pads with a constant string or bytes, which cubed_pad does not support. */
 static cubed_array *constant_texts(cb_steps *s, const padding *p, cubed_array *x)
 {
     const int ndim = x->node.grid->ndim;
@@ -104,11 +105,11 @@ static cubed_array *edge(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* A periodic line through all elements. */
+/* Pads a line periodically. */
 static cubed_array *periodic(cb_steps *s, const padding *p, cubed_array *x)
 {
     const int64_t n = x->shape[p->axis], start = -p->width[0], stop = n + p->width[1];
-    /* One period from the first element on. Reflections about elements do not repeat these. */
+    /* A period starts at the first element. In reflect mode, the elements at which the line is reflected are not repeated. */
     const int64_t skipped = p->o->mode == CUBED_PAD_REFLECT;
     const int64_t back = p->o->mode == CUBED_PAD_WRAP ? 0 : n - 2 * skipped, length = n + back;
     cubed_array *period[2] = {x, NULL}, *parts[MOST_PARTS];
@@ -138,7 +139,7 @@ static cubed_array *periodic(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, nparts);
 }
 
-/* A statistic of elements at one end. */
+/* Pads with a statistic of the elements at each end. */
 static cubed_array *statistic(cb_steps *s, const padding *p, cubed_array *x)
 {
     const cubed_dtype dtype = x->node.dtype;
@@ -181,7 +182,7 @@ static cubed_array *statistics(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* From an end value, included, to the edge, which is not repeated. */
+/* Returns a linear ramp that begins at the end value. The ramp leads to the edge, without the edge itself. */
 static cubed_array *ramp(cb_steps *s, const padding *p, cubed_array *x, int side)
 {
     const int64_t n = x->shape[p->axis], count = p->width[side];
@@ -220,7 +221,7 @@ static cubed_array *ramps(cb_steps *s, const padding *p, cubed_array *x)
     return joined(s, p, parts, 3);
 }
 
-/* Checks that the mode is defined for x's type and for its extent along the axis. */
+/* Checks that the mode supports x's type, and x's extent along the axis. */
 static cubed_status check(const padding *p, const cubed_array *x, cubed_error *err)
 {
     const cubed_pad_mode mode = p->o->mode;

@@ -1,5 +1,5 @@
-/* Factors of matrices that do not fit in a task, panel by panel, and functions of these factors. Each panel is one call,
- * which reads all panels to its left. */
+/* Factors of matrices that do not fit in a task, and functions of these factors. Panels are factored one after another. Each
+ * panel is one call, which reads all panels to its left. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -7,14 +7,14 @@
 #include "array_api/panels.h"
 #include "base/error.h"
 
-/* --- What all of them begin and end with ------------------------------------------------------------------ */
+/* --- Common steps ----------------------------------------------------------------------------------------- */
 
 typedef struct factors {
     cb_steps s;
     cb_panels p;
-    cb_zone *zone; /* owns lists */
+    cb_zone *zone; /* owns the lists */
     cubed_array *x;
-    int64_t columns, count; /* of x, of panels */
+    int64_t columns, count; /* columns: number of columns of x; count: number of panels */
     cubed_array **made;
 } factors;
 
@@ -63,7 +63,7 @@ static cubed_status end(factors *f, cubed_array *made, cubed_array **out)
     return end_all(f, &made, &out, 1);
 }
 
-/* Casts to x's type, with chunks no larger than these. */
+/* Casts y to x's type, with chunks no larger than `chunks`. */
 static cubed_array *result(factors *f, cubed_array *y, const int64_t *chunks)
 {
     int64_t most[CUBED_MAX_NDIM];
@@ -73,7 +73,7 @@ static cubed_array *result(factors *f, cubed_array *y, const int64_t *chunks)
     return rechunked(&f->s, y, most);
 }
 
-/* The columns of panel k from row `row` on. */
+/* Returns the columns of panel k, from row `row` on. */
 static cubed_array *columns_of(const factors *f, cubed_array *x, int64_t k, int64_t row)
 {
     if (f->s.st != CUBED_OK) return NULL;
@@ -94,8 +94,8 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
         int64_t width = cb_panels_width(&f.p, k, f.columns);
         from[0] = cb_panels_own(&f.p, columns_of(&f, a, k, k * f.p.step));
         if (k > 0) {
-            /* One view of all panels instead of one per panel: arrays grow with the number of panels, not with its
-             * square. */
+            /* One view of all panels, instead of one view per panel. So the number of arrays grows with the number of
+             * panels, not with its square. */
             cubed_array *left = cb_panels_concat(&f.s, f.made, (int)k, true);
             from[1] = cb_panels_below(&f.p, left, k, width);
         }
@@ -128,7 +128,7 @@ static cubed_array *reduced(cb_steps *s, cubed_reduction reduction, cubed_array 
     return cb_step(s, cubed_reduce(reduction, x, &options, &y, s->err), &y);
 }
 
-/* n numbers per matrix: a row of the tops of its panels. */
+/* Returns n numbers per matrix: the given row of the tops of all panels, joined. */
 static cubed_array *gathered(factors *f, int64_t row)
 {
     cubed_array **parts = list(f, f->count), *y = NULL;
@@ -174,7 +174,7 @@ cubed_status cb_api_panel_slogdet(cubed_array *x, uint64_t task_mem, cubed_array
     return end_all(&f, made, (cubed_array * *const[]){sign, logabsdet, det}, 3);
 }
 
-/* x with other extents before its matrices. */
+/* Broadcasts x to other batch axes. */
 static cubed_array *broadcast(cb_steps *s, cubed_array *x, const int64_t *batch)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -240,14 +240,15 @@ cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **o
     return st;
 }
 
-/* Each panel of reflectors occurs twice. */
+/* Appends a panel of reflectors twice, and returns the new number of inputs. */
 static int64_t put_twice(cubed_array **from, int64_t at, cubed_array *x)
 {
     from[at] = from[at + 1] = x;
     return at + 2;
 }
 
-/* Panels with reflectors, then columns to the right of the last row. */
+/* Makes the panels with reflectors. For a wide matrix, then applies all reflectors to the panels to the right, which become
+ * columns of R. */
 static void make_qr(factors *f, cubed_array **reflectors, int64_t count)
 {
     cubed_array **from = list(f, 2 * count + 1), *a = cb_panels_stored(&f->p, f->x);
@@ -270,7 +271,7 @@ static cubed_array *make_q(factors *f, cubed_array *const *reflectors, int64_t c
     cubed_array **from = list(f, 2 * count + 1), **made = list(f, n);
     cubed_array *eye = identity(f, &f->s, f->p.n, columns);
     for (int64_t k = 0; k < n && f->s.st == CUBED_OK; k++) {
-        /* Further reflectors do not affect these columns of the identity. */
+        /* Reflectors after panel k do not affect these columns of the identity. */
         int64_t some = cb_min_i64(k + 1, count), at = 1;
         from[0] = cb_panels_own(&f->p, columns_of(f, eye, k, 0));
         for (int64_t j = some - 1; j >= 0; j--) at = put_twice(from, at, reflectors[j]);

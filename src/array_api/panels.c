@@ -10,10 +10,10 @@
 
 /* --- How wide -------------------------------------------------------------------------------------------- */
 
-/* Blocks have about this size if panels are eight times as large. Blocks below LEAST_BYTES are not worth a call. */
+/* Size in bytes of a block, if panels are at least eight times as large. Blocks below LEAST_BYTES are not worth a call. */
 #define BLOCK_BYTES ((int64_t)1 << 20)
 #define LEAST_BYTES ((int64_t)4 << 10)
-/* Bookkeeping of a task. */
+/* Bytes for the bookkeeping of a task. */
 #define TASK_BYTES ((uint64_t)16 << 10)
 
 static int64_t rows_of_block(int64_t n, int64_t step, int64_t item)
@@ -24,7 +24,7 @@ static int64_t rows_of_block(int64_t n, int64_t step, int64_t item)
     return cb_ceil_div(rows, step) * step;
 }
 
-/* The panel, a block, the chunks of a block, and scratch memory. */
+/* Computes the memory of a task: the panel, a block, the chunks of a block, and scratch memory. */
 static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void *fn_ctx,
                               uint64_t *need, cubed_error *err)
 {
@@ -51,8 +51,8 @@ static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void
     return CUBED_OK;
 }
 
-/* Memory of the plan in addition to tasks (cb_plan_metadata): each panel is one or two stages, which read the panels to its
- * left piece by piece. Measured: 30 to 130 KB per panel, 0.5 to 2.5 KB per pair of panels. */
+/* Estimates the memory of the plan in addition to tasks (cb_plan_metadata). Each panel is one or two stages, which read the
+ * panels to its left piece by piece. Measured: 30 to 130 KB per panel, and 0.5 to 2.5 KB per pair of panels. */
 static uint64_t plan_bytes(int64_t panels)
 {
     const uint64_t n = (uint64_t)panels;
@@ -61,9 +61,10 @@ static uint64_t plan_bytes(int64_t panels)
     return bytes <= CB_PLAN_FREE_BYTES ? 0 : bytes - CB_PLAN_FREE_BYTES;
 }
 
-/* Plans were measured to be smaller by up to this factor. */
+/* Measured plans were smaller than the estimate by up to this factor. */
 #define PLAN_MARGIN 5
-/* For a matrix whose panels do not fit: the plan is refused, and few panels are planned fast. */
+/* Number of panels for a matrix whose panels do not fit in a task. The plan is refused anyway, and few panels are planned
+ * fast. */
 #define FEW_PANELS 64
 
 static void set_step(cb_panels *p, int64_t step, int64_t item)
@@ -87,13 +88,13 @@ cubed_status cb_panels_choose(cb_panels *p, const char *function, uint64_t task_
             (unsigned long long)task_mem);
     CB_TRY(cb_context_find_block_fn(p->s->ctx, function, &fn, &fn_ctx, err));
     for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
-        /* Panels of about equal width: the last one is not much narrower. */
+        /* Panels have about equal widths, so that the last one is not much narrower. */
         const int64_t panels = cb_ceil_div(p->n, step);
         set_step(p, cb_ceil_div(p->n, panels), item);
         CB_TRY(task_need(p, fn, fn_ctx, &need, err));
         const uint64_t all = cb_sat_add(need, plan_bytes(panels));
         if (all <= task_mem) return CUBED_OK;
-        /* The estimate of the plan is high, so the plan itself decides whether it is too large. */
+        /* The estimate of the plan's memory is high. If the plan could fit, it is made, and its measured size decides. */
         if (need <= task_mem && all < least && all / PLAN_MARGIN <= task_mem) {
             least = all;
             best = p->step;
@@ -172,7 +173,7 @@ cubed_array *cb_panels_zeros(const cb_panels *p, int64_t rows, int64_t columns)
         &y);
 }
 
-/* Three pieces below each other, as wide as blocks. */
+/* Stacks three pieces on each other, and pads them with zeros to the width of a block. */
 static cubed_array *column(const cb_panels *p, cubed_array *a, cubed_array *b, cubed_array *c,
                            int64_t width)
 {
@@ -244,7 +245,7 @@ cubed_array *cb_panels_call(const cb_panels *p, const char *function, cubed_arra
     blocks[p->batch + 1] = p->step;
     shape[p->batch] = chunks[p->batch] = p->rows + p->n;
     shape[p->batch + 1] = chunks[p->batch + 1] = width;
-    symbols[p->batch] = p->batch + 1; /* column by column */
+    symbols[p->batch] = p->batch + 1; /* blocks are visited column by column */
     symbols[p->batch + 1] = p->batch;
     kept[p->batch] = kept[p->batch + 1] = -1;
     const cubed_block_input from = {in, symbols, blocks};

@@ -1,4 +1,4 @@
-/* Splits, joins and resizes arrays: combinations of views. */
+/* Splits, joins and resizes arrays by combinations of views. */
 #include <stdlib.h>
 
 #include "array_api/api_pkg.h"
@@ -8,16 +8,16 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-/* --- Apart -------------------------------------------------------------------------------------------- */
+/* --- Splitting ---------------------------------------------------------------------------------------- */
 
-/* Returns the position in an axis for a bound of a Python slice. */
+/* Returns the position that a bound of a Python slice denotes along an axis. */
 static int64_t clamp_bound(int64_t bound, int64_t extent)
 {
     if (bound < 0) bound = bound < -extent ? 0 : bound + extent;
     return cb_min_i64(bound, extent);
 }
 
-/* Drops the arrays that were created before an error. */
+/* Drops the arrays that were created before an error, and returns the error. */
 static cubed_status release(cubed_array **out, int64_t n, cubed_status st)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ cubed_status cubed_atleast(cubed_array *x, int least, cubed_array **out, cubed_e
     return cb_steps_end(&s, y, out);
 }
 
-/* Adds leading axes of one element to x, up to ndim axes. */
+/* Adds leading axes of extent 1 to x, up to ndim axes. */
 static cubed_array *widen(cb_steps *s, cubed_array *x, int ndim)
 {
     while (x && x->node.grid->ndim < ndim) {
@@ -106,12 +106,12 @@ static cubed_array *zeros(cb_steps *s, const cubed_array *like, int ndim, const 
     cubed_array *zero = NULL;
     if (s->st != CUBED_OK) return NULL;
     zero = cb_step(s, cb_op_zero(s->ctx, like->node.dtype, &zero, s->err), &zero);
-    if (zero)
-        zero = cb_step_cast(s, zero, like->node.dtype); /* empty strings have a shorter type */
+    if (zero) /* the type of the empty string is shorter than the result's */
+        zero = cb_step_cast(s, zero, like->node.dtype);
     return ndim == 0 ? zero : cb_step_broadcast(s, zero, ndim, shape);
 }
 
-/* The matrix with a vector on a diagonal. */
+/* Makes a matrix with the vector x on diagonal k. */
 static cubed_status put_on_diagonal(cubed_array *x, int64_t k, cubed_array **out, cubed_error *err)
 {
     cb_steps s = {.ctx = x->ctx, .err = err};
@@ -168,7 +168,7 @@ cubed_status cubed_resize(cubed_array *x, int ndim, const int64_t *shape, cubed_
 
 /* --- Elements removed and inserted --------------------------------------------------------------------- */
 
-/* A position, and the number of its argument, which selects its values. */
+/* A position, and its index in the caller's list, which selects its values. */
 typedef struct place {
     int64_t at, number;
 } place;
@@ -180,7 +180,7 @@ static int compare_places(const void *left, const void *right)
     return a->number < b->number ? -1 : 1;
 }
 
-/* Parts of arrays to be concatenated along an axis. */
+/* Parts to concatenate along an axis. */
 typedef struct joint {
     cb_steps *s;
     cubed_array **parts;
@@ -192,8 +192,8 @@ static void add_part(joint *j, cubed_array *x, int64_t start, int64_t stop)
     if (start < stop) j->parts[j->n++] = cb_step_part(j->s, x, j->axis, start, stop - start, 1);
 }
 
-/* Converts negative positions along an axis and sorts all n, stably. `last` is the largest valid position. The caller frees
- * *out. */
+/* Sorts n positions along an axis stably, after conversion of negative ones. `last` is the largest valid position. The
+ * caller frees *out. */
 static cubed_status sort_places(const char *name, const cubed_array *x, const int64_t *positions,
                                 int64_t n, int axis, int64_t last, place **out, cubed_error *err)
 {
@@ -214,7 +214,7 @@ static cubed_status sort_places(const char *name, const cubed_array *x, const in
     return CUBED_OK;
 }
 
-/* Joins the parts that `fill` makes, at most `most` of them. */
+/* Adds the parts of a result to j: at most 2 n + 1, in order. */
 typedef void (*fill_fn)(joint *j, cubed_array *x, cubed_array *values, const place *p, int64_t n);
 
 static cubed_status join_parts(cubed_array *x, cubed_array *values, const place *p, int64_t n,

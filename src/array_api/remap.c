@@ -1,7 +1,8 @@
 /* Arrays on another grid (cubed/remap.h).
  *
- * The target is divided into bands along its first dimension, each of which needs a range of the source's first dimension. A
- * band is a call of the function "remap" on a slice of x. So a task holds a band of a plane, not a plane. */
+ * The target is divided into bands along the first dimension of its grid. Each band needs a range of the source's first
+ * dimension. A band is one call of the function "remap" on a slice of x. So a task holds a band of a plane, not a whole
+ * plane. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +17,12 @@
 #include "ops/steps.h"
 
 enum {
-    MOST_BANDS = 256, /* more bands are not worth their nodes */
+    MOST_BANDS = 256, /* the nodes of more bands would cost more than they save */
     FEW_PLANES =
-        16 /* planes of a task, so that a weight is loaded for several planes, if chunks of x have fewer */
+        16 /* minimum number of planes per task, so that each weight that is loaded serves several planes */
 };
 
-/* Rows of cells of the target (its first dimension), and those of the source that they need. */
+/* A band: rows first..end-1 of the target (along its first dimension), and the rows from..to-1 of the source that they need. */
 typedef struct band {
     int64_t first, end, from, to;
 } band;
@@ -30,11 +31,13 @@ typedef struct remapping {
     cubed_array *x;
     cubed_weights *w;
     cubed_remap_options o;
-    int outer;              /* axes of x before its grid */
-    int64_t across, beyond; /* cells in a row of the source, and of the target */
-    int copies;             /* as cb_remap_params.copies */
-    int64_t task_bytes;     /* of the planes, the results and the weights of a task */
-    int64_t planes;         /* planes of x in a task, unless its band leaves no room for them */
+    int outer; /* number of axes of x before its grid */
+    /* across: cells per row of the source; beyond: cells per row of the target */
+    int64_t across, beyond;
+    int copies;         /* like cb_remap_params.copies */
+    int64_t task_bytes; /* memory for the planes, results and weights of a task */
+    /* wanted number of planes of x per task; fewer if a band leaves no room for them */
+    int64_t planes;
 } remapping;
 
 static cubed_status check_grid(const cubed_array *x, const cubed_weights *w, cubed_error *err)
@@ -62,7 +65,7 @@ static cubed_status check_grid(const cubed_array *x, const cubed_weights *w, cub
                    shape, s->source[0], s->source[1]);
 }
 
-/* The type of sums; nearest values have that of x. */
+/* Gets the type of weighted sums. Nearest values keep the type of x. */
 static cubed_status sum_dtype(const cubed_array *x, cubed_dtype *out, cubed_error *err)
 {
     char text[CUBED_DTYPE_TEXT_CAP];
@@ -84,7 +87,7 @@ static cubed_status sum_dtype(const cubed_array *x, cubed_dtype *out, cubed_erro
 
 /* --- Bands --------------------------------------------------------------------------------------------- */
 
-/* Widens a band's rows of the source by those that one row of the target needs. */
+/* Adds the source rows that one row of the target needs to a band. */
 static void widen(const remapping *r, int64_t row, band *b)
 {
     const cubed_weights *w = r->w;
@@ -99,7 +102,7 @@ static void widen(const remapping *r, int64_t row, band *b)
     b->to = cb_max_i64(b->to, most / r->across + 1);
 }
 
-/* Bytes of one plane of a band, and of its result. */
+/* Returns the bytes of one plane of a band and of its result. */
 static int64_t plane_bytes(const remapping *r, const band *b)
 {
     const int64_t item = (int64_t)cubed_dtype_size(r->x->node.dtype);
@@ -107,7 +110,7 @@ static int64_t plane_bytes(const remapping *r, const band *b)
     return (cells + (b->end - b->first) * r->beyond) * item;
 }
 
-/* Bytes of a band in a task: of the planes, their results, and the weights with their copies. */
+/* Returns the bytes of a band in a task: planes, results, and weights with their copies. */
 static double band_bytes(const remapping *r, const band *b)
 {
     const int64_t rows = (b->end - b->first) * r->beyond;
@@ -115,8 +118,8 @@ static double band_bytes(const remapping *r, const band *b)
     return (double)r->planes * (double)plane_bytes(r, b) + (double)(rows * 16 + n * 20);
 }
 
-/* Returns the number of planes that a task should hold: those of a chunk of x, so that no chunk is read twice. If a chunk is too
- * large, it returns the number of planes for which a task still reads all rows of the chunk. */
+/* Returns the number of planes that a task should hold: those of a chunk of x, so that no chunk is read twice. If a chunk is
+ * too large, returns the number of planes for which a task can still read all rows of the chunk. */
 static int64_t wanted_planes(const remapping *r)
 {
     const cubed_array *x = r->x;
@@ -131,7 +134,7 @@ static int64_t wanted_planes(const remapping *r)
     return (int64_t)fmax(1, fmin(fmin(n, most), 1e9));
 }
 
-/* Divides the target into bands that fit in a task, or of a row. Returns the number of bands. */
+/* Divides the target into bands that fit in a task, and have at least one row. Returns the number of bands. */
 static int choose_bands(const remapping *r, band bands[MOST_BANDS])
 {
     const int64_t rows = r->w->shape.target[0];
@@ -156,14 +159,15 @@ static int choose_bands(const remapping *r, band bands[MOST_BANDS])
         most *= 2;
     } while (true);
     for (int i = 0; i < n; i++) {
-        if (bands[i].to == 0) bands[i].from = 0, bands[i].to = 1; /* no weights */
+        /* a band without weights reads one row */
+        if (bands[i].to == 0) bands[i].from = 0, bands[i].to = 1;
     }
     return n;
 }
 
 static void release(void *owner) { cubed_weights_unref(owner); }
 
-/* An array of a part of the weights. */
+/* Makes an array from a part of the weights. The array keeps the weights alive. */
 static cubed_array *numbers(cb_steps *s, cubed_weights *w, cubed_dtype dtype, const void *data,
                             int64_t n)
 {
@@ -178,7 +182,8 @@ static cubed_array *numbers(cb_steps *s, cubed_weights *w, cubed_dtype dtype, co
     return a;
 }
 
-/* Blocks of the axes before the grid: as many planes as fit, of a chunk of x, or of several chunks if they have few planes. */
+/* Sets blocks along the axes before the grid. A block has as many planes as fit, from one chunk of x, or from several if a
+ * chunk has few planes. */
 static void choose_planes(const remapping *r, const band *b, int64_t chunks[CUBED_MAX_NDIM])
 {
     const int64_t plane = cb_max_i64(1, plane_bytes(r, b));

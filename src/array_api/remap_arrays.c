@@ -1,4 +1,4 @@
-/* Grids and weights from arrays in memory, and as such arrays. */
+/* Converts arrays in memory to grids and weights, and grids and weights to arrays. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -23,7 +23,7 @@ static void read_number(const cb_node *n, int64_t at, void *to)
     }
 }
 
-/* Reads all elements, of 8 bytes or float32, in C order into new memory of the zone. */
+/* Reads all elements, in C order, into memory of the zone. Elements have 8 bytes or are float32. */
 static cubed_status read_elements(cb_zone *zone, const char *what, const cubed_array *x, bool real,
                                   void **out, cubed_error *err)
 {
@@ -54,7 +54,7 @@ static cubed_status read_elements(cb_zone *zone, const char *what, const cubed_a
     return CUBED_OK;
 }
 
-/* Checks that `bounds` has x's shape and one more dimension. */
+/* Checks that `bounds` has x's shape and one additional axis. */
 static cubed_status check_bounds(const char *what, const cubed_array *x, const cubed_array *bounds,
                                  int corners, cubed_error *err)
 {
@@ -150,7 +150,7 @@ out:
 
 static void free_zone(void *owner) { cb_zone_free(owner); }
 
-/* Numbers in C order, and the array that they become. */
+/* Numbers in C order, and type and shape of the array to make of them. */
 typedef struct numbers {
     cubed_dtype dtype;
     int ndim;
@@ -158,7 +158,7 @@ typedef struct numbers {
     const void *data;
 } numbers;
 
-/* Copies numbers into arrays that own them. */
+/* Copies numbers into an array that owns the copy. */
 static cubed_array *owned(cb_steps *s, const numbers *n)
 {
     cb_zone *zone;
@@ -167,7 +167,8 @@ static cubed_array *owned(cb_steps *s, const numbers *n)
     if (s->st != CUBED_OK) return NULL;
     s->st = cb_zone_new(&s->ctx->alloc, &zone, s->err);
     if (s->st != CUBED_OK) return NULL;
-    (void)cb_count(n->ndim, n->shape, &count); /* the numbers are in memory */
+    /* cannot overflow, because the numbers are in memory */
+    (void)cb_count(n->ndim, n->shape, &count);
     const size_t bytes = (size_t)count * cubed_dtype_size(n->dtype);
     void *data = cb_zone_alloc(zone, bytes + 8);
     if (!data) {

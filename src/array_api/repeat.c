@@ -4,7 +4,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
-/* x, flattened if there is no axis, and the count of each position along the axis: int64. */
+/* x, flattened if no axis was given, and the int64 count of each position along the axis. */
 typedef struct repetition {
     cubed_array *x, *times;
     int axis;
@@ -16,7 +16,7 @@ static void drop(repetition *r)
     cubed_array_unref(r->times);
 }
 
-/* r must be dropped in any case. */
+/* Prepares x and the counts. The caller drops r, even after an error. */
 static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axis, repetition *r,
                             cubed_error *err)
 {
@@ -72,7 +72,7 @@ static cubed_status cut_to_nothing(const repetition *r, cubed_array **out, cubed
     return cubed_slice_array(r->x, slices, out, err);
 }
 
-/* Position k of the result has the first element for which the counts up to it exceed k. */
+/* Position k of the result takes the first element for which the running sum of counts exceeds k. */
 static cubed_status spread(const repetition *r, int64_t total, cubed_array **out, cubed_error *err)
 {
     cubed_array *ends = NULL, *places = NULL, *at = NULL;

@@ -1,4 +1,4 @@
-/* Reductions of windows. */
+/* Reductions over windows. */
 #include "cubed/rolling.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
         if (seen >> axis & 1)
             return cb_fail(err, CUBED_E_ARG, "rolling: axis %d is given twice", axis);
         seen |= 1u << axis;
-        /* Distances beyond the axis have no elements. */
+        /* Positions beyond the axis have no elements, so distances are limited to the axis. */
         const int64_t most = cb_max_i64(0, x->shape[axis] - 1);
         p->before[axis] = cb_min_i64(windows[i].before, most);
         p->after[axis] = cb_min_i64(windows[i].after, most);
@@ -38,8 +38,8 @@ static cubed_status set_params(const cubed_array *x, const cubed_window *windows
     return CUBED_OK;
 }
 
-/* Blocks are chunks, or several of them along axes with chunks shorter than windows. So no element is in more than a few
- * blocks, as long as blocks stay small. */
+/* Sets blocks to chunks, or to several chunks along axes with chunks shorter than windows. So, as long as blocks stay small,
+ * few blocks read the same element. */
 static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
                        int64_t chunks[CUBED_MAX_NDIM])
 {
@@ -56,7 +56,7 @@ static void set_blocks(const cubed_array *x, const cb_rolling_params *p,
     }
 }
 
-/* For float32 or float64. */
+/* Reduces x, which is float32 or float64. */
 static cubed_status reduce(cubed_array *x, const cb_rolling_params *p, cubed_array **out,
                            cubed_error *err)
 {

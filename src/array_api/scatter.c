@@ -1,8 +1,8 @@
 /* Arrays of positions for several axes at once, as in NumPy's x[i, j] and x[i, j] = value; other axes are taken as a whole.
  * Also x[slices] = value.
  *
- * Axes with positions are moved next to each other and merged, and their positions become one array. For assignments every
- * element searches for itself among the sorted positions, so only the task of an element writes it. */
+ * Axes with positions are moved next to each other and merged, and their positions become one array. In assignments, every
+ * element searches for its own position among the sorted positions. So only the task of an element writes it. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -14,10 +14,10 @@
 /* Axes with positions, and the broadcast shape of their arrays. */
 typedef struct picked {
     const char *name;
-    cubed_array *const *at; /* by axis of x; NULL: the whole axis */
+    cubed_array *const *at; /* positions by axis of x; NULL: the whole axis */
     int ndim, n;
     int axis[CUBED_MAX_NDIM];
-    int place; /* of the axes of positions among those of the result */
+    int place; /* index, in the result, of the first axis that replaces axes with positions */
     int nshape;
     int64_t shape[CUBED_MAX_NDIM];
 } picked;
@@ -60,7 +60,7 @@ static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *at, int axis
     return x && at ? cb_step(s, cubed_take(x, at, axis, &y, s->err), &y) : NULL;
 }
 
-/* y, of x's shape, in x's chunks. */
+/* Computes y, which has x's shape, in x's chunks. */
 static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array *y)
 {
     cubed_array *same = NULL;
@@ -69,22 +69,23 @@ static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array 
     return cb_step(s, cb_graph_add(s->ctx, &n, &y, &same, s->err), &same);
 }
 
-/* Positions along the merged axes, in one dimension. A take from a single axis needs no `wrap`. */
+/* Returns positions along the merged axes, as a vector. A take from a single axis needs no `wrap`, because it checks
+ * positions itself. */
 static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
 {
     int64_t flat = -1;
     cubed_array *total = NULL;
     for (int d = 0; d < p->nshape; d++) {
         if (p->shape[d] > 0) continue;
-        /* positions that broadcast to an empty shape are not read */
+        /* positions that broadcast to an empty shape are never read */
         const cubed_scalar zero = {.i64 = 0};
         flat = 0;
         return cb_step(s,
                        cubed_array_full(s->ctx, CUBED_INT64, 1, &flat, NULL, &zero, &total, s->err),
                        &total);
     }
-    if (p->n == 1 && p->nshape == 1 && !wrap)
-        return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64); /* may be known: see cubed_take */
+    if (p->n == 1 && p->nshape == 1 && !wrap) /* may be in memory, which cubed_take can use */
+        return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64);
     for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
         const int axis = p->axis[i];
         cubed_array *at = wrap ? cb_step_wrapped(s, p->at[axis], axis, x->shape[axis])
@@ -98,7 +99,7 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
     return cb_step_reshaped(s, cb_step_broadcast(s, total, p->nshape, p->shape), 1, &flat);
 }
 
-/* x with the axes of positions merged, at `place`. `order` and `before` describe the original axes. */
+/* Merges the axes with positions into one axis at `place`. `order` and `before` receive the original order and extents. */
 static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int place, int *order,
                            int64_t *before)
 {
@@ -120,7 +121,7 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int pla
     return cb_step_reshaped(s, cb_step_permuted(s, x, order), made, shape);
 }
 
-/* Values are cast, except times, which need the same unit, and strings, which need the same kind. */
+/* Checks that values can be cast to x's type. Times need the same unit; strings need the same kind. */
 static cubed_status check_type(const char *name, const cubed_array *x, const cubed_array *value,
                                cubed_error *err)
 {
@@ -155,7 +156,7 @@ cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_a
 
 /* --- Replace --------------------------------------------------------------------------------------- */
 
-/* x with elements of `value` where the mask is true, in x's type, shape and chunks. */
+/* Replaces elements of x by those of `value` where the mask is true. The result has x's type, shape and chunks. */
 static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cubed_array *value)
 {
     cubed_array *y = NULL;
@@ -168,7 +169,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     if (kind == CUBED_KIND_TEXT) {
         y = cb_step_replaced_texts(s, x, mask, value);
     } else {
-        /* Half precision is selected in single precision, times as int64. */
+        /* Half precision is selected in single precision, and times as int64. */
         const cubed_dtype work = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         y = cb_step_op(s, CUBED_OP_WHERE, mask, cb_step_cast(s, value, work),
                        cb_step_cast(s, x, work));
@@ -207,7 +208,7 @@ static cubed_status check_value(const char *name, const cubed_array *value, int 
     return CUBED_OK;
 }
 
-/* `value`, broadcast to the shape of cubed_gather's result, with one row per position. */
+/* Broadcasts `value` to the shape of cubed_gather's result, and reshapes it to one row per position. */
 static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, const int64_t *rest)
 {
     int64_t full[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
@@ -228,7 +229,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
     return cb_step_reshaped(s, cb_step_permuted(s, value, order), 1 + nrest, shape);
 }
 
-/* x with rows at positions replaced; of equal positions the last value counts. */
+/* Replaces the rows of x at the positions `at`. If positions repeat, the last value counts. */
 static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
 {
     cubed_array *order = NULL, *rows = NULL, *behind = NULL, *wide = NULL;
@@ -251,7 +252,7 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     return replaced(s, x, wide, fresh);
 }
 
-/* x, which is empty, with tasks that run after those that check positions. */
+/* Returns x, which is empty, after a check of the positions: its tasks run after those that check them. */
 static cubed_array *after_checks(cb_steps *s, cubed_array *x, cubed_array *positions)
 {
     cubed_array *none = cb_step_part(s, positions, 0, 0, 0, 1);
@@ -283,7 +284,7 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     if (count > 0) y = some ? rows_replaced(&s, y, at, rows) : after_checks(&s, y, at);
     for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
     y = cb_step_permuted(&s, cb_step_reshaped(&s, y, p.ndim, before), back);
-    /* Reshapes choose their own chunks. */
+    /* A reshape chooses its own chunks, so x's chunks are restored. */
     return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }
 
@@ -307,7 +308,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     if (ones) total = cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, ones, &all, &total, err), &total);
     cubed_array *fits =
         cb_step_op(&s, CUBED_OP_EQUAL, total, cb_step_whole(&s, values->shape[0]), NULL);
-    /* If there are no values, the check is attached to x. */
+    /* Without values, x itself waits for the check. */
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
     if (y)
@@ -327,7 +328,8 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
 
 /* --- Parts by slices ------------------------------------------------------------------------------- */
 
-/* v, of r.len elements along the axis, at their places among `extent`; elements between them are arbitrary. */
+/* Puts v, which has r.len elements along the axis, at the positions of the range r in an axis of `extent` elements. Elements
+ * between them are arbitrary. */
 static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r, int64_t extent)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -354,7 +356,7 @@ static cubed_array *placed(cb_steps *s, cubed_array *v, int axis, cubed_slice r,
     return cb_step_concat(s, parts, n, axis);
 }
 
-/* True for positions along the axis in the range. */
+/* Returns true at positions along the axis that are in the range. */
 static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cubed_slice r)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -378,7 +380,7 @@ static cubed_array *range_mask(cb_steps *s, const cubed_array *x, int axis, cube
     return cb_step_op(s, CUBED_OP_LOGICAL_AND, mask, phase, NULL);
 }
 
-/* Aligns `value` with x's axes; axes that it lacks, or that slices drop, have extent 1. */
+/* Reshapes `value` to x's axes. Axes that the value does not have, or that slices drop, get extent 1. */
 static cubed_array *in_axes_of(cb_steps *s, const cubed_array *x, const cubed_slice *slices,
                                const cubed_array *part, cubed_array *value)
 {

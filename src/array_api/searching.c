@@ -28,7 +28,7 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
     return cubed_blockwise(sorted->ctx, &operation, out, err);
 }
 
-/* Searches 64-bit integers of the other signedness: values out of range go before or after all elements. */
+/* Searches values of int64 among uint64, or the reverse. Values out of range precede or follow all elements. */
 static cubed_status search_integers(cubed_array *sorted, cubed_array *values, bool right,
                                     cubed_array **out, cubed_error *err)
 {
@@ -67,7 +67,7 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
         CB_GO(search_integers(sorter ? sorted : x1, x2, right, out, err));
         goto out;
     }
-    if (times) { /* NaT is after all others */
+    if (times) { /* NaT follows all other times */
         CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));
         CB_GO(cubed_astype(x2, type, &b, err));
         CB_GO(cb_op_ordered_time(a, true, &first, err));

@@ -1,14 +1,14 @@
-/* Elements that are in one set or in both. Their number depends on values: a mask says which elements of a vector are in the
- * result, and is counted first. */
+/* Elements that are in one set or in both. The size of the result depends on values. So a mask selects the elements of a
+ * vector that are in the result, and the selected elements are counted first. */
 #include "array_api/api_pkg.h"
 #include "array_api/sets.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 
-/* Vectors, and which of their elements are in the result. */
+/* Values and positions, and a mask that selects those in the result. */
 typedef struct chosen {
     cubed_array *mask, *values;
-    cubed_array *first, *second; /* positions in both operands; NULL: not wanted */
+    cubed_array *first, *second; /* positions in both operands; NULL if not requested */
 } chosen;
 
 static cubed_array *op(cb_steps *s, cubed_op which, cubed_array *a, cubed_array *b)
@@ -27,7 +27,7 @@ static cubed_array *line(cb_steps *s, cubed_array *x)
     return s->st == CUBED_OK ? cb_step(s, cb_api_flatten(x, &y, s->err), &y) : NULL;
 }
 
-/* A vector of one number or flag. */
+/* Makes a vector with one number or flag. */
 static cubed_array *one_of(cb_steps *s, cubed_dtype dtype, int64_t value)
 {
     const cubed_scalar number = {.i64 = value}, flag = {.b = value != 0};
@@ -40,7 +40,8 @@ static cubed_array *one_of(cb_steps *s, cubed_dtype dtype, int64_t value)
                    &x);
 }
 
-/* x one element later (or, with `to_front`, earlier), with `value` at the end that is free: bools or int64. */
+/* Shifts x, bools or int64, by one position towards the end, or towards the start with `to_front`. `value` fills the free
+ * position. */
 static cubed_array *shifted(cb_steps *s, cubed_array *x, bool to_front, int64_t value)
 {
     if (!x || s->st != CUBED_OK) return NULL;
@@ -53,7 +54,7 @@ static cubed_array *shifted(cb_steps *s, cubed_array *x, bool to_front, int64_t 
 
 /* --- Differences --------------------------------------------------------------------------------------- */
 
-/* Chooses the elements of x1 that are not in x2: sorted and without repetitions, or unchanged with `assume_unique`. */
+/* Chooses the elements of x1 that are not in x2. They are sorted and distinct, or, with `assume_unique`, in the order of x1. */
 static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
                               const cubed_set_options *o, chosen *c)
 {
@@ -71,14 +72,14 @@ static void choose_difference(cb_steps *s, cubed_array *x1, cubed_array *x2,
 
 /* --- Elements of both ---------------------------------------------------------------------------------- */
 
-/* The sorted elements of both operands. Among equal elements, the first operand precedes the second. */
+/* All elements of both operands, sorted. Equal elements of the first operand precede those of the second. */
 typedef struct both {
-    cubed_array *sorted, *order; /* positions in the vector of both */
-    int64_t n1;                  /* number of elements of the first */
+    cubed_array *sorted, *order; /* order: positions in the concatenation of both operands */
+    int64_t n1;                  /* number of elements of the first operand */
     cubed_array *is_second;
 } both;
 
-/* `backwards` reverses the order of equal elements of the first operand. */
+/* Sorts the elements of both operands. `backwards` reverses the order of equal elements of the first operand. */
 static both sort_both(cb_steps *s, cubed_array *x1, cubed_array *x2, bool backwards,
                       uint64_t task_mem)
 {
@@ -101,8 +102,8 @@ static both sort_both(cb_steps *s, cubed_array *x1, cubed_array *x2, bool backwa
     return b;
 }
 
-/* Each pair of neighbours that are equal, the first of x1 and the second of x2: there is one in each group with elements of
- * both. Backwards, they are the first of their operands. */
+/* Selects pairs of equal neighbours, the first from x1 and the second from x2. There is one such pair in each group with
+ * elements of both. Because equal elements of x1 are in reverse order, both are the first occurrences in their operands. */
 static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
                                 const cubed_set_options *o, chosen *c)
 {
@@ -110,7 +111,7 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     if (s->st != CUBED_OK) return;
     const int64_t n = b.sorted->shape[0];
     c->values = b.sorted;
-    if (n < 2) { /* one of the operands is empty */
+    if (n < 2) { /* at least one operand is empty */
         c->mask = op(s, CUBED_OP_LOGICAL_AND, b.is_second, negated(s, b.is_second));
         c->first = c->second = b.order;
         return;
@@ -126,8 +127,8 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     c->second = op(s, CUBED_OP_SUBTRACT, b.order, cb_step_whole(s, b.n1));
 }
 
-/* Groups with elements of one operand alone: the last of them if it is of x1, the first if it is of x2. NaN equals no NaN of the
- * other operand. */
+/* Selects one element of each group whose elements come from one operand only: the last element of a group of x1, the first
+ * of a group of x2. A NaN equals no NaN of the other operand. */
 static void choose_exclusive(cb_steps *s, cubed_array *x1, cubed_array *x2,
                              const cubed_set_options *o, chosen *c)
 {
@@ -152,7 +153,7 @@ static void choose_exclusive(cb_steps *s, cubed_array *x1, cubed_array *x2,
         c->mask = cb_step_op(s, CUBED_OP_WHERE, missing, negated(s, again), c->mask);
 }
 
-/* Distinct elements of either operand. */
+/* Selects the distinct elements of both operands. */
 static void choose_union(cb_steps *s, cubed_array *x1, cubed_array *x2, const cubed_set_options *o,
                          chosen *c)
 {

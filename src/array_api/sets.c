@@ -13,7 +13,7 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array *
     return cubed_slice_array(x, &slice, out, err);
 }
 
-/* Which of `behind` are NaN as those of `front` are. */
+/* Returns true where both an element of `behind` and the preceding element, in `front`, are NaN. */
 static cubed_status find_both_nan(cubed_array *behind, cubed_array *front, cubed_array **out,
                                   cubed_error *err)
 {
@@ -23,7 +23,7 @@ static cubed_status find_both_nan(cubed_array *behind, cubed_array *front, cubed
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_LOGICAL_AND, a, b, NULL), out);
 }
 
-/* *differs without those that are NaN as the elements in front of them are. */
+/* Clears *differs where both an element and the preceding one are NaN. */
 static cubed_status join_nan(cubed_array *behind, cubed_array *front, cubed_array **differs,
                              cubed_error *err)
 {
@@ -40,8 +40,8 @@ static cubed_status join_nan(cubed_array *behind, cubed_array *front, cubed_arra
     return CUBED_OK;
 }
 
-/* Which elements differ from those in front of them: the first one does, and every NaN (with `equal_nan`: the first NaN), but
- * only the first NaT. */
+/* Returns true for elements that differ from the preceding one: the first element, every NaN (with `equal_nan` only the
+ * first NaN), and only the first NaT. */
 static cubed_status find_first(cubed_array *sorted, bool equal_nan, cubed_array **out,
                                cubed_error *err)
 {
@@ -83,10 +83,10 @@ cubed_array *cb_step_first(cb_steps *s, cubed_array *sorted, bool equal_nan)
     return cb_step(s, find_first(sorted, equal_nan, &y, s->err), &y);
 }
 
-/* The flattened elements, sorted, and which are the first of their groups. */
+/* The flattened elements, the sorted elements, and whether each is the first of its group. */
 typedef struct groups {
     cubed_array *flat, *sorted, *first, *offsets;
-    cubed_array *order; /* NULL: not wanted */
+    cubed_array *order; /* NULL if not requested */
     int64_t chunk, count;
     uint64_t task_mem;
 } groups;
@@ -107,8 +107,8 @@ static cubed_status sort_values(cubed_array *x, uint64_t task_mem, cubed_array *
     return cubed_sort_with(x, 0, &o, out, err);
 }
 
-/* Sorts elements and their positions together. Offsets are counted in chunks of the elements, whatever else is requested. g
- * must be dropped in any case. */
+/* Sorts elements together with their positions. Offsets are counted per chunk of the elements, whatever results are
+ * requested. The caller drops g, even after an error. */
 static cubed_status make_groups(cubed_array *x, bool order, const cubed_unique_options *o,
                                 groups *g, cubed_error *err)
 {
@@ -137,7 +137,7 @@ cubed_status cubed_unique_offsets(cubed_array *x, const cubed_unique_options *op
     return st;
 }
 
-/* Differences between the starts of adjacent groups. */
+/* Returns the sizes of groups, which are differences between the starts of adjacent groups. */
 static cubed_status count_each(const groups *g, cubed_array **out, cubed_error *err)
 {
     const cubed_scalar n = {.i64 = g->flat->shape[0]};
@@ -159,8 +159,8 @@ out:
     return st;
 }
 
-/* The number of each element's group, in the shape of x: running sums over the sorted elements, sorted back by the
- * elements' positions. */
+/* Returns the group number of each element, in the shape of x. Running sums over the sorted elements number the groups;
+ * sorting by position restores the order. */
 static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array **out,
                                   cubed_error *err)
 {
@@ -209,7 +209,7 @@ out:
 
 /* --- Membership --------------------------------------------------------------------------------------- */
 
-/* x and the members are divided by their chunks: each block of x is compared with all blocks of the members. */
+/* Divides x and the members by their chunks, and compares each block of x with all blocks of the members. */
 static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_isin_params *params,
                                  cubed_array **out, cubed_error *err)
 {
@@ -232,7 +232,7 @@ static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_is
     return cubed_blockwise(x->ctx, &operation, out, err);
 }
 
-/* Casts x to the type of comparisons, and flattens it if `flat`; strings are compared unchanged. */
+/* Casts x to the type of the comparison, and flattens it if `flat`. Strings are not cast. */
 static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
 {
@@ -245,7 +245,8 @@ static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type,
     return st;
 }
 
-/* If integers have no common integer type, values beyond the other type's range get the highest bit, on both sides. */
+/* Gets the type of the comparison. If integers have no common integer type, a value that the other type cannot represent has
+ * its highest bit set after the cast. */
 static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2, cubed_dtype *type,
                                     bool *positive, cubed_error *err)
 {
@@ -262,7 +263,7 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
                    cubed_dtype_name(a), cubed_dtype_name(b));
 }
 
-/* Compares times as int64 in a common unit; NaT is not a member of any set. */
+/* Compares times as int64 in a common unit. NaT is not a member of any set. */
 static cubed_status find_times(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
                                cubed_error *err)
 {
@@ -290,7 +291,7 @@ cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, cubed_arr
     CB_TRY(comparable_type(x1, x2, &type, &positive, err));
     for (int d = 0; d < x2->node.grid->ndim; d++) empty = empty || x2->shape[d] == 0;
     if (empty) return cubed_array_full(x1->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
-    /* The axes of both have different numbers. */
+    /* x and the members need different axes, so the sum of their dimensions is limited. */
     const bool flat = ndim == CUBED_MAX_NDIM;
     const bool flat_members = ndim + x2->node.grid->ndim > CUBED_MAX_NDIM;
     const cb_isin_params params = {invert, positive};

@@ -1,9 +1,9 @@
-/* Sorts lines that do not fit in a task. Parts of them are sorted. Then a number of runs are merged at a time, part by part
- * of the result, until one run is left. Each pass reads and writes everything once, and a little more.
+/* Sorts lines that do not fit in a task. First, parts of a line are sorted. Then passes merge several sorted runs at a time,
+ * part by part of the result, until one run is left. Each pass reads all elements about once, and writes them once.
  *
- * The ranges of the runs for a part of the result are found in samples of the runs, which are created with them. The search
- * goes from coarse samples to the finest (block/merge_bounds.c). Parts are divided by rank, so the size of tasks does not
- * depend on data. */
+ * For each part of the result, a search in samples of the runs finds the range that it needs of each run. Samples are made
+ * together with the runs. The search goes from coarse samples to fine ones (block/merge_bounds.c). Parts are divided by
+ * rank, so the size of tasks does not depend on data. */
 #include <string.h>
 
 #include "array_api/merge_sizes.h"
@@ -19,7 +19,7 @@ typedef struct merging {
     int symbols[CUBED_MAX_NDIM];
 } merging;
 
-/* Runs of one length: their elements, positions or NULL, and samples for the next pass. */
+/* Runs of one length: their elements, their positions (may be NULL), and the samples for the next pass. */
 typedef struct made {
     cubed_array *values, *positions;
     int nsamples;
@@ -34,7 +34,8 @@ static void drop(made *m)
     *m = (made){.values = NULL};
 }
 
-/* An operand with `extent` elements along the axis, in blocks of `chunk`, and in blocks of 1 along the others. */
+/* The shape of an operand with `extent` elements along the axis, in blocks of `chunk`. Blocks have 1 element along the other
+ * axes. */
 typedef struct shape {
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
 } shape;
@@ -57,7 +58,7 @@ static cubed_block_output output(const merging *m, cubed_dtype dtype, const shap
                                 NULL};
 }
 
-/* Results of "sort_run" and "merge_runs"; `next`: the pass that reads them, or NULL. */
+/* Calls "sort_run" or "merge_runs". `next` is the pass that reads the results, or NULL. */
 static cubed_status make_runs(const merging *m, const char *function,
                               const cubed_block_input *inputs, const cb_gather *gathers, int nin,
                               const cb_merge_pass *next, made *out, cubed_error *err)
@@ -107,17 +108,17 @@ static cubed_status sort_parts(const merging *m, cubed_array *beside, const cb_m
     return make_runs(m, "sort_run", in, none, beside ? 2 : 1, next, out, err);
 }
 
-/* Number of parts in a group of runs that are merged. */
+/* Number of parts in a group of runs that are merged together. */
 static int64_t group_parts(const merging *m) { return cb_runs_group(&m->runs) / m->runs.part; }
 
-/* A gathered input: at most `most` elements for each part of the group. */
+/* Describes a gathered input, with at most `most` elements for each part of the group. */
 static cb_gather gathered(const merging *m, int64_t most)
 {
     return (cb_gather){.most = most, .per = group_parts(m), .axis = m->l.axis, .ranges = 0};
 }
 
-/* Ranges of samples number `step` - 1 (or of elements) for each part. They are found in samples number `step`, within
- * *ranges if that is not NULL. Replaces *ranges. */
+/* Finds, for each part, ranges of the samples number `step` - 1, or of elements if `step` is 0. Searches the samples number
+ * `step`, within *ranges if it is not NULL. Replaces *ranges. */
 static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const made *runs,
                                 int step, cubed_array **ranges, cubed_error *err)
 {
@@ -147,7 +148,7 @@ static cubed_status find_ranges(const merging *m, const cb_merge_pass *p, const 
     return CUBED_OK;
 }
 
-/* Merges runs; `next`: the pass that reads the result, or NULL. */
+/* Merges runs. `next` is the pass that reads the result, or NULL. */
 static cubed_status merge(merging *m, const cb_merge_pass *p, const cb_merge_pass *next, made *runs,
                           cubed_error *err)
 {

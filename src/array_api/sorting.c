@@ -4,7 +4,8 @@
 #include "base/struct_size.h"
 #include "block/params.h"
 
-/* Blocks of the result must fit in tasks of other operations, including those that do not divide them. */
+/* Blocks of the result are at most this fraction of a task's memory. So they fit in tasks of other operations, even of those
+ * that do not divide blocks. */
 #define BLOCKS_OF_TASK 8
 
 static int64_t block_bytes(uint64_t task_mem)

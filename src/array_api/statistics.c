@@ -1,4 +1,4 @@
-/* Ranges, weighted means; covariances and correlations: products of rows minus their means. */
+/* Ranges and weighted means; covariances and correlations, which are products of rows minus their means. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -10,7 +10,7 @@
 
 static const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
 
-/* A number of the array's type. */
+/* Returns a 0-d number of the array's type. */
 static cubed_array *number(cb_steps *s, const cubed_array *like, double value)
 {
     cubed_array *y = cb_step_float(s, value);
@@ -22,7 +22,7 @@ static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
     return a && b ? cb_step_op(s, op, a, b, NULL) : NULL;
 }
 
-/* A reduction of each row, as a column. */
+/* Reduces each row, and returns the results as a column. */
 static cubed_array *of_rows(cb_steps *s, cubed_reduction reduction, cubed_array *x)
 {
     static const int second = 1;
@@ -42,7 +42,8 @@ static cubed_array *conj_transposed(cb_steps *s, cubed_array *x)
     return cb_step_op(s, CUBED_OP_CONJ, y, NULL, NULL);
 }
 
-/* Products of rows of x, weighted (w NULL: not), divided by n; without axes if there is one row. */
+/* Multiplies the rows of x, with weights unless w is NULL, and divides the products by n. If there is one row, the result is
+ * 0-d. */
 static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_array *n)
 {
     cubed_array *left = w ? op(s, CUBED_OP_MULTIPLY, x, w) : x, *t = conj_transposed(s, x);
@@ -96,7 +97,7 @@ static cubed_array *covariances(cb_steps *s, cubed_array *x, const cubed_cov_opt
     return products(s, centred, w, op(s, CUBED_OP_MAXIMUM, free, cb_step_float(s, 0)));
 }
 
-/* x as floats in two dimensions. */
+/* Returns x as floats in two dimensions. */
 static cubed_array *observations(cb_steps *s, const char *name, cubed_array *x)
 {
     cubed_array *y = NULL;
@@ -119,7 +120,7 @@ static cubed_status take_options(const char *name, const cubed_array *x,
     const int ndim = x->node.grid->ndim;
     *o = (cubed_cov_options)CUBED_COV_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE(name, given, o, err));
-    if (ndim == 0) return CUBED_OK; /* refused later */
+    if (ndim == 0) return CUBED_OK; /* 0-d arrays are refused later */
     CB_TRY(check_weights("fweights", o->fweights, x->shape[ndim - 1], err));
     return check_weights("aweights", o->aweights, x->shape[ndim - 1], err);
 }
@@ -150,7 +151,7 @@ cubed_status cubed_corrcoef(cubed_array *x, cubed_array **out, cubed_error *err)
     if (d) column = cb_step(&s, cubed_expand_dims(d, 1, &column, err), &column);
     if (d) row = cb_step(&s, cubed_expand_dims(d, 0, &row, err), &row);
     cubed_array *y = op(&s, CUBED_OP_DIVIDE, op(&s, CUBED_OP_DIVIDE, c, column), row);
-    if (y && !is_complex) { /* rounding may exceed the range */
+    if (y && !is_complex) { /* rounding may exceed the range -1 to 1 */
         y = op(&s, CUBED_OP_MAXIMUM, y, number(&s, y, -1));
         y = y ? op(&s, CUBED_OP_MINIMUM, y, number(&s, y, 1)) : NULL;
     }
@@ -168,7 +169,7 @@ cubed_status cubed_ptp(cubed_array *x, const cubed_reduce_options *options, cube
     return cb_steps_end(&s, op(&s, CUBED_OP_SUBTRACT, most, least), out);
 }
 
-/* A constant in this type and x's chunks. */
+/* Returns a constant of the given type in x's shape and chunks. */
 static cubed_array *full_like(cb_steps *s, const cubed_array *x, cubed_dtype dtype, double value)
 {
     const cubed_scalar v = cb_scalar_from_double(dtype, value);
@@ -180,7 +181,7 @@ static cubed_array *full_like(cb_steps *s, const cubed_array *x, cubed_dtype dty
                    &y);
 }
 
-/* The mean, and in *total the number of elements of each mean. */
+/* Computes means. *total receives the number of elements of each mean. */
 static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_options *o,
                                cubed_array **total)
 {
@@ -196,7 +197,8 @@ static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_o
     return y;
 }
 
-/* Weights in x's shape, or in one that broadcasts to it: one for each element along the axes, in their order. */
+/* Broadcasts weights to x's shape. They may have one weight for each element along the reduced axes, in the order of the
+ * options. */
 static cubed_array *weights_of(cb_steps *s, const cubed_array *x, cubed_array *w,
                                const cubed_reduce_options *o)
 {

@@ -1,5 +1,5 @@
-/* The largest singular values of a matrix and their vectors, from its products with few random vectors (Halko, Martinsson
- * and Tropp, "Finding structure with randomness", SIAM Review 2011). */
+/* The largest singular values of a matrix and their vectors, from products of the matrix with a few random vectors (Halko,
+ * Martinsson and Tropp, "Finding structure with randomness", SIAM Review 2011). */
 #include <inttypes.h>
 
 #include "array_api/api_pkg.h"
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 
-/* Orthonormal columns with the span of x's columns. */
+/* Returns orthonormal columns that span the columns of x. */
 static cubed_array *orthonormal(cb_steps *s, cubed_array *x, uint64_t task_mem)
 {
     cubed_array *q = NULL;
@@ -15,7 +15,7 @@ static cubed_array *orthonormal(cb_steps *s, cubed_array *x, uint64_t task_mem)
     return cb_step(s, cubed_qr(x, false, task_mem, &q, NULL, s->err), &q);
 }
 
-/* Changes the signs of rows of vh with a negative sum, and of the columns of u. */
+/* Makes the sum of each row of vh non-negative: changes the signs of the row and of the corresponding column of u. */
 static void coerce_signs(cb_steps *s, cubed_array **u, cubed_array **vh)
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;

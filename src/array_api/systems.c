@@ -1,4 +1,4 @@
-/* Linear algebra with factors: triangular systems, least squares, arrays as matrices. */
+/* Linear algebra with factors: triangular systems, least squares, and arrays reshaped to matrices. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -23,7 +23,7 @@ static cubed_array *without_axis(cb_steps *s, cubed_array *x, int axis)
 
 enum { ROWS = 1, COLUMNS = 2 };
 
-/* Reverses rows, columns, or both; elements of vectors are columns. */
+/* Reverses rows, columns, or both. For vectors, COLUMNS reverses the elements. */
 static cubed_array *flipped(cb_steps *s, cubed_array *x, unsigned which)
 {
     cubed_array *y = NULL;
@@ -45,7 +45,7 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
     CB_TRY(cb_check_flags(name, flags, CUBED_TRIANGLE_LOWER | CUBED_TRIANGLE_UNIT_DIAGONAL, err));
     CB_TRY(cb_floating(name, a, b, &dtype, err));
     if (ndim < 2 || b->node.grid->ndim == 0 || a->shape[ndim - 2] != a->shape[ndim - 1])
-        return cb_api_solve(name, a, b, task_mem, out, err); /* reports the error */
+        return cb_api_solve(name, a, b, task_mem, out, err); /* reports the error in the operands */
     const int64_t n = a->shape[ndim - 1];
     a = cb_step_cast(&s, a, dtype);
     if (s.st == CUBED_OK)
@@ -57,7 +57,8 @@ cubed_status cubed_solve_triangular(cubed_array *a, cubed_array *b, unsigned fla
         eye = cb_step(&s, cubed_array_eye(s.ctx, n, n, 0, dtype, NULL, &eye, err), &eye);
         part = op(&s, CUBED_OP_ADD, part, eye);
     }
-    /* An upper triangle needs no pivoting, because elements below the diagonal are 0. */
+    /* LU decomposition of an upper triangle needs no pivoting, because elements below the diagonal are 0. So a lower
+     * triangle is flipped. */
     const unsigned along = b->node.grid->ndim == 1 ? COLUMNS : ROWS;
     if (lower) part = flipped(&s, part, ROWS | COLUMNS);
     if (lower) b = flipped(&s, b, along);
@@ -75,7 +76,7 @@ static cubed_array *sum_along_rows(cb_steps *s, cubed_array *x)
     return cb_step_reduce(s, CUBED_REDUCE_SUM, x, &o);
 }
 
-/* The solution x of a x = b with the smallest norm, and which singular values count. */
+/* Returns the solution x of a x = b with the smallest norm. *kept receives true for singular values that count as nonzero. */
 static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_array *b, double limit,
                                cubed_array **kept)
 {
@@ -92,7 +93,7 @@ static cubed_array *least_norm(cb_steps *s, cubed_array *const svd[3], cubed_arr
     return cb_step_product(s, cb_step_adjoint(s, vh), b);
 }
 
-/* b with NaN in place of infinite elements, so that every linear combination with one is NaN, as in LAPACK. */
+/* Replaces infinite elements of b by NaN. As in LAPACK, every linear combination of such elements is then NaN. */
 static cubed_array *without_infinities(cb_steps *s, cubed_array *b)
 {
     const cubed_kind kind = cubed_dtype_kind(b->node.dtype);
@@ -135,7 +136,7 @@ cubed_status cubed_lstsq(cubed_array *a, cubed_array *b, const double *rcond, ui
 
 /* --- Arrays as matrices ------------------------------------------------------------------------------------ */
 
-/* Product of the extents of n axes from `first` on. */
+/* Multiplies the extents of n axes from `first` on. */
 static cubed_status extent_of(const char *name, const cubed_array *x, int first, int n,
                               int64_t *out, cubed_error *err)
 {
@@ -149,7 +150,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
 {
     const int ndim = a->node.grid->ndim;
     if (ind < 1) return cb_fail(err, CUBED_E_ARG, "tensorinv: ind is %d, expected 1 or more", ind);
-    if (ind > ndim) ind = ndim; /* as in NumPy */
+    if (ind > ndim) ind = ndim; /* NumPy limits ind as well */
     int64_t shape[2], exchanged[CUBED_MAX_NDIM];
     CB_TRY(extent_of("tensorinv", a, 0, ind, &shape[0], err));
     CB_TRY(extent_of("tensorinv", a, ind, ndim - ind, &shape[1], err));
@@ -165,7 +166,7 @@ cubed_status cubed_tensorinv(cubed_array *a, int ind, uint64_t task_mem, cubed_a
     return cb_steps_end(&s, cb_step_reshaped(&s, y, ndim, exchanged), out);
 }
 
-/* Moves some axes of x behind the others. */
+/* Moves the given axes of x behind the others. */
 static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, int n)
 {
     const int ndim = x->node.grid->ndim;
@@ -180,8 +181,8 @@ static cubed_array *moved_behind(cb_steps *s, cubed_array *x, const int *axes, i
     return cb_step_permuted(s, x, order);
 }
 
-/* Solves the equations with the coefficients x and the right-hand sides b. The first `of_b` axes of x count the equations, and the
- * remaining axes count the unknowns. */
+/* Solves equations with coefficients x and right-hand sides b. The first `of_b` axes of x number the equations. The
+ * remaining axes number the unknowns. */
 static cubed_array *solved(cb_steps *s, cubed_array *x, cubed_array *b, int of_b, uint64_t task_mem)
 {
     const int ndim = x->node.grid->ndim;

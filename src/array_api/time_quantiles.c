@@ -1,4 +1,4 @@
-/* Quantiles of times: in int64, because floating point would round them. */
+/* Quantiles of times, computed in int64, because floating point would round times. */
 #include "array_api/time_quantiles.h"
 
 #include <math.h>
@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "ops/steps.h"
 
-/* Times as int64, whose smallest value is NaT. */
+/* Times, and the same times as int64. The smallest int64 is NaT. */
 typedef struct times {
     cb_steps *s;
     cubed_array *x, *ints;
     cb_quantiles wanted;
-    cb_known_lines lines; /* only if missing elements are skipped; sorted as int64 */
+    cb_known_lines lines; /* sorted int64, used only if missing elements are skipped */
 } times;
 
 static double reduced_elements(const cubed_array *x, uint32_t reduced)
@@ -31,7 +31,7 @@ static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
     return cb_step_is_nat(s, cb_step_cast(s, lines, CUBED_INT64));
 }
 
-/* The fractional position of a quantile among the known elements of each line. */
+/* Returns the fractional position of a quantile among the known elements of each line. */
 static cubed_array *place(times *t, double q)
 {
     cb_steps *s = t->s;
@@ -66,7 +66,7 @@ static cubed_array *known_way(times *t, double q)
 
 /* --- Elements, and the way between two of them ---------------------------------------------------------------- */
 
-/* The array of each quantile, parts[t->wanted.n], which are freed; concatenated if there is an axis for the quantiles. */
+/* Joins the results of the quantiles, parts[t->wanted.n], along a new axis if there is one for the quantiles. Frees `parts`. */
 static cubed_array *stacked(times *t, cubed_array **parts)
 {
     cb_steps *s = t->s;
@@ -84,7 +84,7 @@ static cubed_array **new_parts(times *t)
     return parts;
 }
 
-/* One of the elements for each quantile. */
+/* Takes one element for each quantile. */
 static cubed_array *element(times *t, cubed_quantile_method method)
 {
     cubed_array *y = NULL;
@@ -99,7 +99,7 @@ static cubed_array *element(times *t, cubed_quantile_method method)
     return cb_step(t->s, cb_api_number_quantiles(t->ints, &t->wanted, &y, t->s->err), &y);
 }
 
-/* y as times: NaT if one of the elements is NaT, or if all are and missing elements are skipped. */
+/* Casts y to times. The result is NaT if an element is NaT, or, if missing elements are skipped, if all elements are NaT. */
 static cubed_array *as_times(times *t, cubed_array *y)
 {
     cubed_reduce_options reduce = CUBED_REDUCE_OPTIONS_INIT;
@@ -112,7 +112,8 @@ static cubed_array *as_times(times *t, cubed_array *y)
     return cb_step_cast(t->s, cb_step_nat_where(t->s, missing, y), t->x->node.dtype);
 }
 
-/* Fraction of the distance between adjacent elements at each quantile, which broadcasts with results of ndim axes. */
+/* Returns, for each quantile, its position between two adjacent elements as a fraction. The result broadcasts with results
+ * of ndim axes. */
 static cubed_array *way_behind(times *t, int ndim)
 {
     cb_steps *s = t->s;
@@ -130,7 +131,7 @@ static cubed_array *way_behind(times *t, int ndim)
     return t->wanted.in_front && !t->wanted.o.skip_nan ? cb_step_reshaped(s, y, ndim, shape) : y;
 }
 
-/* Interpolates between two elements, from the nearer one and truncated, as in NumPy. */
+/* Interpolates between two elements. As in NumPy, starts from the nearer element and truncates. */
 static cubed_array *between(times *t)
 {
     cb_steps *s = t->s;
@@ -197,7 +198,8 @@ cubed_status cb_api_time_median(cubed_array *x, const cubed_quantile_options *o,
     cb_steps s = {.ctx = x->ctx, .err = err};
     times t = {.s = &s, .x = x, .wanted = wanted};
     cubed_array *y;
-    if (reduced_elements(x, wanted.reduced) == 0) { /* NaT, in the shape of a reduction */
+    /* the result is NaT in the shape of a reduction */
+    if (reduced_elements(x, wanted.reduced) == 0) {
         cubed_reduce_options shape = CUBED_REDUCE_OPTIONS_INIT;
         shape.axes = o->axes;
         shape.naxes = o->naxes;

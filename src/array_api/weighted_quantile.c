@@ -16,7 +16,8 @@ typedef struct weighted {
     cb_steps *s;
     const cubed_quantile_options *o;
     uint32_t reduced;
-    int axis; /* the last axis of x, w and missing: all reduced axes as one; a line lies along it */
+    /* index of the last axis of x, w and missing, which joins all reduced axes; each line lies along this axis */
+    int axis;
     int64_t elements; /* number of elements of a line */
     /* The elements, their weights, and whether each element is NaN, with the reduced axes as the last axis. `missing` is NULL
      * if the type has no NaN. */
@@ -154,7 +155,7 @@ static cubed_array *positions(weighted *q, cubed_array *share, double p)
     return op(q, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
 }
 
-/* Gives an array with one value for each line the shape of the result. */
+/* Reshapes an array with one value per line to the shape of the result. */
 static cubed_array *as_result(weighted *q, cubed_array *value, const cubed_array *x)
 {
     cb_steps *s = q->s;
