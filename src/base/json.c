@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* U+FDD0, which Unicode reserves for internal use. */
+/* Marks a string that represents a large integer: U+FDD0, which Unicode reserves for internal use. */
 #define BIG "\xEF\xB7\x90"
 enum { BIG_SIZE = sizeof BIG - 1 };
 
@@ -21,7 +21,7 @@ const char *cb_json_big(const json_t *v)
     return digits > 0 && s[sign + digits] == 0 ? s : NULL;
 }
 
-/* Rounds like the C library's allocator. */
+/* Bytes that the C library's allocator uses for a request of n bytes. */
 static size_t allocated(size_t n) { return (n + 8 + 15) / 16 * 16; }
 
 /* Capacity of a list, which starts at 8 and doubles. */
@@ -156,7 +156,8 @@ static const char *behind_constant(const char *text, const char *end)
     return NULL;
 }
 
-/* Turns Python's NaN, Infinity and -Infinity, which are not JSON, and large integers into strings, outside of strings. */
+/* Converts Python's NaN, Infinity and -Infinity, which are not JSON, and large integers to strings. Leaves existing strings
+ * unchanged. */
 static void quote_constants(const char *text, size_t size, cb_buf *out)
 {
     const char *p = text, *copied = text, *end = text + size;
@@ -242,7 +243,7 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
                            cubed_error *err)
 {
     cb_buf quoted;
-    /* A byte order mark, which some editors add. */
+    /* Skip a byte order mark, which some editors add. */
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         size -= 3;

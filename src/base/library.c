@@ -12,7 +12,8 @@ static bool are_global(const char *const *needs)
     return *needs != NULL;
 }
 
-/* A library that is bound to itself frees with libc's free, also strings that libc made with the global malloc. */
+/* Checks whether the global malloc is libc's. A library that is bound to its own symbols frees with libc's free, even strings
+ * that libc allocated with the global malloc. */
 static bool has_allocator_of_libc(void)
 {
     Dl_info allocator, libc;

@@ -140,7 +140,7 @@ cb_owner_state cb_owner_alive(const cb_owner *o)
     cb_owner_self(&self);
     if (!o->boot || !self.boot || !o->space || !self.space) return CB_OWNER_UNKNOWN;
     if (o->boot != self.boot) {
-        /* Rebooted since, if it is the same machine. Containers are excluded, because several may share a name and an
+        /* If this is the owner's machine, it has rebooted since. Containers are excluded, because several may share a name and an
          * ID. */
         bool restarted =
             o->machine == self.machine && o->space == FIRST_SPACE && self.space == FIRST_SPACE;

@@ -40,7 +40,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* User-defined functions and libraries expect the stack of a main thread. */
+/* Returns the stack size of a main thread, which user-defined functions and libraries expect. */
 static size_t stack_size(size_t page)
 {
     struct rlimit limit;
@@ -69,7 +69,8 @@ static void unmap_stack(const cb_pool *pool, pool_thread *t)
     t->stack = NULL;
 }
 
-/* Threads inherit the signal mask of the thread that starts them: signals go to the caller's threads. */
+/* Starts a thread with signals blocked, so that the caller's threads handle them. A new thread inherits the signal mask of its
+ * creator. */
 static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *attr)
 {
     sigset_t all, old;
@@ -78,7 +79,7 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
-        sigdelset(&all, SIGBUS); /* caused by the thread itself: there may be a handler */
+        sigdelset(&all, SIGBUS); /* raised by the thread's own accesses, and may have a handler */
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -135,7 +136,7 @@ typedef struct each {
     cb_pool_each_fn fn;
     void *ctx;
     size_t n;
-    atomic_size_t next; /* `n` or more: nothing left */
+    atomic_size_t next; /* next index to run; `n` or more: all indices are taken */
     cb_mutex lock;
     size_t failed CB_GUARDED_BY(&lock); /* lowest index that failed; `n`: none */
     cubed_error err CB_GUARDED_BY(&lock);
@@ -159,7 +160,7 @@ static void run_each(void *ctx, unsigned index)
     }
 }
 
-/* The failure is read after all threads were joined. */
+/* Reads `failed` without the lock, after all threads have been joined. */
 cubed_status cb_pool_each(const cubed_allocator *a, size_t n, unsigned threads, cb_pool_each_fn fn,
                           void *ctx, cubed_error *err) CB_UNCHECKED_LOCKS
 {

@@ -43,7 +43,7 @@ static size_t divider(const char *at)
     return strncasecmp(at, "%3f", 3) == 0 || strncmp(at, "%26", 3) == 0 ? 3 : 0;
 }
 
-/* Parameters of signed URLs of Azure, S3 and Google, and keys that services accept in a query. */
+/* Returns true for secret parameters of URLs signed by Azure, S3 and Google, and for keys that services accept in a query. */
 static bool is_secret(const char *name, size_t n)
 {
     static const char *const names[] = {"sig",
