@@ -12,7 +12,7 @@
 
 #include "base/checked.h"
 
-/* Size on most machines. Others have larger huge pages and ignore the request. */
+/* Size of a huge page on most machines. Machines with larger huge pages ignore the request. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 size_t cb_pages_round(size_t size)
@@ -159,7 +159,7 @@ uint64_t cb_oom_kills(void)
 void cb_pages_keep_from_cores(void)
 {
     static const char headers[] =
-        "0x10\n"; /* only headers of programs and libraries, by which debuggers identify them */
+        "0x10\n"; /* dump only the headers of programs and libraries, by which debuggers identify them */
     const int fd = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     const ssize_t ignored = write(fd, headers, sizeof headers - 1);

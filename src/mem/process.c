@@ -139,7 +139,7 @@ uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit)
     const uint64_t measured = atomic_load(&c->measured), anonymous = atomic_load(&c->anonymous);
     struct rusage usage;
     uint64_t held = measured;
-    /* This peak needs no file but may be the parent process's, so it is only an upper bound. */
+    /* The peak from getrusage requires no file, but may be the parent process's. So it is only an upper bound. */
     const bool may_exceed =
         getrusage(RUSAGE_SELF, &usage) != 0 || cb_sat_mul((size_t)usage.ru_maxrss, 1024) > limit;
     if (may_exceed && cb_sat_add(anonymous, cb_resident_kinds().files) > limit)
