@@ -18,7 +18,7 @@ const json_t *cb_attribute_item(const json_t *v, size_t i)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* Reads a number, or a string that represents a number JSON cannot represent. */
+/* Reads a number, or a string that stands for a number that JSON cannot represent. */
 static bool get_real(const json_t *v, double *out)
 {
     const char *s = json_string_value(v), *big = cb_json_big(v);
@@ -42,7 +42,7 @@ static bool get_real(const json_t *v, double *out)
     return true;
 }
 
-/* Reads an integer as 64 bits. Sets *negative if they are a negative signed number. */
+/* Reads an integer as 64 bits. Sets *negative if the bits represent a negative int64. */
 static bool get_integer(const json_t *v, uint64_t *bits, bool *negative)
 {
     const char *big = cb_json_big(v);
@@ -133,7 +133,7 @@ static bool is_of_type(const json_t *v, const cb_attribute_type *t)
     }
 }
 
-/* CF gives these attributes the type of their variable. */
+/* Returns true for attributes that have the type of their variable according to CF. */
 static bool has_type_of_variable(const char *name)
 {
     static const char *const names[] = {"_FillValue", "missing_value", "valid_min",
@@ -227,7 +227,7 @@ static bool take(json_t *to, const json_t *attrs, json_t *types)
 
 bool cb_attributes_gather(json_t *attrs)
 {
-    /* The first is the spelling of NetCDF-C 4.8 to 4.9.2. */
+    /* The first name is the spelling of NetCDF-C 4.8 to 4.9.2. */
     static const char *const names[] = {"_NCZARR_ATTR", CUBED_ATTRIBUTE_TYPES};
     json_t *all = json_object(), *inner = NULL;
     const json_t *text = json_object_get(attrs, CB_ATTRIBUTE_TYPES_V3);

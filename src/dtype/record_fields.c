@@ -28,11 +28,11 @@ static cubed_status check_shape(const char *where, const char *name, const json_
     return CUBED_OK;
 }
 
-/* Checks a description, and gets the bytes of a record. Recursion depth: CB_RECORD_DEPTH. */
+/* Checks a description, and gets the size of a record in bytes. Recursion depth: CB_RECORD_DEPTH. */
 static cubed_status check_fields(const char *where, const json_t *fields, int depth, size_t *bytes,
                                  cubed_error *err);
 
-/* Checks a field and adds its bytes. */
+/* Checks a field, and adds its size to *bytes. */
 static cubed_status check_field(const char *where, const json_t *item, size_t i, int depth,
                                 size_t *bytes, cubed_error *err)
 {
@@ -116,7 +116,7 @@ cb_field cb_record_field(const json_t *fields, size_t i, const cb_field *after)
     cb_field f = {.name = json_string_value(json_array_get(item, 0)),
                   .offset = after ? after->offset + cb_field_bytes(after) : 0,
                   .count = 1};
-    /* The description is checked: nothing fails. */
+    /* Cannot fail, because the description has been checked. */
     bool ok = check_shape("", f.name, json_array_get(item, 2), &f, NULL) == CUBED_OK;
     if (json_is_array(type)) {
         f.fields = type;
@@ -167,7 +167,7 @@ void cb_record_spell(const json_t *fields, bool native, json_t *out, bool *ok)
             type = json_array();
             cb_record_spell(f.fields, native, type, ok);
         } else {
-            /* The type was parsed from such a string. */
+            /* Succeeds, because the type was parsed from such a string. */
             *ok = cb_typestr_print(f.dtype, f.big_endian != (native && cb_field_is_swapped(&f)),
                                    text) &&
                   *ok;
