@@ -87,7 +87,7 @@ bool cb_confine_is_own(const cb_confine *c, const char *url)
     return true;
 }
 
-/* Appends one prefix of n bytes. */
+/* Appends the canonical form of a prefix of n bytes. Requires a path or a URL with a host. */
 static cubed_status put_prefix(cb_zone *zone, const char *text, size_t n, cb_buf *out,
                                cubed_error *err)
 {

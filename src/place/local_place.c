@@ -103,7 +103,7 @@ static cubed_status start(walk *w, const char *path, cubed_error *err)
     w->up[w->found++] = (cb_place_id){info.st_dev, info.st_ino};
     if (path[0] == '/') return CUBED_OK;
     if (!getcwd(here, sizeof here)) return fail(w, errno, err);
-    /* the current directory is outside the root directory */
+    /* The path of the current directory is relative if the directory is outside the root directory. */
     if (here[0] != '/') return fail(w, ENOENT, err);
     return go(w, here, err);
 }
