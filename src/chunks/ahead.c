@@ -5,18 +5,18 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-/* Maximum chunks that are searched for a chunk that the cursor has not reached. */
+/* Maximum number of chunks that a search for a chunk ahead of the cursor visits. */
 #define SEARCHED 256
 
 /* One walk of the cursor. */
 typedef struct walk {
     cb_ahead *a;
     cb_task_count *count;
-    cb_fetch_batch batch; /* chunks to request; otherwise a chunk is searched: */
+    cb_fetch_batch batch; /* chunks to request, if this is not a search */
     bool search, found;
     int node, left;
     int64_t chunk;
-    int64_t skip; /* chunks of the step before the cursor */
+    int64_t skip; /* chunks of the current step that the cursor has passed */
 } walk;
 
 static void push(cb_ahead *a, int node, int64_t chunk)
@@ -67,7 +67,7 @@ static cubed_status visit(void *ctx, int node, const cb_box *chunks, cubed_error
     return CUBED_OK;
 }
 
-/* Walks to where it stops, or to the end of the range, or of the running task. */
+/* Walks until `visit` stops it, at most to the end of the range. A search ends with the running task. */
 static void go(walk *w)
 {
     cb_ahead *a = w->a;
@@ -97,7 +97,7 @@ static void ask(cb_ahead *a, cb_task_count *count)
     if (a->task == a->last && a->next) ask(a->next, count);
 }
 
-/* Removes the chunk and those before it. */
+/* Removes a chunk of the running task, and all chunks before it, from `seen`. Returns false if `seen` lacks it. */
 static bool forget(cb_ahead *a, int node, int64_t chunk)
 {
     for (unsigned i = 0; i < a->n; i++) {

@@ -99,7 +99,7 @@ static void take_out(cb_cache *c, entry *e) CB_REQUIRES(&c->lock)
     unlist(c, e);
 }
 
-/* Large entries have their own pages, which are returned to the system. */
+/* Returns the memory that an entry uses. Large entries have their own pages, which are returned to the system. */
 static size_t size_of(size_t data)
 {
     size_t all = cb_sat_add(HEADER_BYTES, data);
@@ -125,7 +125,7 @@ static entry *take_out_oldest(cb_cache *c, bool index) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Removes an entry without future reads from the list. */
+/* Removes an entry without future reads from the cache, and returns it; NULL if there is none. */
 static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
 {
     entry *e = c->oldest;
@@ -134,8 +134,8 @@ static entry *take_out_unused(cb_cache *c) CB_REQUIRES(&c->lock)
     return e;
 }
 
-/* Removes the oldest chunk or block. Indices are small and serve many chunks, so they are evicted last, and only for
- * another index. */
+/* Removes the oldest chunk or block from the cache, and returns it. Indices are small and serve many chunks, so they are evicted
+ * last, and only for another index. */
 static entry *take_out_any(cb_cache *c, bool indices) CB_REQUIRES(&c->lock)
 {
     entry *e = take_out_oldest(c, false);

@@ -134,7 +134,7 @@ static size_t stored_run(const cubed_plan *p, int node)
 size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    /* Irregular chunks: offsets in a part would be computed with the longest chunk. */
+    /* Irregular chunks are read whole: offsets in a part would be computed with the length of the longest chunk. */
     if (cb_grid_is_irregular(n->grid)) return 0;
     if (n->source) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;

@@ -1,5 +1,4 @@
-/* Intermediates whose chunks are pieces of a target's only chunk: they are stored in the target's store and not in
- * memory. */
+/* Intermediates whose chunks are pieces of a target's only chunk. Pieces are written directly to the target's store. */
 #include <assert.h>
 
 #include "base/error.h"
@@ -51,7 +50,7 @@ cubed_status cb_pieces_put(cb_chunks *c, int node, int64_t chunk, const void *sr
     return CUBED_OK;
 }
 
-/* All pieces have been written, so no other thread accesses them. */
+/* Takes no lock: all pieces have been written, so no other thread accesses them. */
 cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined, cb_task_count *count,
                                 cubed_error *err) CB_UNCHECKED_LOCKS
 {
@@ -74,7 +73,7 @@ cubed_status cb_chunks_end_join(cb_chunks *c, int node, bool *joined, cb_task_co
     return CUBED_OK;
 }
 
-/* No other thread uses the broker any more. */
+/* Takes no lock: no other thread uses the broker any more. */
 void cb_pieces_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 {
     const chunks_together *all = c->kept[node].together;

@@ -8,7 +8,7 @@
 #include "chunks/state.h"
 #include "store/local/local_map.h"
 
-/* No other thread uses the broker yet. */
+/* Takes no lock: no other thread uses the broker yet. */
 cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *options,
                            cb_chunks **out, cubed_error *err) CB_UNCHECKED_LOCKS
 {
@@ -34,7 +34,7 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     }
     for (int i = 0; i < plan->ir.nnodes && !c->maps; i++) c->maps = cb_node_is_mappable(plan, i);
     c->maps = c->maps && cb_map_begin();
-    /* Optional: without them a run is only slower. */
+    /* The cache and the prefetch pool are optional: without them a run is only slower. */
     if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
     if (plan->fetch_depth > 0 && options->workers > 0)
         c->fetcher = cb_fetcher_new(a, plan->fetch_depth * options->workers,
@@ -46,7 +46,7 @@ out:
     return st;
 }
 
-/* No other thread uses the broker any more. */
+/* Takes no lock: no other thread uses the broker any more. */
 void cb_chunks_free(cb_chunks *c) CB_UNCHECKED_LOCKS
 {
     if (!c) return;
@@ -98,7 +98,7 @@ cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *f
     const cb_node *n = &c->plan->ir.nodes[node];
     int64_t idx[CUBED_MAX_NDIM];
     *found = false;
-    if (c->options.keeps) { /* there are no intermediates of earlier runs */
+    if (c->options.keeps) { /* an update has no intermediates of earlier runs */
         *found = n->is_target && c->options.keeps(c->options.keeps_ctx, node, chunk);
         return CUBED_OK;
     }
@@ -134,7 +134,7 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_chunk_reader *r, const cb_wan
     cb_want w = *want;
     cb_taken_offer taken = {.data = NULL};
     if (r->helper && !w.subread) CB_TRY(cb_chunks_take_offer(c, r, want, &taken, err));
-    w.reuse = w.reuse || taken.cached; /* also if no other block will read it */
+    w.reuse = w.reuse || taken.cached; /* cached, even if no other block will read it */
     if (w.subread) {
         r->count->bytes_read += (size_t)cb_box_count(w.subread) * item;
         memcpy(out->lo, w.subread->lo, sizeof out->lo);

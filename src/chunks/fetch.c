@@ -18,7 +18,7 @@ typedef enum state { UNUSED, COMING, THERE } state;
 
 typedef struct part {
     int64_t number;
-    size_t at, size; /* within the range; whole object: 0 and unlimited */
+    size_t at, size; /* offset and size within the range; whole object: 0 and unlimited */
     bool taken;
 } part;
 
@@ -63,7 +63,7 @@ static bool init_locks(cb_fetcher *f)
     return ok;
 }
 
-/* Not yet shared with other threads. */
+/* Takes no lock: the pool is not yet shared with other threads. */
 cb_fetcher *cb_fetcher_new(const cubed_allocator *a, unsigned buffers,
                            size_t limit) CB_UNCHECKED_LOCKS
 {
@@ -265,7 +265,7 @@ static void prepare(cb_fetch *x, const cb_fetch_batch *b, const cb_fetch_what *w
                                        .data = x};
 }
 
-/* Joins a request to the previous one if its range follows closely. */
+/* Adds a range to the previous request if it begins close enough to the end of that request. */
 static bool join(cb_fetch *x, const cb_fetch_batch *b, const cb_fetch_what *w)
 {
     const uint64_t gap = w->store->vt->gap ? w->store->vt->gap : CUBED_STORE_GAP;
@@ -293,8 +293,8 @@ static bool is_cached(cb_cache *c, cb_cache_key key)
     return found != CB_CACHE_FULL;
 }
 
-/* A thread that loads a chunk into the cache takes the entry before it checks this pool. So a cached chunk is never
- * requested twice. */
+/* Requests a chunk, unless it is or will be cached. A thread that loads a chunk into the cache takes the cache entry before it
+ * checks this pool, so a cached chunk is never requested twice. */
 static cb_fetch_answer ask(cb_fetcher *f, cb_fetch_batch *b, const cb_fetch_what *w)
     CB_REQUIRES(&f->lock)
 {

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-/* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the
- * array: they are pieces along one axis, and all axes before it have length 1. Otherwise 0. */
+/* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the array. Then
+ * they are pieces along one axis, and all axes before it have length 1. Returns 0 for all others. */
 static size_t bytes_together(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -21,7 +21,7 @@ static size_t bytes_together(const cubed_plan *p, int node)
     return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-/* No other thread uses the broker yet. */
+/* Takes no lock: no other thread uses the broker yet. */
 cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;
@@ -33,7 +33,7 @@ cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err) CB_
     x->readers = cb_alloc_zero(a, n * sizeof *x->readers);
     const size_t together = c->options.own ? bytes_together(c->plan, node) : 0;
     if (together > 0) x->together = cb_alloc_zero(a, sizeof *x->together);
-    /* Optional: without it each chunk has its own memory. */
+    /* `together` is optional: without it each chunk has its own memory. */
     if (x->together)
         *x->together =
             (chunks_together){.bytes = cb_pages_round(together), .left = (int64_t)n, .target = -1};
@@ -41,7 +41,7 @@ cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err) CB_
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", n);
 }
 
-/* No other thread uses the broker any more. */
+/* Takes no lock: no other thread uses the broker any more. */
 void cb_intermediates_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;

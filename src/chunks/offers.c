@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
-/* Smaller chunks are decoded faster than other workers wake up. */
+/* Minimum size of a chunk that is offered to other workers. A smaller chunk is decoded faster than another worker wakes up. */
 #define LEAST_CHUNK ((size_t)256 << 10)
-/* Maximum distance of the search ahead of a worker. */
+/* Limits of the search for chunks that a worker will need. */
 #define STEPS_AHEAD  4
 #define CHUNKS_AHEAD 256
 
@@ -41,7 +41,7 @@ cb_helper *cb_chunks_helper(const cb_chunks *c, unsigned index)
 
 /* --- Workers with a task ------------------------------------------------------------------------------ */
 
-/* Withdraws chunks that are ready for a worker before a step, or being loaded for it: they are no longer useful to it. */
+/* Withdraws the chunks that are ready or being loaded for a worker's steps before `step`. The worker no longer needs them. */
 static void withdraw(cb_helper *w, int64_t step)
 {
     for (unsigned i = 0; i < w->offers->n; i++) {
@@ -142,20 +142,20 @@ cubed_status cb_chunks_take_offer(cb_chunks *c, const cb_chunk_reader *r, const 
     return st;
 }
 
-/* --- Workers without ---------------------------------------------------------------------------------- */
+/* --- Workers without a task --------------------------------------------------------------------------- */
 
 /* A search for a chunk that another worker will need. */
 typedef struct search {
     const cb_helper *of;
     int64_t step;
-    bool behind; /* its current chunk has been passed */
-    bool left;   /* one is left for the worker itself, which would wait otherwise */
+    bool behind; /* the search has passed the worker's current chunk */
+    bool left;   /* one chunk has been left for the worker itself, which would otherwise wait */
     int looked;
-    int node; /* found */
+    int node; /* node and chunk that were found; -1: none */
     int64_t chunk;
 } search;
 
-/* Returns true to continue. */
+/* Decides on one chunk that the worker will need. Returns true to continue the search. */
 static bool look(search *s, int node, int64_t chunk)
 {
     const cb_helper *w = s->of;
@@ -244,7 +244,7 @@ static cb_offer *free_offer(cb_helper *w, cb_arena *arena, int node) CB_REQUIRES
     return NULL;
 }
 
-/* Runs without the lock. The worker that needs the chunk will get an error itself. */
+/* Loads a chunk without holding the lock. Ignores errors, because the worker that needs the chunk gets them itself. */
 static bool bring(cb_chunks *c, cb_offer *o, cb_arena *arena)
 {
     const size_t mark = cb_arena_mark(arena);
