@@ -114,7 +114,8 @@ static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t r
     (void)ctx;
     const size_t least_split = (size_t)64 << 10, most_split = (size_t)2 << 20;
     size_t most = most_split;
-    /* If blocks are split by bytes, a stated size applies to each byte of an element, within the limits of split blocks. */
+    /* If blocks are split by bytes, the stated size applies to each of the `typesize` parts, within the limits for split
+     * blocks. */
     if (c->blocksize) {
         size_t split = cb_max_size((size_t)c->blocksize * (size_t)c->typesize, least_split);
         most = cb_max_size((size_t)c->blocksize, cb_min_size(split, most_split));
@@ -126,7 +127,7 @@ static size_t block_bound(const void *conf, const cubed_codec_ctx *ctx, size_t r
  * (serial_blosc). */
 static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
 
-/* States of inner codecs on the heap. lz4 and blosclz have theirs on the stack; snappy decodes without a state. */
+/* Heap memory of the inner codecs' decoders. lz4 and blosclz use the stack; snappy decodes without a state. */
 static size_t inner_decode_memory(const char *inner)
 {
     if (strcasecmp(inner, "zstd") == 0) return ZSTD_estimateDCtxSize() + 4096;

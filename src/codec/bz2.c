@@ -115,7 +115,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return CUBED_OK;
 }
 
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* In Zarr v3 this codec is an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_bz2 = {
     .name = "numcodecs.bz2",
     .name_v2 = "bz2",

@@ -9,7 +9,7 @@
 
 static bool is_shard(const cb_codec_step *s) { return s->vt == &cb_codec_sharding_indexed; }
 
-/* Shards nest at most as deep as a chain has steps. */
+/* The recursion ends because shards nest at most as deep as a chain has steps. */
 static size_t shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
 
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s)
@@ -76,8 +76,8 @@ int cb_codec_part_layout(const cb_codec_chain *c, cb_codec_subread part, cb_code
     return end;
 }
 
-/* Steps that act, in the order in which they run, and the maximum output of each in bytes. All outputs except the last go
- * to two temporaries in turn. */
+/* The steps that run, in order, and the maximum output of each in bytes. All outputs except the last go to two temporary buffers
+ * in turn. */
 typedef struct schedule {
     int n;
     int step[CB_MAX_CODECS];

@@ -136,7 +136,7 @@ static size_t bytes_of(const cubed_codec_ctx *ctx, const int64_t *shape)
     return bytes;
 }
 
-/* Adapts the parsed steps of a part to another shape. Recursion depth: at most a chunk and an index. */
+/* Adapts the parsed steps of a part to another shape. Recursion depth: at most 2, for a chunk and an index. */
 static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
 {
     for (int i = part.first; i < part.first + part.n; i++) {
@@ -148,12 +148,12 @@ static void resize_part(cb_codec_chain *c, cb_codec_subread part, input *in)
         in->ctx = s->ctx;
         if (s->vt == &cb_codec_sharding_indexed) {
             st = cut_shard("", s, cb_shard_inner(c, s), &index, NULL);
-            assert(st == CUBED_OK); /* cb_codec_chain_check_shape checked it */
+            assert(st == CUBED_OK); /* cb_codec_chain_check_shape has checked the shape */
             (void)st;
             resize_part(c, s->index, &index);
         }
         st = end_step("", c, s, in, NULL);
-        assert(st == CUBED_OK); /* it succeeded for the larger chunk */
+        assert(st == CUBED_OK); /* this succeeded for the larger chunk */
         (void)st;
     }
 }
@@ -164,7 +164,7 @@ void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_cod
     *out = *c;
     cb_codec_chain_fix(out);
     memcpy(in.shape, shape, (size_t)in.ctx.ndim * sizeof *shape);
-    in.bytes = bytes_of(&in.ctx, shape); /* cannot overflow: less than before */
+    in.bytes = bytes_of(&in.ctx, shape); /* cannot overflow, because the size was larger before */
     out->chunk_bytes = in.bytes;
     resize_part(out, out->all, &in);
 }

@@ -15,7 +15,7 @@ typedef enum filter { DELTA, SCALE, QUANTIZE, ASTYPE, SCALE_EXACTLY } filter;
 
 typedef struct number {
     double value;
-    bool is_integer; /* written in JSON as an integer, and printed as one */
+    bool is_integer; /* the number is an integer in JSON, and is printed as one */
 } number;
 
 typedef struct filter_conf {
@@ -34,7 +34,7 @@ static cubed_status begin(filter kind, const char *where, const char *json, filt
     return cb_json_parse(where, json, strlen(json), doc, err);
 }
 
-/* In format 3 a missing type is the array's type. */
+/* Parses the type string under a key. In format 3 a missing string means the array's type. */
 static cubed_status parse_type(const json_t *doc, const char *codec, const char *key, int format,
                                const cubed_codec_ctx *ctx, filter_conf *conf, int side,
                                cubed_error *err)
@@ -74,7 +74,7 @@ static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
     return CUBED_OK;
 }
 
-/* A missing "astype" means "dtype". */
+/* Parses both types. A missing "astype" means the type in "dtype". */
 static cubed_status parse_types(json_t *doc, const char *codec, int format,
                                 const cubed_codec_ctx *ctx, filter_conf *conf, cubed_error *err)
 {
@@ -140,7 +140,7 @@ static cubed_status parse_astype(const char *json, int format, const cubed_codec
     return st;
 }
 
-/* Only for floats: the specification makes integers that do not fit an error. */
+/* Supports only floats: according to the specification, integers that do not fit are errors. */
 static cubed_status parse_scale_offset(const char *json, int format, const cubed_codec_ctx *ctx,
                                        void *conf, cubed_error *err)
 {
@@ -188,7 +188,7 @@ static void put_types(const filter_conf *conf, char text[2][CB_TYPESTR_CAP])
         cb_typestr_print(conf->dtype[side], native_big != conf->swapped[side], text[side]);
 }
 
-/* The inverse of parse_types, without the closing brace. */
+/* Prints the keys that parse_types reads, without the closing brace. */
 static size_t print_types(const filter_conf *conf, char *json, size_t cap)
 {
     char text[2][CB_TYPESTR_CAP];
@@ -316,8 +316,8 @@ static bool is_narrow(cubed_dtype dtype)
     return dtype == CUBED_FLOAT16 || dtype == CUBED_FLOAT32;
 }
 
-/* If both operands are NaN, processors keep the bits of the first, and compilers may exchange operands. So this function
- * fixes which NaN is returned. */
+/* Fixes which NaN is returned. If both operands are NaN, processors keep the bits of the first one, and compilers may exchange
+ * the operands. */
 static float combine_floats(float a, float b, bool minus)
 {
     if (a != a) return a + 0;
@@ -354,8 +354,8 @@ static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cube
     return r;
 }
 
-/* Sum of the element before and a stored difference, or the difference of two elements. The first element is stored
- * unchanged, because adding 0 would lose the sign of -0. */
+/* Computes the sum of the previous element and a stored difference, or the difference of two elements. The first element is
+ * stored unchanged, because adding 0 would lose the sign of -0. */
 typedef enum delta_step { DELTA_FIRST, DELTA_SUM, DELTA_DIFFERENCE } delta_step;
 
 static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last,
@@ -429,7 +429,7 @@ static cubed_status run(const cubed_codec_call *call, bool decode, size_t *got, 
     cubed_scalar last = {.c128 = {0, 0}};
     for (size_t i = 0; i < n; i++) {
         cubed_scalar v = load(src + i * fs, fs, conf->swapped[in]), r;
-        if (kind == DELTA && decode) { /* sums and differences are in the decoded type */
+        if (kind == DELTA && decode) { /* sums and differences have the decoded type */
             cb_scalar_cast(from, &v, to, &r);
             r = next_delta(to, r, &last, i == 0 ? DELTA_FIRST : DELTA_SUM);
         } else if (kind == DELTA) {

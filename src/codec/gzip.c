@@ -51,8 +51,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
     return cb_conf_print_int(c->level, &levels[c->header], json, cap, err);
 }
 
-/* More than deflateBound: other writers may write several members, and their fastest levels never store, so a byte of noise
- * takes up to nine bits. */
+/* Larger than deflateBound, because other writers may write several members. Also, their fastest levels never store data
+ * unencoded, so a byte of noise takes up to nine bits. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -97,7 +97,7 @@ static void bump_free(voidpf opaque, voidpf p)
     (void)p;
 }
 
-/* A gzip file may have several members followed by zeros, as on tapes and in blocks of fixed size. */
+/* Skips zeros between members. They occur on tapes and in files with blocks of fixed size. */
 static void skip_zeros(const gzip_conf *conf, const char **in, size_t *left)
 {
     while (conf->header == GZIP && *left > 0 && **in == 0) {
@@ -267,7 +267,7 @@ const cubed_codec_vtable cb_codec_gzip = {
     .decode = decode,
     .encode = encode,
 };
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* In Zarr v3 this codec is an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_zlib = {
     .name = "numcodecs.zlib",
     .name_v2 = "zlib",

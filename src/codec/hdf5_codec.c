@@ -110,7 +110,7 @@ static cubed_status encode_fletcher32(const cubed_codec_call *call, size_t *got,
     return CUBED_OK;
 }
 
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* In Zarr v3 this codec is an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_fletcher32 = {
     .name = "numcodecs.fletcher32",
     .name_v2 = "fletcher32",
@@ -141,7 +141,7 @@ static void put_big(uint8_t *p, uint64_t v, int n)
     for (int i = n - 1; i >= 0; i--, v >>= 8) p[i] = (uint8_t)v;
 }
 
-/* Bound for blocks as short as other writers make them. */
+/* Maximum encoded size. Allows for the short blocks of other writers. */
 static size_t lz4_bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     size_t n;
@@ -239,7 +239,7 @@ static cubed_status decode_mask(const cubed_codec_call *call, size_t *got, cubed
     return CUBED_OK;
 }
 
-/* Writes an empty mask: chunks are always encoded by all codecs. */
+/* Writes an empty mask, because chunks always go through all codecs. */
 static cubed_status encode_mask(const cubed_codec_call *call, size_t *got, cubed_error *err)
 {
     CB_CHECK(call->dst_cap >= 4 && call->src_size <= call->dst_cap - 4, err);

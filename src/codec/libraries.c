@@ -1,4 +1,4 @@
-/* Versions of the libraries that this library was built with, for `cubed --version`. */
+/* Versions of the libraries that libcubed was built with, for `cubed --version`. */
 #include <blosc.h>
 #include <jansson.h>
 #include <lz4.h>

@@ -185,7 +185,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     return cb_fail(err, CUBED_E_INTERNAL, "liblzma gives %d", (int)rc);
 }
 
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* In Zarr v3 this codec is an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_lzma = {
     .name = "numcodecs.lzma",
     .name_v2 = "lzma",

@@ -68,7 +68,7 @@ static const char *const deltas[] = {"auto", "none", "try_consecutive", "try_loo
 enum { NAME_AUTO, NAME_NONE, NAME_CONSECUTIVE, NAME_LOOKBACK };
 static const char *const pagings[] = {"equal_pages_up_to", NULL};
 
-/* An order may be given with "try_consecutive", or with "auto", which then means the same. */
+/* Reads the delta order. An order with "auto" has the same meaning as with "try_consecutive". */
 static cubed_status read_delta(const json_t *doc, int64_t *out, cubed_error *err)
 {
     static const cb_conf_key orders = {"pcodec", "delta_encoding_order", 0, 0, 7};
@@ -140,8 +140,8 @@ static cubed_status print(const void *conf, int format, const cubed_codec_ctx *c
                          "codec pcodec: the configuration does not fit into %zu bytes", cap);
 }
 
-/* Each page describes itself. Allows for pages of other writers and of noise, which may be slightly longer than pco's
- * present ones. */
+/* Maximum encoded size, with the description of each page. Allows for pages of other writers and of noise, which may be slightly
+ * longer than pco's present ones. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;
@@ -150,9 +150,9 @@ static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_siz
     return most;
 }
 
-/* Up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states each, two windows of 2**15
- * numbers with as many initial ones, and, in a mode that writers may choose, all distinct numbers. The crate rejects chunks
- * that need more. */
+/* Memory of pco's decoder: up to three streams of bins (lookbacks, primary and secondary latents) with 2**14 states each, and two
+ * windows of 2**15 numbers with as many initial ones. A writer may choose a mode that also needs all distinct numbers. The crate
+ * rejects chunks that need more. */
 static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     (void)conf;
@@ -160,7 +160,7 @@ static cubed_codec_need decode_need(const void *conf, const cubed_codec_ctx *ctx
     return (cubed_codec_need){0, cb_sat_add(raw_size, (size_t)4 << 20)};
 }
 
-/* Measured 44 bytes per number of a page plus 4 times its own size; this adds a quarter. */
+/* 44 bytes per number of a page plus 4 times the size of the number were measured. This adds a quarter. */
 static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     const pcodec_conf *c = conf;
@@ -170,7 +170,8 @@ static cubed_codec_need encode_need(const void *conf, const cubed_codec_ctx *ctx
                                      ((size_t)256 << 10)};
 }
 
-/* CB_PCO_REFUSED is an error of the chunk when decoding, and an internal error when encoding: `refused` is the status. */
+/* Converts a result of the crate to a status. `refused` is the status for CB_PCO_REFUSED: an error of the chunk when decoding, an
+ * internal error when encoding. */
 static cubed_status say(int said, const char *message, cubed_status refused, cubed_error *err)
 {
     if (said == CB_PCO_DONE) return CUBED_OK;

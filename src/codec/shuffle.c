@@ -113,7 +113,7 @@ static cubed_status turn(const cubed_codec_call *call, bool back, size_t *got, c
     case 4: back ? join4(in, n, out) : split4(in, n, out); break;
     case 8: back ? join8(in, n, out) : split8(in, n, out); break;
     default:
-        /* Row by row, so that each row is read or written contiguously. */
+        /* Work row by row, so that each row is read or written contiguously. */
         for (size_t k = 0; k < size; k++) {
             for (size_t i = 0; i < n; i++) {
                 if (back)
@@ -144,7 +144,7 @@ static bool is_identity(const void *conf, const cubed_codec_ctx *ctx)
     return c->elementsize == 1;
 }
 
-/* Zarr v3 has it as an extension under numcodecs' name. */
+/* In Zarr v3 this codec is an extension with the name from numcodecs. */
 const cubed_codec_vtable cb_codec_shuffle = {
     .name = "numcodecs.shuffle",
     .name_v2 = "shuffle",

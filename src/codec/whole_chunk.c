@@ -79,8 +79,8 @@ static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, cb_
     return CUBED_OK;
 }
 
-/* Checks header and trailer. Other writers may write several members, of which the last one states its own size alone, and
- * zeros behind them. So a size below that of the chunk says nothing. */
+/* Checks header and trailer. Other writers may write several members, followed by zeros, and the last member states only its own
+ * size. So a stated size below that of the chunk proves nothing. */
 static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, cb_codec_looks *out,
                                  cubed_error *err)
 {
@@ -108,8 +108,8 @@ static look_fn look_of(const cubed_codec_vtable *vt)
                                    : NULL;
 }
 
-/* Checks that all inner chunks in the index are within the object, and that the object has no bytes between the last chunk
- * and the index, or after them. */
+/* Checks that all inner chunks in the index are within the object. Also checks that no bytes are between the last chunk and the
+ * index, or after both. */
 static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *s,
                                   const cb_codec_object *o, cb_arena *scratch, cb_codec_looks *out,
                                   cubed_error *err)

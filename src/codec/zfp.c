@@ -118,7 +118,7 @@ static void set_mode(const zfp_conf *conf, const cubed_codec_ctx *ctx, zfp_strea
         zfp_stream_set_reversible(z);
 }
 
-/* Except in rate mode, which pads blocks, a chunk needs at most as much as in exact mode. */
+/* Maximum encoded size. Except in rate mode, which pads blocks, a chunk needs at most as much as in exact mode. */
 static size_t bound(const void *conf, const cubed_codec_ctx *ctx, size_t raw_size)
 {
     zfp_stream z, exact;
@@ -202,7 +202,7 @@ static cubed_status encode(const cubed_codec_call *call, size_t *got, cubed_erro
     stream_close(z.stream);
     if (!wrote)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "zfp has no header for axes of such a length");
-    const size_t whole = (n + WORD - 1) / WORD * WORD; /* as builds with longer words expect it */
+    const size_t whole = (n + WORD - 1) / WORD * WORD; /* as builds with longer words expect */
     if (n == 0 || whole > call->dst_cap)
         return cb_fail(err, CUBED_E_INTERNAL, "zfp gives %zu bytes, expected at most %zu", n,
                        call->dst_cap);
