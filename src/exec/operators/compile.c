@@ -49,7 +49,7 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     return CUBED_OK;
 }
 
-/* Collects the reductions of all outputs. Functions on blocks have none: they check their own inputs. */
+/* Collects the reductions of all outputs. Functions on blocks have no reductions, and check their own inputs. */
 static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
@@ -67,7 +67,7 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
 /* Maximum outputs listed in a name. */
 enum { NAMED_OUTPUTS = 4 };
 
-/* Writes the title of each output, but only once if all titles are equal, as for outputs of one call. */
+/* Writes the title of each output. If all titles are equal, as for outputs of one call, writes the title once. */
 static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
 {
     size_t before = 0;
@@ -85,7 +85,7 @@ static void put_titles(cubed_plan *p, const cb_stage *s, cb_buf *text)
     if (s->nouts > NAMED_OUTPUTS) cb_buf_puts(text, ", ...");
 }
 
-/* "mean(u*u), mean(u*v) -> uu, uv" */
+/* Names a stage, for example "mean(u*u), mean(u*v) -> uu, uv". */
 static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     cb_buf text;
@@ -114,7 +114,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* Returns the operator for the node's kind; it may change when it compiles or prepares the stage. */
+/* Returns the operator for the node's kind. The operator may be replaced when it compiles or prepares the stage. */
 static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
 {
     int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;
@@ -143,7 +143,7 @@ static bool is_copy(const cb_stage *s)
     return true;
 }
 
-/* Lists the nodes that any of the programs load, and states that are merged. */
+/* Lists the nodes that any of the programs load, and the states that are merged. */
 static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                 cubed_error *err)
 {

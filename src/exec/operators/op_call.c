@@ -9,7 +9,7 @@
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
 
-/* Tasks are counted in blocks of the kept symbols. */
+/* Sets the grid of tasks: one axis for each kept symbol, counted in blocks. */
 static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     cb_grid kept = {.ndim = 0};
@@ -35,7 +35,7 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* Creates the largest block of each operand, without data; `shapes` has CUBED_MAX_NDIM extents for each. */
+/* Creates the largest block of each operand, without data. `shapes` receives CUBED_MAX_NDIM extents for each block. */
 static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64_t *shapes)
 {
     static const int64_t origin[CUBED_MAX_NDIM] = {0};
@@ -74,7 +74,7 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
     return CUBED_OK;
 }
 
-/* The blocks of call number `step` of a task, by symbol. */
+/* Sets the block indices of call number `step` of a task, by symbol. */
 static void call_index(const cb_stage_call *c, const cb_box *kept, const cb_box *contracted,
                        int64_t step, int64_t *index)
 {
@@ -106,8 +106,8 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     return cb_stage_set_tasks(s, err);
 }
 
-/* Outputs of one call share all inputs. The key is the last input because thousands of products may share another one.
- * Outputs of calls without inputs share key 0. */
+/* Outputs of one call have the same inputs. The last input is the key, because thousands of products may share another input.
+ * Outputs of calls without inputs have key 0. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
@@ -116,7 +116,7 @@ static int sibling_key(const cubed_plan *p, const cb_stage *s)
     return last;
 }
 
-/* Visits the calls of each block in order, with those inputs that differ from the previous call. */
+/* Visits the calls of each block in order. For each call, reports only the inputs that differ from those of the previous call. */
 static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
                           bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -152,7 +152,7 @@ typedef struct call {
     cubed_block_call call;
 } call;
 
-/* The function's scratch memory. Allocations of its libraries are charged until it has returned. */
+/* Allocates the function's scratch memory. Charges the allocations of its libraries until the function has returned. */
 static cubed_status function_frame(const cb_stage_call *c, cb_arena *arena, void **scratch,
                                    cubed_error *err)
 {
@@ -189,11 +189,11 @@ static cubed_status call_function(call *r, cubed_error *err)
     if (taken > r->x.t->count->function_mem) r->x.t->count->function_mem = taken;
     cb_arena_uncharge(r->x.t->arena, r->x.c->need.library);
     cb_arena_release(r->x.t->arena, mark);
-    /* A function that sees the cancellation leaves its outputs incomplete: they are not used. */
+    /* A function that sees the cancellation leaves its outputs incomplete, so they are not used. */
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 
-/* Runs all calls that add to the outputs' blocks. */
+/* Makes all calls that add to the outputs' blocks. */
 static cubed_status make_blocks(call *r, cubed_error *err)
 {
     const cb_blockwise *op = r->x.c->op;

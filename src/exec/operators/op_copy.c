@@ -1,12 +1,12 @@
 /* Copies: one output, whose branches are all bare loads.
  *
- * Chunks are gathered into the output, one source chunk at a time, or read in place if they are equal. If it needs no more
- * memory, they are scattered instead: the task holds all of its output chunks and copies its reads into them. So every
- * source chunk is decoded once and every element is moved once.
+ * Chunks are gathered into the output, one source chunk at a time, or read in place if source and output chunks are equal. If
+ * scattering needs no more memory, chunks are scattered instead: the task holds all of its output chunks and copies its reads
+ * into them. So every source chunk is decoded once and every element is moved once.
  *
- * A cooperative task divides the output chunks among the arenas of its members. They take source chunks in turn, each with
- * its own buffer, and write into the chunks of all members. Fewer members than planned compute the chunks in rounds, as
- * many at a time as there is memory for. */
+ * A cooperative task divides the output chunks among the arenas of its members. Members take source chunks in turn, each with its
+ * own buffer, and write into the chunks of all members. Fewer members than planned compute the chunks in rounds, each with as
+ * many chunks as fit in memory. */
 #include <string.h>
 
 #include "base/error.h"
@@ -61,7 +61,7 @@ static void prepare(const cubed_plan *p, cb_stage *s)
 
 /* --- Gathering ------------------------------------------------------------------------------------ */
 
-/* Returns true if each task stores a chunk that consists of adjacent pieces. */
+/* Returns true if each task stores one chunk that consists of adjacent pieces. */
 static bool is_part(const cubed_plan *p, const cb_stage *s)
 {
     return s->tail.nbranches == 1 && !p->ir.nodes[s->outs[0].node].to_memory &&
@@ -70,7 +70,7 @@ static bool is_part(const cubed_plan *p, const cb_stage *s)
 }
 
 typedef struct gathered {
-    void *data; /* of the output */
+    void *data; /* the output's elements */
 } gathered;
 
 _Static_assert(sizeof(gathered) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -110,7 +110,7 @@ static const char *find_together(const cb_task *t, const cb_box *kept)
     const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
     if (!is_part(t->plan, s)) return NULL;
     for (int d = 0; d < out->grid->ndim; d++) {
-        /* Elements after the array's end would have to be cleared. */
+        /* Elements after the array's end would have to be set to zero. */
         if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
     }
     return cb_chunks_together(t->chunks, load_of(s)->node, kept, t->count);
@@ -157,7 +157,7 @@ static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
     const cb_evaluation tail = {.prog = &t->stage->tail, .outs = &out, .gather = true};
     const char *there = find_together(t, &f.box);
     if (there)
-        out.base = (char *)(uintptr_t)there; /* It is only written to the store. */
+        out.base = (char *)(uintptr_t)there; /* the chunk is only read, by the store */
     else
         CB_TRY(is_in_place(t->plan, t->stage) ? read_in_place(t, &f.box, out.base, err)
                                               : cb_evaluate(t, &tail, &f.box, err));
@@ -210,14 +210,14 @@ static void chunk_elements(const copier *c, const int64_t *idx, cb_box *box)
     cb_stage_elements(c->t->stage, &one, box);
 }
 
-/* Converts a chunk of the task to the grid of the output. */
+/* Converts the index of a chunk from the task's grid to the grid of the output. */
 static void output_index(const copier *c, const int64_t *idx, int64_t *at)
 {
     const cb_stage_out *out = &c->t->stage->outs[0];
     for (int d = 0; d < c->grid->ndim; d++) at[d] = out->axis[d] < 0 ? 0 : idx[out->axis[d]];
 }
 
-/* Sets its memory layout, by axis of the domain. */
+/* Sets the strides of an output chunk in bytes, by axis of the domain. */
 static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
 {
     const cb_stage_out *out = &c->t->stage->outs[0];
@@ -230,7 +230,7 @@ static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
     }
 }
 
-/* Sets the box of the task's chunks that use source chunk `idx`; returns false if none does. */
+/* Sets the box of the task's chunks that use source chunk `idx`. Returns false if no chunk uses it. */
 static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain, cb_box *out)
 {
     cb_box part = *domain, elements;
@@ -320,7 +320,7 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     return CUBED_OK;
 }
 
-/* Prefetches the source chunks that members take next: per member as many as a worker may prefetch. */
+/* Prefetches the source chunks that members will read next. The limit is that of one worker times the number of members. */
 static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
 {
     const cb_task *t = c->t;
@@ -341,7 +341,7 @@ static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain
     cb_fetch_submit(&batch);
 }
 
-/* Takes source chunks until there are no more. */
+/* Takes source chunks, and copies them to the output chunks, until no source chunk is left. */
 static cubed_status read_chunks(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -375,7 +375,7 @@ static bool is_whole(const copier *c, const int64_t *idx)
     return (size_t)cb_box_count(&box) * c->item_size == c->chunk_bytes;
 }
 
-/* Allocates this member's chunks of the round, and clears partial ones at the array's end. */
+/* Allocates this member's chunks of the round. Sets the part of a chunk after the array's end to zero. */
 static cubed_status take_share(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -406,7 +406,7 @@ static cubed_status write_share(const copier *c, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Every member does the same number of steps, even if one fails. */
+/* Runs one step of a member. Every member takes the same number of steps, even if one fails. */
 static bool step(const copier *c, cubed_status (*part)(const copier *c, cubed_error *err))
 {
     cubed_error why = CUBED_ERROR_INIT;
@@ -432,7 +432,7 @@ static bool run_round(const copier *c)
     return ok;
 }
 
-/* The first member determines which chunks are to be computed. */
+/* The first member determines which chunks are computed. */
 static cubed_status agree_on_chunks(const copier *c, cubed_error *err)
 {
     return c->t->member == 0 ? cb_task_skip_present(c->t, &c->coop->chunks, err) : CUBED_OK;

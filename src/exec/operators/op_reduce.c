@@ -1,8 +1,8 @@
 /* Reductions.
  *
- * A stage that reduces processes the blocks of its body's domain (reduce_block.c), and its tail computes results from the
- * states. A large reduction is done in several stages, in the same order: `partial` outputs states of groups of blocks,
- * `merge_partial` those of groups of groups, and `merge` the result. */
+ * A stage with reductions processes the blocks of its body's domain (reduce_block.c), and its tail computes results from the
+ * states. A large reduction is split into several stages, in the same order: `partial` outputs states of groups of blocks,
+ * `merge_partial` outputs states of groups of groups, and `merge` outputs the result. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
 
-/* Chunks of the outputs determine the tasks; axes that outputs lack have extent 1. */
+/* Sets the grid of tasks to the chunks of the outputs. Axes that an output lacks have extent 1. */
 static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     cb_grid kept = cb_reduce_kept_grid(s->reduce->domain, s->reduce->reduced);
@@ -30,7 +30,7 @@ static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* The grid of tasks that output states: the axis of groups, then the kept axes. */
+/* Sets the grid of tasks that output states: the axis of groups, then the kept axes. */
 static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     const cb_grid *first = ir->nodes[s->outs[0].node].grid;
@@ -60,7 +60,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     if (p->nbranches != 1) return;
     const cb_branch *b = &p->branches[0];
     int nvalues = b->nloads + b->ninstrs;
-    /* users[v]: 0 none, o+1 only result o, -1 several */
+    /* users[v]: o + 1 if only result o uses value v; 0: no result uses it, -1: several do */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
     if (!users) return; /* Out of memory: no result is aliased, which costs a tile. */
     for (int o = 0; o < s->nouts; o++) {
@@ -83,7 +83,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     }
 }
 
-/* The input of a reduction, or the node below a cast that the reduction's kernel includes. */
+/* Returns the input of a reduction, or the node below a cast if the reduction's kernel includes that cast. */
 static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reduction)
 {
     int input = p->ir.nodes[reduction->node].inputs[0];
@@ -94,7 +94,7 @@ static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reducti
     return widens ? n->inputs[0] : input;
 }
 
-/* Length of vectors in which instructions keep pace with the memory; other instructions are faster in short ones. */
+/* Vector length in bytes for instructions that are as fast as memory. Other instructions are faster with short vectors. */
 #define PACED_BYTES ((size_t)2 * CB_VECTOR * sizeof(double))
 _Static_assert(PACED_BYTES <= CB_VM_REGISTER_BYTES,
                "stages are joined by the most bytes of a register");
@@ -125,7 +125,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         roots[k].map = cb_map_identity(r->domain->ndim);
         roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
-        /* A stored input is loaded; only outputs of this stage are recomputed. */
+        /* Stop at stored inputs, which are loaded. Only outputs of this stage are recomputed. */
     }
     const cb_lower_request q = {.ir = &p->ir,
                                 .zone = p->ir.zone,
@@ -271,7 +271,7 @@ static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *
                                         : CUBED_OK;
 }
 
-/* Calls fn for the chunks of stored states number `first` to `last` - 1 that a task reads, of each reduction. */
+/* For each reduction, calls fn for the chunks of stored states `first` to `last` - 1 that a task reads. */
 static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb_box *task,
                                 int64_t first, int64_t last, cb_chunks_fn fn, void *ctx,
                                 cubed_error *err)
@@ -316,7 +316,7 @@ static cubed_status reads_merge(const cubed_plan *p, const cb_stage *s, const cb
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
 
-/* The task's box without groups. */
+/* Returns the task's box without the axes of groups. */
 static cb_box kept_of(const cb_stage *s, const cb_box *box)
 {
     const int groups = s->reduce->groups;
@@ -329,7 +329,7 @@ static cb_box kept_of(const cb_stage *s, const cb_box *box)
 typedef struct buffers {
     cb_state *states; /* results of the reductions */
     cb_view *outs;
-    cb_view *seen; /* the states as the tail loads them */
+    cb_view *seen; /* views of the states for the tail's loads */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -364,7 +364,7 @@ static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
     return cb_writings_frame(f, err);
 }
 
-/* The states of a reduction, which are dense over the task's kept box. */
+/* Returns a view of a reduction's states, which are dense over the task's kept box. */
 static cb_view view_of_states(const cb_stage_reduction *reduction, const cb_state *state,
                               const cb_box *kept)
 {
@@ -404,7 +404,7 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 
 /* --- Tasks that leave states ---------------------------------------------------------------------- */
 
-/* The planes of a reduction form one chunk, which is staged. */
+/* Allocates the staging chunk of a reduction, whose planes form one chunk. */
 static cubed_status planes_frame(const cubed_plan *p, int node, cb_arena *arena, void **staging,
                                  cubed_error *err)
 {
@@ -471,7 +471,7 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Merges load different states, but share a stage if one stage computed their inputs. */
+/* Merges load different states, but share a stage if one stage computed the states. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;

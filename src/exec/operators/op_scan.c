@@ -1,5 +1,5 @@
-/* Scans: running totals along an axis. A task is a column of chunks along it, which are computed in order, each from the
- * totals of the previous ones. */
+/* Scans: running totals along an axis. A task is a column of chunks along this axis. It computes them in order, each from the
+ * totals of the previous chunk. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 #include "plan/reduction.h"
@@ -29,12 +29,12 @@ static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *
 }
 
 typedef struct buffers {
-    void *carry; /* running total of each position across the axis */
+    void *carry; /* running total of each position on the other axes */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 
-/* The first chunk of a task in a box of the column; for `largest` the largest chunk. */
+/* Returns the frame of the first chunk of a column. If `largest` is set, the frame has the extents of the largest chunk. */
 static cb_frame chunk_frame(const cb_frame *f)
 {
     cb_frame chunk = *f;
@@ -69,7 +69,7 @@ static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
     return cb_writings_frame(&chunk, err);
 }
 
-/* Computes one chunk of the column; f has its box. */
+/* Computes one chunk of the column. `f` has the chunk's box. */
 static cubed_status run_chunk(const cb_task *t, const cb_frame *f, const cb_box *chunk, void *carry,
                               cubed_error *err)
 {

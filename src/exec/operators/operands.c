@@ -1,4 +1,4 @@
-/* Whole blocks: inputs and outputs of stages on whole blocks. */
+/* Inputs and outputs of stages on whole blocks. */
 #include "exec/operators/operands.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
            cb_grid_equal(ir->nodes[l->node].grid, &x->blocks) && !cb_block_overlaps(x);
 }
 
-/* Gathering copies ranges of unencoded chunks, in memory or in the work directory. */
+/* Checks the input of a gather, which copies ranges of unencoded chunks in memory or in the work directory. */
 static cubed_status check_gathered(const cb_ir *ir, const cb_stage_input *in,
                                    const cb_block_operand *x, cubed_error *err)
 {
@@ -158,8 +158,8 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 
 /* --- What is read --------------------------------------------------------------------------------- */
 
-/* How the axes of an input are visited. For an input with a reach these are blocks of the largest size side by side, whose
- * axes are kept in `largest`. */
+/* Sets how the axes of an input are visited. An input with a reach is visited as adjacent blocks of the largest size, and
+ * `largest` holds these axes. */
 static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *largest)
 {
     const bool halo = cb_block_has_halo(x);
@@ -171,7 +171,7 @@ static void input_axes(const cb_block_operand *x, cb_blocks *axes, cb_axis *larg
     }
 }
 
-/* Marks the loads of an input with a reach: its blocks overlap, and begin anywhere in a chunk. */
+/* Marks the loads of an input with a reach. Its blocks overlap, and may begin anywhere in a chunk. */
 static void mark_overlap(const cb_program *prog)
 {
     for (int b = 0; b < prog->nbranches; b++) {
@@ -184,7 +184,7 @@ static void mark_overlap(const cb_program *prog)
     }
 }
 
-/* Number of times that a block of the input is loaded: once per call, except while it stays the same. */
+/* Number of times that a block of the input is loaded: once per call, unless the previous call used the same block. */
 static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint32_t has = 0;
@@ -203,7 +203,8 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* For an input with a repeated symbol, only one of this many blocks is read: that on the diagonal. */
+/* Number of blocks of which a call reads one. It exceeds 1 for an input with a repeated symbol: only the block on the diagonal is
+ * read. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;
@@ -311,7 +312,7 @@ cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena, cb_operands *
     return CUBED_OK;
 }
 
-/* Measures loading one of its largest blocks. */
+/* Measures the loading of the largest block of input i. */
 static cubed_status bring_frame(const cb_frame *f, int i, cubed_error *err)
 {
     const cb_stage_input *in = &f->stage->call->inputs[i];
@@ -389,7 +390,7 @@ static size_t dense_bytes(const cubed_block *block)
 
 /* --- Inputs --------------------------------------------------------------------------------------- */
 
-/* Sets the strides of a chunk and returns its bytes. */
+/* Sets the strides of a chunk and returns its size in bytes. */
 static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int64_t *strides)
 {
     const cb_node *n = &t->plan->ir.nodes[node];
@@ -401,7 +402,7 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
     return bytes;
 }
 
-/* Packs the rows of a partial chunk. Each row moves to a position that was its own or an earlier row's. */
+/* Packs the rows of a partial chunk. Each row moves to a position that an earlier row, or the row itself, occupied. */
 static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
 {
     int ndim = x->box.ndim, last = ndim - 1;
@@ -418,7 +419,7 @@ static void close_up(const cb_operand *x, const int64_t *strides, size_t item)
     } while (cb_odometer_next(&rows, idx));
 }
 
-/* The block is a chunk: it is used in place, or read into the tile. */
+/* Uses the block in place, or reads it into the tile. The block is a chunk. */
 static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
 {
     const cb_task *t = r->t;
@@ -567,7 +568,7 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     const cubed_block *block = &r->block[r->c->op->nin + out];
     size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    if (dense_bytes(block) == 0) return CUBED_OK; /* another output is not empty */
+    if (dense_bytes(block) == 0) return CUBED_OK; /* if this output is empty, another one is not */
     if (n->to_memory) {
         const int64_t origin[CUBED_MAX_NDIM] = {0};
         int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];

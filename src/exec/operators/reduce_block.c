@@ -1,4 +1,4 @@
-/* From blocks to states. plan/reduction.h fixes the order of all operations here. */
+/* Reduces blocks to states. plan/reduction.h fixes the order of all operations here. */
 #include "exec/operators/reducer.h"
 
 #include <string.h>
@@ -12,18 +12,18 @@ typedef struct source {
     char *const *values;
 } source;
 
-/* The contents of a vector: elements of as many states, a piece of one reduced run, or whole short runs, each of another
- * state. */
+/* Contents of a vector.
+ * ROWS: elements of as many states. RUN: a piece of one reduced run. RUNS: whole short runs, each of another state. */
 typedef enum how { ROWS, RUN, RUNS } how;
 
 typedef struct block_loop {
     cb_reducer *f;
     source from;
-    int rows;                        /* that are processed together, */
-    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* each with one of these machines */
+    int rows;                        /* number of rows that are processed together */
+    cb_vm *row[CB_REDUCE_MOST_ROWS]; /* the machine of each row */
     int ndim, inner;                 /* vectors follow the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
-    int64_t run;  /* their elements; RUNS: of all runs side by side */
+    int64_t run;  /* elements of a run; RUNS: elements of all adjacent runs */
     int64_t step; /* elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
@@ -94,7 +94,7 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
-/* Returns true if lanes are joined here, because a stretch or the run ends. */
+/* Returns true if lanes are joined at `end`, because a stretch or the run ends. */
 static bool joins(const block_loop *b, int64_t end)
 {
     return end == b->run || end % CB_STRETCH == 0;
@@ -212,9 +212,9 @@ static void reduce_loop(const block_loop *b)
     } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
 }
 
-/* Reduces rows of chunks that are decoded piecewise, each row in its stored order, so that its pieces are decoded once.
- * Several rows process an element of the run one after another. So its states are loaded into the cache once for all rows,
- * and still get the rows' elements in order. */
+/* Reduces rows of chunks that are decoded piecewise. Each row is read in its stored order, so each piece is decoded once. Several
+ * rows process one part of the run after another, so the states of this part stay in the cache. Each state still gets the rows'
+ * elements in order. */
 static cubed_status reduce_rows(block_loop *b, cubed_error *err)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at[CB_REDUCE_MOST_ROWS][CUBED_MAX_NDIM];
@@ -326,7 +326,7 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     return CUBED_OK;
 }
 
-/* Sets the first block of a task, or the maximum extents of its blocks; returns false if there may be no block. */
+/* Sets the first block of a task, or the maximum extents of its blocks. Returns false if the task has no block. */
 static bool measured_block(const cb_frame *f, cb_box *block)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -346,7 +346,7 @@ static bool measured_block(const cb_frame *f, cb_box *block)
     return true;
 }
 
-/* Measures values that are evaluated before they are reduced, anywhere in the domain. */
+/* Measures the evaluation of a block before its reduction. The block may be anywhere in the domain. */
 static cubed_status evaluated_frame(const cb_frame *f, int64_t *extents, cubed_error *err)
 {
     const cb_stage_reduce *r = f->stage->reduce;
@@ -390,12 +390,12 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
             CB_TRY(cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err));
         return CUBED_OK;
     }
-    /* A block may be in one branch. */
+    /* The least need is that of a block in one branch, which is not evaluated first. */
     if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
     return r->apart ? branches_frame(f, extents, err) : evaluated_frame(f, extents, err);
 }
 
-/* Chooses the longest possible vectors: with lanes the order is that of the run, whatever the vectors are. */
+/* Chooses the longest possible vectors. With lanes, the order depends only on the run, not on the length of vectors. */
 static void set_step(block_loop *b)
 {
     if (!b->from.vm || b->how == RUNS) return;
@@ -405,7 +405,7 @@ static void set_step(block_loop *b)
     b->step = cb_vm_longest(b->from.vm);
 }
 
-/* Evaluates a block in several branches into dense arrays. */
+/* Evaluates a block that is in several branches into dense arrays. */
 static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
                                     cubed_error *err)
 {
@@ -434,7 +434,7 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-/* Reduces a part of a block: within a branch, or evaluated before if `branch` is NULL. */
+/* Reduces a part of a block: a part within one branch, or values that were evaluated before if `branch` is NULL. */
 static cubed_status reduce_part(cb_reducer *f, const cb_box *block, const cb_box *part,
                                 const cb_branch *branch, cubed_error *err)
 {

@@ -158,7 +158,7 @@ static void close_all(cb_reducer *f)
 
 /* --- Merging stored states ------------------------------------------------------------------------ */
 
-/* Number of values that were reduced into the state of group g: those of its blocks. */
+/* Returns the number of values in the blocks of group g, which were reduced into its state. */
 static int64_t group_count(const cb_grid *reduced, int64_t span, int64_t g)
 {
     const int64_t n = cb_grid_count(reduced), first = g * span;

@@ -1,9 +1,10 @@
-/* Chooses how blocks of a reduction are processed, when a stage is compiled, from its reads and the size of blocks. */
+/* Chooses how the blocks of a reduction are processed, when a stage is compiled. The choice depends on the stage's reads and on
+ * the size of blocks. */
 #include "base/error.h"
 #include "exec/operators/reducer.h"
 
-/* Total bytes of parts of chunks that are read into buffers, or one step of the sliced axis: the system clears pages on
- * first use, which takes as long as decoding. */
+/* Maximum bytes of the parts of chunks that are read into buffers at once. The minimum is one step of the sliced axis. The system
+ * clears new pages on first use, which takes as long as decoding. */
 #define SLICE_BYTES ((size_t)32 << 20)
 
 /* Minimum codec blocks in a part of a chunk that is decoded piecewise. */
@@ -23,7 +24,7 @@ static bool is_in_order(const cubed_plan *p, const cb_stage_reduce *r, const cb_
     for (int d = r->domain->ndim - 1; d >= inner; d--) {
         if (extents[d] <= 1) continue;
         if (seen[d] != next) return false;
-        /* Further axes of the run must cover all blocks, or there are none. */
+        /* If the extent does not cover all blocks, the run must have no further axes. */
         next = extents[d] == r->domain->axis[d].extent ? next * extents[d] : -1;
     }
     for (int reduced = 0; reduced < 2; reduced++) {
@@ -52,7 +53,7 @@ static void set_pieces(const cubed_plan *p, const cb_stage_reduce *r, int inner,
     }
 }
 
-/* Shorter runs per vector cost more than evaluating values before they are reduced. */
+/* Minimum length of a run. For shorter runs, it is faster to evaluate the values before they are reduced. */
 #define LEAST_RUN 32
 
 bool cb_reduce_goes_along(const cb_stage_reduce *r, const cb_branch *b)
@@ -75,8 +76,8 @@ static bool is_apart(const cb_stage_reduce *r)
     return true;
 }
 
-/* Returns the number of rows of blocks with these extents to process together, if all reads are piecewise. It is at most
- * the number of rows, and pieces of more than one row may add a quarter to the size of the states. */
+/* Returns the number of rows to process together for blocks with these extents; 1 unless all reads are piecewise. The pieces of
+ * additional rows use at most a quarter of the size of the states. */
 static int choose_rows(const cubed_plan *p, const cb_stage_reduce *r, int inner,
                        const int64_t *extents)
 {
@@ -125,7 +126,7 @@ void cb_reduce_set_ways(const cubed_plan *p, cb_stage *s)
     for (int v = 0; v < r->body.branches[0].nloads; v++) {
         const cb_load *l = &r->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED || l->piecewise) continue;
-        /* There would be more calls of functions, or more requests to stores with latency. */
+        /* Slices would cause more calls of source functions, or more requests to stores with latency. */
         if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
             return;
         bytes = cb_sat_add(bytes, cb_load_bytes(p, l, extents));

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "exec/vm/frames.h"
 
-/* Results of this size in the caller's memory are written past the caches. */
+/* Minimum size of results in the caller's memory that are written past the caches. */
 #define STREAM_BYTES ((size_t)8 << 20)
 
 cubed_status cb_stage_compile_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
@@ -25,7 +25,7 @@ cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s, const cb
     return cb_program_reads(p, &s->tail, kept, fn, ctx, err);
 }
 
-/* Whole arrays, not tasks: small tasks of a large result pollute the cache just as much. */
+/* Counts the bytes of all tasks, because small tasks of a large result pollute the cache just as much. */
 bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept)
 {
     size_t bytes = 0;

@@ -22,7 +22,7 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b)
     return false;
 }
 
-/* First branch whose end (otherwise its start) along the cut axis is beyond x. */
+/* Returns the first branch with an end (a start if `end` is false) beyond x along the cut axis. */
 static int first_beyond(const cb_program *p, bool end, int64_t x)
 {
     int lo = 0, hi = p->nbranches;

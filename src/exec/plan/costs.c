@@ -13,7 +13,7 @@
 
 /* Nanoseconds to read or write a byte of memory. */
 #define TOUCH (1e9 / CUBED_ASSUMED_COMPUTE)
-/* Cost of an operation that is not in the tables: additions and comparisons keep up with the memory. */
+/* Cost of an operation that is not in the tables: additions and comparisons are as fast as memory. */
 #define CHEAP 0.01
 /* Cost of a function that is not in the tables: one pass, by NumPy or similar code. */
 #define PASS 0.2
@@ -94,8 +94,8 @@ static const struct {
     {"subtract_product", 1, EACH}, {"lu", 0.005, LINE},
 };
 
-/* For data with four digits, as in measurements, at the codecs' usual levels. "bytes" of a Zarr array writes and reads a
- * file. */
+/* Costs of codecs at their usual levels, for data with four digits, as in measurements. The cost of "bytes" is that of writing
+ * and reading a file of a Zarr array. */
 static const struct {
     const char *name;
     double decode, encode;
@@ -104,7 +104,7 @@ static const struct {
     {"gzip", 2.6, 22},     {"zlib", 2.6, 22}, {"bz2", 20, 50},
 };
 
-/* Number of elements of a line: those along all axes on which blocks are whole. */
+/* Number of elements of a line. A line extends along all axes on which blocks are whole. */
 static double line_of(const cb_block_operand *x)
 {
     double n = 1;
@@ -141,7 +141,7 @@ double cb_node_cost(const cb_node *n)
     return of[cost] * 1e-9;
 }
 
-/* Cost of a byte of an array whose chunks are read or written. */
+/* Cost of reading or writing a byte of an array in nanoseconds. */
 static double codec_cost(const cubed_plan *p, int node, bool encode)
 {
     double cost = 0;
@@ -177,7 +177,7 @@ cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s)
         read += bytes;
         decode += bytes * codec_cost(p, s->inputs[i], false);
     }
-    /* The bytes are divided equally among the inputs. */
+    /* The bytes are assumed to be divided equally among the inputs. */
     if (read > 0) m.read = (double)s->bytes_read * (TOUCH + decode / read) * 1e-9;
     for (int o = 0; o < s->nouts; o++) {
         const int node = s->outs[o].node;

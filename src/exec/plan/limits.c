@@ -123,8 +123,8 @@ static bool is_read(const cubed_plan *p, int node)
     return false;
 }
 
-/* Returns the largest prefetch buffer. *beside is the memory of a request in addition to it; *in_flight is the number of
- * requests that a process should have in flight, at most the number of chunks. */
+/* Returns the size of the largest prefetch buffer. *beside is the memory of a request in addition to its buffer. *in_flight is
+ * the number of requests that a process should have in flight, which is at most the number of chunks. */
 static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *beside)
 {
     size_t most = 0, chunks = 0;
@@ -143,8 +143,8 @@ static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight, size_t *besi
     return most;
 }
 
-/* Returns the part of the free memory that prefetches may use. Excludes the memory that intermediates need, or half of it
- * if they have another place, and the cache of decoded chunks, or half of it. */
+/* Returns the part of the free memory that prefetches may use. Excludes the memory for intermediates, or half of it if they have
+ * another place. Also excludes the cache of decoded chunks, or half of it. */
 static uint64_t fetch_room(const cubed_plan *p)
 {
     uint64_t spare = cb_plan_spare(p, false), needed = 0;
@@ -159,10 +159,10 @@ static uint64_t fetch_room(const cubed_plan *p)
     return spare - cb_min_size(p->cache_bytes / p->max_workers, spare / 2);
 }
 
-/* Maximum bytes of a process in flight and prefetched: at a latency of 30 ms enough for 8 GB/s. */
+/* Maximum bytes that a process has in flight or prefetched: enough for 8 GB/s at a latency of 30 ms. */
 #define FETCH_BYTES (UINT64_C(256) << 20)
 
-/* Sets the depth and memory of prefetches; returns false if nothing is prefetched. */
+/* Sets the depth and memory of prefetches. Returns false if nothing is prefetched. */
 static bool set_fetching(cubed_plan *p)
 {
     const unsigned workers = p->other_machines ? 1 : p->max_workers;
@@ -223,7 +223,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *opti
                        CB_MAX_WORKERS);
     cubed_status st = cb_plan_check_limits(&to, err);
     if (st != CUBED_OK) {
-        /* Stages are as they were planned: more or less memory does not change their needs. */
+        /* The needs of stages were fixed when the plan was made, so another amount of memory does not change them. */
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)

@@ -16,8 +16,9 @@ typedef struct lowering {
     cb_zone *out;  /* for lists that the program keeps */
     const int *reduce_nodes;
     int nreductions;
-    cb_box box;     /* box of the branch */
-    cb_seen values; /* a node seen through a map has one value in a branch */
+    cb_box box; /* box of the branch */
+    cb_seen
+        values; /* values by node and map: a node that is read through one map has one value in a branch */
     /* While the code grows, loads are numbered from 0 and instructions from CB_MAX_VALUES; settle() makes the numbers
      * final. */
     cb_load *loads;
@@ -42,7 +43,7 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* Copies maps and steps. */
+/* Adds a load, with copies of its map and steps. */
 static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
 {
     cb_load *made;
@@ -76,7 +77,7 @@ static cubed_status remember(lowering *lo, int node, const cb_map *map, int valu
     return cb_seen_add(&lo->values, node, map, NULL, value, err);
 }
 
-/* Returns the piece of a concatenation at the position; the branches are divided so that a box is in one piece. */
+/* Returns the piece of a concatenation at a position. A branch needs only one piece, because boxes are divided between pieces. */
 static int find_piece(const cb_node *n, int64_t position)
 {
     int lo = 0, hi = n->ninputs - 1;
@@ -93,7 +94,7 @@ static int find_piece(const cb_node *n, int64_t position)
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
                                cubed_error *err);
 
-/* Programs ignore units: a time is its integer. */
+/* Returns the type of a register. Programs ignore units, so a time is an int64. */
 static cubed_dtype carrier(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
@@ -138,7 +139,7 @@ static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *
     int64_t step[CUBED_MAX_NDIM] = {0}, stride = 1;
     cb_load load = {.kind = CB_LOAD_INDEX, .start = n->start, .step = step};
     for (int d = n->grid->ndim - 1; d >= 0; d--) {
-        /* Values wrap, because they are sums of integers. */
+        /* The arithmetic is unsigned, because sums of integers wrap around. */
         uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
         load.start = (int64_t)((uint64_t)load.start + from);
         if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
@@ -205,7 +206,7 @@ static bool invert(cubed_dtype dtype, cubed_scalar *v)
     return dtype == CUBED_FLOAT32 ? isnormal(v->f32) : isnormal(v->f64);
 }
 
-/* Products take a fraction of the time of quotients. */
+/* Replaces a division by a power of two with a multiplication, which takes a fraction of the time. */
 static cubed_status multiply_instead(lowering *lo, cb_instr *in, cubed_error *err)
 {
     int inverse;
@@ -243,7 +244,7 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
     return remember(lo, node, map, *value, err);
 }
 
-/* Operations do not make records in registers, so the records are a load. */
+/* Compiles the load of a record's field. Operations do not compute records in registers, so the records must be a load. */
 static cubed_status lower_field(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {
@@ -286,7 +287,7 @@ static cubed_status lower_view(lowering *lo, int node, const cb_map *map, int *v
     return lower_node(lo, n->inputs[0], &m, false, value, err);
 }
 
-/* A stored input is loaded, also that of running totals. */
+/* Compiles the input of a copy or of running totals. A stored input is loaded. */
 static cubed_status lower_input(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {
@@ -319,7 +320,8 @@ static cubed_status lower_reduction(lowering *lo, int node, const cb_map *map, i
     return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
 }
 
-/* A kind that stages compute without a program is loaded, or does not occur here. */
+/* Rejects kinds that stages compute without a program. Such nodes are stored and loaded, so this is not reached in a valid
+ * plan. */
 static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
@@ -329,8 +331,8 @@ static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *v
     return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
 }
 
-/* How a kind is compiled, and how the domain is divided if the node is virtual; NULL: nodes below are ignored. This is the
- * compiler's half of the table of kinds (plan/kinds.h), because plan knows nothing of programs. */
+/* Compiler functions of a kind: `lower` compiles a node, `cut` divides the domain if the node is virtual. If `cut` is NULL, nodes
+ * below are ignored. This table belongs to the compiler, because src/plan (plan/kinds.h) must not depend on programs. */
 typedef struct kind_code {
     cubed_status (*lower)(lowering *lo, int node, const cb_map *map, int *value, cubed_error *err);
     cubed_status (*cut)(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
@@ -537,7 +539,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 
 static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err);
 
-/* Each part is divided independently along the other axes, because it may have other pieces of a concatenation. */
+/* Divides each part independently along the other axes, because it may contain other pieces of a concatenation. */
 static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
                                  cubed_error *err)
 {
@@ -549,7 +551,8 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
         cb_box part = *box;
         if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
         if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
-        CB_TRY(add_branches(l, &part, false, err)); /* Each axis is cut once. */
+        CB_TRY(add_branches(l, &part, false,
+                            err)); /* the recursion ends because each axis is cut once */
     }
     return CUBED_OK;
 }

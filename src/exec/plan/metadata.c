@@ -1,4 +1,4 @@
-/* Memory of a plan and its run in addition to that of tasks: known before the run, and part of the limits. */
+/* Memory of a plan and its run in addition to the memory of tasks. It is known before the run, and the limits include it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,10 +8,10 @@
 #include "exec/plan/requests.h"
 #include "files/files.h"
 
-/* One bit per chunk, in whole words. */
+/* Bytes of a set with one bit per chunk, in words of 64 bits. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
 
-/* `most`: assume the maximum number of waiting tasks. */
+/* Memory of a run in addition to its tasks. `most`: assume the maximum number of waiting tasks. */
 static uint64_t run_bytes(const cubed_plan *p, bool most)
 {
     uint64_t held = most ? UINT64_MAX : 0, waiting = most ? (size_t)p->nstages : 0;
@@ -19,7 +19,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     bytes += cb_sat_mul((size_t)p->nstages, CB_RUN_STAGE_BYTES);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        /* Functions from code, and their data, are kept until the run is over. */
+        /* User-defined functions and their data are kept until the run ends. */
         if (cb_stage_code(s)) bytes = cb_sat_add(bytes, s->call->op->params_size);
         if (s->level == 0) continue;
         held = cb_sat_add(held, (size_t)s->ntasks);
@@ -58,7 +58,7 @@ static void add_image(const cubed_plan *p, const cb_program *prog, const cb_bran
     }
 }
 
-/* Sets a box of the elements of a source that all stages read; returns false if there are none. */
+/* Sets a box that contains all elements of a source that stages read. Returns false if no element is read. */
 static bool find_read(const cubed_plan *p, int node, cb_box *all)
 {
     const cb_program *prog;
@@ -103,7 +103,7 @@ cubed_status cb_plan_know_chunks(cubed_plan *p, cubed_error *err)
                : CUBED_OK;
 }
 
-/* Memory of arrays that are open while the plan lives, each with its store, and of results, which a run opens in the same
+/* Memory of arrays that are open as long as the plan exists, each with its store. Includes results, which a run opens in the same
  * way. */
 static uint64_t open_bytes(const cubed_plan *p)
 {

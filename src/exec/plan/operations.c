@@ -11,8 +11,8 @@
 #include "plan/plan.h"
 #include "plan/reduction.h"
 
-/* The nodes that a stage computes, and the sources that it reads: its outputs, and unstored nodes below them. Users come
- * before their inputs. */
+/* Nodes that a stage computes, and sources that it reads: its outputs, and the unstored nodes below them. A node is listed before
+ * its inputs. */
 typedef struct walk {
     const cubed_plan *p;
     int n, *list;
@@ -117,7 +117,7 @@ void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err)
     int n;
     if (!err) return;
     memset(err->origins, 0, sizeof err->origins);
-    /* An error without lines is better than another error. */
+    /* Ignore errors here: the original error without lines is better than another error. */
     (void)!cubed_plan_get_origins(p, stage, err->origins, CUBED_ERROR_ORIGINS, &n, NULL);
 }
 
@@ -130,8 +130,9 @@ static double count(const cb_grid *g)
     return n;
 }
 
-/* An axis of several inputs that no output has multiplies the others, as in products of matrices. For an axis of a single
- * input (of a search, or take) there is a call for each of its blocks. */
+/* Number of elements that a function on blocks processes. An axis that several inputs have and no output has multiplies this
+ * number by its extent, as in products of matrices. An axis of a single input (of a search, or take) multiplies it by its number
+ * of blocks, because there is one call for each block. */
 static double block_count(const cb_blockwise *op)
 {
     double met = 1, most = 0;
@@ -155,7 +156,7 @@ static double block_count(const cb_blockwise *op)
     return fmax(met, most);
 }
 
-/* Describes the node's operation; name is NULL if it moves data, or is data. */
+/* Describes the node's operation. The name is NULL if the node moves data, or is data. */
 static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, double wanted)
 {
     cubed_operation_info op = {.elements = wanted, .item_size = cubed_dtype_size(n->dtype)};
@@ -191,7 +192,7 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
     ++*n;
 }
 
-/* Outputs of one call are several nodes. */
+/* Returns true if an earlier node of the list is an output of the same call, which is reported once. */
 static bool is_told(const walk *w, int at)
 {
     if (!w->p->ir.nodes[w->list[at]].block) return false;
@@ -201,8 +202,8 @@ static bool is_told(const walk *w, int at)
     return false;
 }
 
-/* Sets the operation of node number `at` of the list. Returns false if there is nothing new to report. Call it from the
- * first to the last node. */
+/* Sets the operation of node number `at` of the list. Returns false if there is no operation to report. Call it in the order of
+ * the list. */
 static bool next_operation(const walk *w, int at, cubed_operation_info *op)
 {
     const cb_ir *ir = &w->p->ir;
@@ -242,7 +243,7 @@ cubed_status cubed_plan_get_operations(const cubed_plan *p, int stage, cubed_ope
     return st;
 }
 
-/* --- How long it takes ------------------------------------------------------------------------------- */
+/* --- Estimated time ---------------------------------------------------------------------------------- */
 
 cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err)
 {

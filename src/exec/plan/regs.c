@@ -1,8 +1,8 @@
 /* Superinstructions and registers for the code of one branch.
  *
- * Registers 0..nloads-1 belong to the loads (for operands that are not contiguous in memory). The others hold results of
- * instructions, and the first free one is reused first. A result may use an operand's register only if both have elements
- * of the same size: kernels allow dst to be exactly an input, but not to overlap one. */
+ * Registers 0..nloads-1 belong to the loads, for operands that are not contiguous in memory. The other registers hold results of
+ * instructions; the first free register is reused first. A result may use an operand's register only if both have elements of the
+ * same size. Kernels allow dst to be the same array as an input, but not to overlap it in part. */
 
 #include "base/error.h"
 #include "exec/plan/lower.h"
@@ -47,8 +47,8 @@ static bool may_begin(const cb_instr *x, cubed_dtype dtype)
            x->dtype == dtype;
 }
 
-/* Merges instruction `outer` with the producer of the operand at `pos` if that has no other use and there is a
- * superinstruction. The dead producer stays with nargs = 0 until compact() removes it. */
+/* Merges instruction `outer` with the producer of the operand at `pos`, if the producer has no other use and a superinstruction
+ * exists. The unused producer gets nargs = 0 until compact() removes it. */
 static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int pos, bool longer)
 {
     const cb_branch *b = code->branch;
@@ -75,7 +75,7 @@ static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int 
     return true;
 }
 
-/* Pairs first: the next instruction may extend them to three. */
+/* Merges instruction i with a producer. Tries pairs first, because the next instruction may extend a pair to three operations. */
 static void merge_one(const cb_code *code, const int *uses, int i)
 {
     cb_instr *outer = &code->branch->instrs[i];
@@ -86,7 +86,7 @@ static void merge_one(const cb_code *code, const int *uses, int i)
     }
 }
 
-/* Marks multiplications that the kernel of a sum includes, with the same bits. */
+/* Marks multiplications that the kernel of a sum can perform itself with the same bits. */
 static void mark_products(const cb_code *code, const int *uses)
 {
     const cb_branch *b = code->branch;
@@ -182,7 +182,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
             free_regs[nfree++] = b->instrs[v - b->nloads].reg;
         }
         in->reg = (uint16_t)mine;
-        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* unused */
+        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* the result has no use */
     }
     *nregs = next;
     return CUBED_OK;

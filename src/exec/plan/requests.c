@@ -42,7 +42,7 @@ static bool has_scheme(const char *url, const char *scheme)
     return n > 0 && strncmp(url, scheme, n) == 0 && strncmp(url + n, "://", 3) == 0;
 }
 
-/* -1: not on another machine. */
+/* Returns the index of the URL's service; -1 if the store is not on another machine. */
 static int service_of(const char *url)
 {
     for (int i = 0; url && i < SERVICES; i++) {
@@ -108,7 +108,7 @@ uint64_t cb_requests_bytes(const cubed_plan *p)
     return once + each;
 }
 
-/* Returns true if intermediates are stored for other workers, or because they do not fit into memory. */
+/* Returns true if intermediates are stored for other workers, or because they do not fit in memory. */
 static bool stores_intermediates(const cubed_plan *p, bool apart)
 {
     uint64_t bytes = 0;
@@ -128,8 +128,7 @@ static uint64_t stored_bytes(const cb_node *n)
     return bytes;
 }
 
-/* Adds the reads of a node. Cached decoded chunks, and indices of shards, are read once by a process with enough memory for
- * all of them. */
+/* Adds the reads of a node. A process that can cache all decoded chunks and shard indices reads each of them once. */
 static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_traffic *t)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -150,12 +149,13 @@ static void add_reads(const cubed_plan *p, int node, bool apart, cubed_store_tra
         cb_sat_add(t->gets, kept ? cb_min_size((size_t)cb_grid_count(&shards), chunks) : chunks);
 }
 
-/* Number of requests for one chunk: large ones are uploaded in parts, with one request to begin and one to complete. */
+/* Number of requests for one chunk. A large chunk is uploaded in parts, with one request to begin and one to complete the
+ * upload. */
 static uint64_t puts_of_chunk(const cubed_plan *p, int node)
 {
     const uint64_t bytes = cb_chunk_bytes(p, node);
     if (!cb_node_goes_in_parts(p, node)) return 1;
-    /* Encoded data may be a little longer. */
+    /* Encoded data may be slightly longer than decoded data. */
     return bytes / cb_remote_part_size(p->reads->uploads[node].part, bytes) + 4;
 }
 
@@ -172,7 +172,7 @@ static void add_target(const cubed_plan *p, int node, cubed_store_traffic *t)
     t->bytes_read = cb_sat_add(t->bytes_read, cb_sat_mul(merged, cb_chunk_bytes(p, node)));
     if (!n->overwrite || n->region) return;
     t->gets += TARGET_GETS;
-    /* Pages of listings: of the old array, of the new one, and to check that they are gone. */
+    /* Pages of listings: of the old array, of the new array, and to check that objects are gone. */
     t->copies = cb_sat_add(t->copies, chunks + REPLACE_PUTS + REPLACE_LISTS * (chunks / PAGE));
 }
 

@@ -1,8 +1,8 @@
 /* Finds decoded chunks that are worth caching.
  *
- * If blocks cross the chunks of an array, adjacent tasks read the same chunks; so do functions on whole blocks, and several
- * loads of one array. The system caches unencoded data itself. For chunks that are decoded piecewise, codec blocks in which
- * one run ends and another begins are cached between the two. */
+ * Adjacent tasks read the same chunks if blocks cross the chunks of an array. Functions on whole blocks and several loads of one
+ * array also read chunks repeatedly. Unencoded data are not cached here, because the system caches them. If chunks are decoded
+ * piecewise, a codec block in which one run ends and another begins is cached between the two. */
 #include "exec/plan/limits.h"
 #include <string.h>
 
@@ -48,8 +48,8 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-/* Memory to cache the blocks that runs share: each worker processes some rows at once, and reaches the end of the last one
- * before the next rows. */
+/* Memory to cache the blocks that runs share. Each worker processes several rows at once, and reaches the end of the last row
+ * before it begins the next rows. */
 static uint64_t shared_blocks(const cubed_plan *p)
 {
     uint64_t all = 0;
@@ -79,7 +79,7 @@ uint64_t cb_plan_find_reuse(cubed_plan *p)
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
         uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(n->grid), cb_chunk_bytes(p, i));
-        /* Consecutive loads find only chunks that are cached until then. */
+        /* Several loads of one array share only chunks that stay cached until the last of these loads. */
         if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
         if (p->reused[i]) all = cb_sat_add(all, bytes);
         size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;

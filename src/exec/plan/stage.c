@@ -9,7 +9,7 @@
 #include "plan/reduction.h"
 #include "plan/seen.h"
 
-/* --- Which reductions belong to a root ----------------------------------------------------------------- */
+/* --- Reductions of a root ------------------------------------------------------------------------------ */
 
 typedef struct reduce_walk {
     const cb_ir *ir;
@@ -159,7 +159,7 @@ const cb_program *cb_stage_program(const cb_stage *s, int i)
 
 /* --- Projecting ----------------------------------------------------------------------------------- */
 
-/* Maximum elements of a task along each axis, from 0 on. */
+/* Sets a box from 0 to the maximum extents of a task. */
 static void largest_box(const cb_stage *s, cb_box *kept)
 {
     *kept = (cb_box){.ndim = s->kept->ndim};

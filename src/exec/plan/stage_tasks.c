@@ -78,7 +78,8 @@ static bool is_resident(const cubed_plan *p, const cb_branch *b, int v, const cb
     return false;
 }
 
-/* `fetched`: only chunks that may be prefetched, each once. */
+/* Calls fn for the chunks that the program reads for a box. `fetched`: only for chunks that may be prefetched, once for each
+ * chunk. */
 static cubed_status walk_loads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
                                bool fetched, cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -154,7 +155,7 @@ cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const c
         const cb_grid *g = p->ir.nodes[s->outs[o].node].grid;
         cb_box chunks;
         chunks.ndim = g->ndim;
-        if (cb_grid_count(g) == 0) continue; /* another output is not empty */
+        if (cb_grid_count(g) == 0) continue; /* if this output is empty, another one is not */
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];
             chunks.lo[d] = j < 0 ? 0 : kept->lo[j];

@@ -48,7 +48,7 @@ static bool takes_all(const title *t, const cb_node *n, int d)
            n->grid->axis[axis].extent == extent;
 }
 
-/* Returns true if a view only adds or drops axes of extent 1, and repeats elements. */
+/* Returns true if a view only adds or drops axes of extent 1, or repeats elements. */
 static bool is_plain_view(const title *t, const cb_node *n)
 {
     int previous = -1;
@@ -72,7 +72,7 @@ static bool is_permuted(const cb_node *n)
     return false;
 }
 
-/* "3", ":", "2:10" or "::-1". */
+/* Writes an index or a slice: "3", ":", "2:10" or "::-1". */
 static void put_slice(const title *t, const cb_node *n, int d)
 {
     const int64_t extent = node_of(t, n->inputs[0])->grid->axis[d].extent;
@@ -109,7 +109,7 @@ static void put_slices(const title *t, const cb_node *n)
 
 /* --- Leaves ------------------------------------------------------------------------------------------- */
 
-/* The last part of "STORE/PATH" or "STORE::PATH", without ".zarr". */
+/* Writes the last part of "STORE/PATH" or "STORE::PATH", without ".zarr". */
 static void put_url(title *t, const char *url)
 {
     const char *slash = strrchr(url, '/'), *colon = strrchr(url, ':');
@@ -154,7 +154,7 @@ static void put_leaf(title *t, const cb_node *n)
         cb_buf_puts(t->text, cb_kinds[n->kind]->name);
 }
 
-/* --- Nodes that show nothing --------------------------------------------------------------------------- */
+/* --- Nodes that titles omit ---------------------------------------------------------------------------- */
 
 /* Returns the node with the same elements below casts, copies, and views that only add or drop axes. */
 static int behind(title *t, int node)
@@ -170,9 +170,10 @@ static int behind(title *t, int node)
 
 static const cb_node *node_behind(title *t, int node) { return node_of(t, behind(t, node)); }
 
-/* --- Functions that are made of several operations ------------------------------------------------------ */
+/* --- Functions that consist of several operations ------------------------------------------------------- */
 
-/* Returns the input of a reduction, also through the states of its parts; -1 if the node is not a reduction. */
+/* Returns the input of a reduction, even if it is computed through states of partial reductions; -1 if the node is not a
+ * reduction. */
 static int reduced_by(title *t, int node)
 {
     const cb_node *n = node_of(t, node);
@@ -234,13 +235,13 @@ static bool is_sequence(title *t, int node)
     return of >= 0 && ++t->visits < MOST_VISITS && is_sequence(t, of);
 }
 
-/* A function and its operand. */
+/* a function and the node of its operand */
 typedef struct call {
-    const char *name; /* NULL: the node is not such a function */
+    const char *name; /* NULL: the node is not the result of such a function */
     int of;
 } call;
 
-/* mean and var, which divide, and their variants without NaN. */
+/* Recognises mean and var, whose last operation is a division, and their variants without NaN. */
 static call quotient_call(title *t, const cb_node *n)
 {
     const int top = behind(t, n->inputs[0]);
@@ -255,7 +256,7 @@ static call quotient_call(title *t, const cb_node *n)
     return (call){NULL, -1};
 }
 
-/* nanvar, nanmin and nanmax, which are NaN if too few elements are numbers. */
+/* Recognises nanvar, nanmin and nanmax, whose last operation chooses NaN if too few elements are numbers. */
 static call choice_call(title *t, const cb_node *n)
 {
     for (int i = 1; i < 3; i++) {
@@ -286,7 +287,7 @@ static call reduction_call(title *t, int node)
     return (call){cb_reduction_name(n->reduction), of};
 }
 
-/* Returns the function with the node as its result; no name for a single operation. */
+/* Returns the function whose result is the node. The name is NULL for a single operation. */
 static call call_of(title *t, int node)
 {
     const cb_node *n = node_of(t, node);
@@ -294,7 +295,7 @@ static call call_of(title *t, int node)
     if (is_op(n, CUBED_OP_WHERE)) return choice_call(t, n);
     if (is_op(n, CUBED_OP_SQRT)) {
         const int under = behind(t, n->inputs[0]);
-        /* The root of a root is no function, so the depth of calls is bounded. */
+        /* A root of a root is not a call, so the recursion is bounded. */
         if (is_op(node_of(t, under), CUBED_OP_SQRT)) return (call){NULL, -1};
         const call c = call_of(t, under);
         if (c.name && strcmp(c.name, "var") == 0) return (call){"std", c.of};
@@ -339,7 +340,7 @@ static const struct {
 
 static void put_call(title *t, const char *name, const int *operands, int n)
 {
-    /* "map_blocks(f)" gets its operands inside its parentheses. */
+    /* Write operands inside the parentheses of a name such as "map_blocks(f)". */
     const size_t length = strlen(name);
     const bool open = length > 0 && name[length - 1] == ')';
     cb_buf_put(t->text, name, open ? length - 1 : length);
@@ -448,7 +449,8 @@ static void put_node(title *t, int node, rank at_least)
 
 /* --- Titles ------------------------------------------------------------------------------------------- */
 
-/* Returns a word for a node that only moves a stored array; such nodes show nothing elsewhere. NULL if it does more. */
+/* Returns a word for a node that only moves a stored array, or NULL if the node does more. Titles of other nodes omit such
+ * nodes. */
 static const char *only_moves(const title *t, int node)
 {
     const cb_node *n = node_of(t, node), *from = n;
@@ -482,7 +484,7 @@ static void put_title(title *t, int node)
         put_node(t, node, COMPARE);
 }
 
-/* Writes the longest title that fits, by the number of nested operations shown. */
+/* Writes the title that shows the most nested operations and fits. */
 void cb_title_put(const cubed_plan *p, int node, cb_buf *text)
 {
     title t = {.plan = p, .ir = &p->ir, .text = text, .start = text->size};

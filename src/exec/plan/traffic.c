@@ -1,4 +1,4 @@
-/* How programs read: which chunks of a source the blocks of the domain need. */
+/* Chunks of a source that a program reads for the blocks of its domain. */
 #include "exec/plan/traffic.h"
 
 #include "exec/plan/stage.h"
@@ -27,9 +27,13 @@ int64_t cb_blocks_most(const cb_blocks *b)
 /* Counts for irregular axes, and those with a halo, are estimated above this number of blocks. */
 #define COUNTED_BLOCKS 65536
 
-/* The chunks of a source axis that blocks touch: maximum per block (2 stands for more), number between the first and the
- * last of all, sum of the numbers per block, sum of their stored lengths, and sum of the elements between the first and the
- * last that each block needs. */
+/* Chunks of a source axis that blocks read.
+ *
+ * - most: maximum per block; 2 means 2 or more
+ * - distinct: number between the first and the last chunk of all blocks
+ * - total: sum of the numbers per block
+ * - stored: sum of the stored lengths of these chunks
+ * - elements: sum of the elements between the first and the last that each block needs */
 typedef struct cover {
     int64_t most, distinct;
     uint64_t total, stored, elements;
@@ -45,7 +49,7 @@ static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *f
     if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
 }
 
-/* The cover of the blocks within [lo, hi) of regular axes, in closed form. */
+/* Returns the cover of the blocks within [lo, hi) of regular axes, in closed form. */
 static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset,
                            int64_t stride, const cb_axis *chunks)
 {
@@ -54,7 +58,7 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
     lo = cb_max_i64(lo, 0);
     hi = cb_min_i64(hi, axis->extent);
     if (lo >= hi) return (cover){0, 0, 0, 0, 0};
-    /* The parts of the blocks within, as chunks of a separate axis. */
+    /* Treat the parts of the blocks within [lo, hi) as chunks of a separate axis. */
     const int64_t block = cb_axis_find(axis, lo) / b->per;
     int64_t x0, end;
     block_range(b, block, &x0, &end);
@@ -69,14 +73,14 @@ static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t o
                .stored = cb_axis_touched_length(&within, 1, from, stride, chunks),
                .elements = (uint64_t)(magnitude * (hi - lo - n) + n)};
     c.most = c.total > (uint64_t)n ? 2 : 1;
-    /* Padding counts as in reads of whole chunks. */
+    /* Count padding, as for reads of whole chunks. */
     if (a == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
     if (z == chunks->extent - 1)
         c.elements += (uint64_t)(cb_axis_lo(chunks, last) + cb_axis_last(chunks) - chunks->extent);
     return c;
 }
 
-/* The cover of the blocks within [lo, hi). */
+/* Returns the cover of the blocks within [lo, hi). */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         const cb_axis *chunks)
 {
@@ -117,7 +121,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         if (to == cb_axis_count(chunks) - 1)
             c.stored -= (uint64_t)(chunks->chunk - cb_axis_last(chunks));
         c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
-        /* Padding counts as in reads of whole chunks. */
+        /* Count padding, as for reads of whole chunks. */
         if (chunks->starts) continue;
         if (cb_min_i64(a, z) == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
         if (cb_max_i64(a, z) == chunks->extent - 1)
@@ -128,7 +132,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     return c;
 }
 
-/* Maximum number of examined blocks of a reshape; these stand for all blocks. */
+/* Maximum number of blocks of a reshape that are examined, as a sample of all blocks. */
 #define SAMPLED_BLOCKS 1024
 
 /* Number of chunks that all blocks read through a reshape. */
@@ -186,9 +190,9 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
     return true;
 }
 
-/* Cost of a short run of a part, in bytes. */
+/* Cost of a short run of a part, as a number of bytes that could be read in the same time. */
 #define SHORT_RUN ((size_t)16 << 10)
-/* Maximum cost of the parts of a chunk, in reads of the whole chunk. */
+/* Maximum cost of reading the parts of a chunk, as a number of reads of the whole chunk. */
 #define PARTS_COST 16
 
 /* Number of reads of parts of chunks by a load, in all tasks, and number of chunks that it reads. */
@@ -196,7 +200,8 @@ typedef struct visits {
     uint64_t reads, distinct;
 } visits;
 
-/* Returns true if parts of a chunk without room can be read at an acceptable cost: `bytes` in runs of `run` bytes. */
+/* Returns true if a chunk that does not fit in memory can be read in parts at an acceptable cost: `bytes` in runs of `run`
+ * bytes. */
 static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                         const visits *v)
 {
@@ -212,7 +217,7 @@ static bool may_subread(const cubed_plan *p, const cb_load *l, size_t bytes, siz
     return false;
 }
 
-/* Returns true if a task has no room for the chunk and must read parts of it, although that is slow. */
+/* Returns true if the chunk does not fit in a task's memory, so the task must read parts of it even if that is slow. */
 static bool has_to_subread(const cubed_plan *p, const cb_load *l, size_t bytes, size_t run,
                            const visits *v)
 {
@@ -245,8 +250,8 @@ static bool is_small_part(const cubed_plan *p, const cb_load *l, size_t bytes, s
     return false;
 }
 
-/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are few or long enough, or the
- * chunk has no room. An intermediate must be read in one run. */
+/* Returns true if a block of these extents needs at most two thirds of a chunk, in runs that are few or long enough. Also returns
+ * true if the chunk does not fit in memory. An intermediate must be read in one run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents,
                        const visits *v)
 {

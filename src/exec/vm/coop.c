@@ -56,7 +56,7 @@ bool cb_coop_meet(cb_coop *t)
     return go_on;
 }
 
-/* All members have met for the last time. */
+/* Takes no lock, because all members have met for the last time. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err) CB_UNCHECKED_LOCKS
 {
     if (t->error.status != CUBED_OK && err) *err = t->error;

@@ -15,7 +15,7 @@ static void extents_of(const cb_box *box, int64_t *extents)
     for (int d = 0; d < box->ndim; d++) extents[d] = box->hi[d] - box->lo[d];
 }
 
-/* Sets the part of a branch in the box; with `anywhere`, the largest part that any box of the same extents can have. */
+/* Sets the part of a branch in the box. With `anywhere`, sets the largest part that any box of the same extents can have. */
 static bool part_of(const cb_branch *b, const cb_box *box, bool anywhere, cb_box *part)
 {
     *part = *box;
@@ -46,7 +46,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
 {
     const size_t n = (size_t)e->prog->nresults + (size_t)e->nstates;
     int i = 0, last = e->prog->nbranches;
-    void *list = *views; /* A single view is the caller's variable. */
+    void *list = *views; /* a single view is a variable of the caller */
     if (n > 1) CB_TRY(cb_arena_alloc(arena, n * sizeof **views, "views", &list, err));
     *views = list;
     if (!cb_arena_measures(arena) || (anywhere && arena->kind == CB_ARENA_LEAST)) return CUBED_OK;
@@ -61,7 +61,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
     return CUBED_OK;
 }
 
-/* Copies the elements that a bare load sees in the part, one chunk at a time. */
+/* Copies the elements that a bare load reads for the part, one chunk at a time. */
 static cubed_status gather(const cb_task *t, const cb_load *load, const cb_box *part,
                            const cb_view *to, cubed_error *err)
 {

@@ -3,10 +3,11 @@
 #include "chunks/offers.h"
 #include "exec/plan/operator.h"
 
-/* Fewer chunks are not worth a thread. */
+/* Minimum number of chunks that a stage reads, below which helpers do not pay. */
 #define LEAST_CHUNKS 4
 
-/* Operands that are read directly, and copies of unchanged data, do not use loads (cb_load_chunk). */
+/* Returns true if other workers may decode chunks for this stage. Operands that are read directly and copies of unchanged data
+ * are excluded, because they do not use loads (cb_load_chunk). */
 bool cb_stage_is_helped(const cubed_plan *p, const cb_stage *s)
 {
     bool any = false;

@@ -9,7 +9,7 @@ typedef struct absent {
     const cb_task *t;
     const cb_box *all; /* chunks of the task */
     cb_box box;
-    int next; /* output */
+    int next; /* number of the next output */
 } absent;
 
 static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed_error *err)

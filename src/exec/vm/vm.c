@@ -46,7 +46,7 @@ static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
     }
 }
 
-/* Moves to the next row of the innermost axis; carries into the axes before it. */
+/* Moves to the next row of the innermost axis, with carry into the axes before it. */
 static void next_row(const cb_vm *vm, int64_t *idx)
 {
     int d = vm->ndim - 1;
@@ -97,8 +97,8 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     }
 }
 
-/* Returns the chunk of element x and its position in it. *step: increment for steps of `s` on axis `moving` (-1: none).
- * *length: number of elements for which it holds, up to the edge of the chunk. */
+/* Returns the chunk of element x and its position in the chunk. *step: increment of the position for steps of `s` on axis
+ * `moving` (-1: none). *length: number of elements for which the increment is constant, up to the edge of the chunk. */
 static int64_t chunk_position(const cb_grid *g, const int64_t *x, int moving, int64_t s,
                               int64_t *step, int64_t *length)
 {
@@ -167,8 +167,8 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
     }
 }
 
-/* Prefetch distance of loads ahead of a vector. In bench/memory_bench.c shorter and longer distances were slower, and so
- * were whole vectors, and prefetching in shares between the operations. */
+/* Prefetch distance of loads ahead of a vector. In bench/memory_bench.c, shorter and longer distances were slower. Prefetching
+ * whole vectors, or parts of a vector between the operations, was also slower. */
 static size_t ahead(const vm_load *l)
 {
     return (size_t)8 * CB_VECTOR + (size_t)CB_VECTOR / 2 * l->size;
@@ -204,15 +204,15 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
     }
 }
 
-/* Returns true if a result bypasses the caches directly from the operation that computes it. */
+/* Returns true if the operation that computes a result writes it past the caches. */
 static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
 {
     return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
 }
 
-/* Bytes of its result after which an instruction that keeps pace with the memory stops to prefetch, and the distance of the
- * prefetch behind the start of the next vector. The processor does not wait for so few lines, and the memory stays busy
- * while it computes. Sums of bench/memory_bench.c reach 0.93 of the limit, and 0.79 if all operands of a vector are
+/* PACE: bytes of its result after which an instruction that is as fast as memory pauses to prefetch. PACE_AHEAD: distance of
+ * this prefetch from the start of the next vector. The processor does not wait for so few lines, and the memory stays busy
+ * while it computes. Sums of bench/memory_bench.c reach 0.93 of the limit, but 0.79 if all operands of a vector are
  * prefetched before it. */
 #define PACE       ((size_t)256)
 #define PACE_AHEAD 1536
@@ -241,8 +241,8 @@ static void get_field(const cb_kernels *k, const vm_instr *x, void *dst, const v
     if (x->reversed) cb_reverse_units(dst, x->reversed, n * x->size / x->reversed);
 }
 
-/* `direct`: outputs of this vector, or NULL to leave results in registers. `stream`: results are written past the caches,
- * or left in registers. */
+/* Runs all instructions for n elements. `direct`: outputs of this vector, or NULL to leave results in registers. `stream`:
+ * results are written past the caches, or left in registers. */
 static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
 {
     for (int i = 0; i < vm->ninstrs; i++) {
@@ -270,7 +270,7 @@ static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
     }
 }
 
-/* Loads the next piece to `to`, or uses it in the cache if no earlier piece is `carried`. */
+/* Loads the next piece to `to`. If no earlier piece is `carried`, may instead use a cached piece in place. */
 static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char *to, bool carried,
                                 cubed_error *err)
 {
@@ -304,8 +304,8 @@ static cubed_status bring_piece(const cb_vm *vm, vm_load *l, int64_t next, char 
     return CUBED_OK;
 }
 
-/* Loads bytes lo..hi-1 of the chunk into the buffer, at most one vector. Bytes that are there move to the end of the room
- * before the piece, and the next piece follows them. */
+/* Loads bytes lo..hi-1 of the chunk, at most one vector, into the buffer. Moves bytes that were loaded before to the end of the
+ * room in front of the piece, so that the next piece follows them. */
 static cubed_status bring_pieces(const cb_vm *vm, vm_load *l, int64_t lo, int64_t hi,
                                  cubed_error *err)
 {
@@ -396,10 +396,10 @@ static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, 
     }
 }
 
-/* Maximum results that are written directly instead of to a register; more go through registers. */
+/* Maximum number of results that are written directly. More results go through registers. */
 enum { MAX_DIRECT = 16 };
 
-/* Elements of the first vector, so that the next one begins a cache line. */
+/* Number of elements in the first vector, such that the next vector begins at a cache line. */
 static size_t first_aligned(const char *to, size_t size)
 {
     const size_t off = (uintptr_t)to % CB_STREAM_LINE;

@@ -25,7 +25,7 @@ static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, c
     return true;
 }
 
-/* A block within one chunk uses the chunk in place. */
+/* Opens a load of a block within one chunk, which is used in place. */
 static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *image,
                                       const cb_box *cover, cubed_error *err)
 {
@@ -46,7 +46,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     return CUBED_OK;
 }
 
-/* Nothing is loaded before its use. */
+/* Opens a load of pieces, each of which is loaded at its first use. */
 static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover)
 {
     const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
@@ -61,7 +61,7 @@ static void open_pieces(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *
     l->piece.block.kept = NULL;
 }
 
-/* A reshaped array is loaded into a tile of the new shape, through which the box is seen. */
+/* Opens a load through a reshape. Loads the array into a tile of the new shape, of which the box is a view. */
 static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
                                   cubed_error *err)
 {
@@ -140,7 +140,7 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
-    /* Its other fields are not read before they are set. */
+    /* The other fields are set before they are read. */
     l->resident = false;
     l->how = LOAD_DIRECT;
     for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
@@ -190,8 +190,8 @@ static bool has_strides(const vm_load *l)
     return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
 }
 
-/* The longest run over which everything is contiguous or uniform. Runs shorter than a few cache lines are not worth their
- * overhead; vectors then cross them and are gathered. */
+/* Returns the first axis of the longest run over which all loads and results are contiguous or uniform. Returns 0 if the run has
+ * fewer than 32 elements, because its overhead would be too high. Vectors then cross runs, and are gathered. */
 static int choose_inner(const cb_vm *vm)
 {
     int inner = vm->ndim;
@@ -261,7 +261,7 @@ static void resolve_instrs(cb_vm *vm)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             resolve_elem(k, in, x);
-        /* Operands that the operation does not have repeat the first one. */
+        /* Unused operands repeat the first one. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
         x->size = cubed_dtype_size((cubed_dtype)in->to);
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
@@ -273,7 +273,7 @@ static void resolve_instrs(cb_vm *vm)
         if (b->results[r] >= b->nloads)
             vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
     }
-    /* Results that are read again are not written past the caches. */
+    /* Results that are read again must not bypass the caches. */
     for (int i = 0; i < b->ninstrs; i++) {
         for (int a = 0; a < b->instrs[i].nargs; a++) {
             if (b->instrs[i].arg[a] >= b->nloads && vm->outs)
@@ -287,7 +287,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         int inner, cb_vm **out, cubed_error *err)
 {
     cb_machine m;
-    /* The machine itself is stored in the place of the extra load. */
+    /* The struct of the machine is stored in the slot of the extra load. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;
