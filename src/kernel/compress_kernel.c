@@ -4,8 +4,8 @@
 #include "base/checked.h"
 #include "kernel/kernel.h"
 
-/* Copies every element to the next free place, which advances only if the element is selected, so there are no branches to
- * predict. The number of elements read is limited by the room, so no copy is out of bounds. */
+/* Copies every element to the next free place, which advances only if the element is selected. So there are no branches to
+ * predict. The caller limits n to the room that is left, so no copy is out of bounds. */
 static inline __attribute__((always_inline)) int64_t pick(size_t size, const char *x,
                                                           const uint8_t *mask, int64_t n, char *dst)
 {

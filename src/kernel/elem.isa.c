@@ -146,7 +146,7 @@
 #undef SQRT
 #undef M
 
-/* a: int64 element indices; b: int64 seed, constant over the vector. */
+/* Fills dst with uniform random numbers. a: int64 element indices; b: int64 seed, constant over the vector. */
 static void random_uniform(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     double *d = dst;

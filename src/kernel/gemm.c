@@ -1,4 +1,4 @@
-/* Memory of products of matrices. */
+/* Scratch memory of matrix products. */
 #include "base/checked.h"
 #include "kernel/kernel.h"
 

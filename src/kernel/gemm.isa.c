@@ -1,10 +1,10 @@
-/* Products of matrices. This file is compiled with contraction: sums of products are fused if the instruction set has such
+/* Matrix products. This file is compiled with contraction: products and sums are fused if the instruction set has such
  * instructions. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
 
-/* Sums in registers: MR rows of NV vectors, leaving one vector for each kind of operand. */
+/* The sums in registers are MR rows of NV vectors. One vector remains for each kind of operand. */
 #if CB_ISA_LEVEL == 4
 #define VECTOR_BYTES 64
 #define MR           8
@@ -18,7 +18,7 @@
 #define MR           4
 #define NV           2
 #endif
-/* A multiple of every MR. KC determines the order of sums, so it is the same for all levels. */
+/* MC is a multiple of every MR. KC determines the order of sums, so it is the same for all levels. */
 #define MC       CB_GEMM_MC
 #define KC       CB_GEMM_KC
 #define NC_BYTES CB_GEMM_NC_BYTES

@@ -1,6 +1,6 @@
-/* Products of matrices and vectors. Rows are summed in 8 lanes, columns one row after another, and every product is fused
- * with its sum if there is an instruction for it, so that vectors of any length give the same bits. Unless intrinsics are
- * used, this file is compiled with contraction, like gemm.isa.c. */
+/* Products of matrices and vectors. Rows are summed in 8 lanes, and columns one row after another. Every product is fused with
+ * its sum if there is an instruction for it. So vectors of any length give the same bits. Unless intrinsics are used, this file
+ * is compiled with contraction, like gemm.isa.c. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
@@ -81,7 +81,7 @@ static inline lanes negate_imaginary(lanes r)
     return r;
 }
 
-/* Flags `does`: add products with x to p; add multiples of rows to q. */
+/* Values of `does`. SUMS: add products with x to p. ADDS: add multiples of rows to q. */
 enum { SUMS = 1, ADDS = 2 };
 
 /* Inlined with constant arguments, so that branches that do not depend on data are removed. */
@@ -104,7 +104,7 @@ INLINE void real_columns(int rows, int does, const double *a, int64_t lda, const
     if (does & ADDS) store(q, of_q);
 }
 
-/* Processes rows from number i on. */
+/* Processes `rows` rows, of which i is the first. */
 INLINE void real_rows(int rows, int does, const cb_matvec *g, int64_t i)
 {
     const int64_t n = g->n, lda = g->lda;
@@ -162,7 +162,7 @@ INLINE void complex_columns(int does, const double *a, const double *x, lanes *s
     }
 }
 
-/* n doubles, two per number. */
+/* Processes a row of n doubles, two for each complex number. */
 INLINE void complex_row(int does, int64_t n, const double *a, const double *x, double *p,
                         const double *y, double *q)
 {

@@ -27,7 +27,7 @@ typedef struct {
 #define T        double
 #define TAG      sum_f8
 #include "kernel/reduction.inc.h"
-/* Converted values have a longer latency. */
+/* Keep more sums at once, because converted values have a longer latency. */
 #undef AT_ONCE
 #define AT_ONCE 16
 #define T       double
@@ -388,7 +388,7 @@ static inline void lanes_nan_m2(const double *v, size_t n, double *m2, double *m
     *m2 = lanes_sum(lane);
 }
 
-/* In the order of the elements. */
+/* Like lanes_nan_m2 for a short run, in the order of the elements. */
 static inline void short_nan_m2(const double *v, size_t n, double *m2, double *mean, double *seen)
 {
     double sum = 0, squares = 0, k = 0;

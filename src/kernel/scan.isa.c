@@ -38,7 +38,7 @@ typedef struct {
 #define TAG prod_f8
 #include "kernel/scan.inc.h"
 #undef JOIN
-/* For floats a NaN stays. */
+/* Running maxima and minima of floats stay NaN after the first NaN. */
 #define JOIN(a, b) ((b) > (a) ? (b) : (a))
 #define T          int64_t
 #define C          int64_t
@@ -148,7 +148,7 @@ static inline complex128 keep(complex128 a, double re, double im)
 }
 
 #define OF(c) (c)
-/* Times as integers: NaT is the minimum. */
+/* Last values of times, which are integers. NaT, the minimum, is skipped. */
 #define JOIN(a, b) ((b) == INT64_MIN ? (a) : (b))
 #define T          int64_t
 #define C          int64_t

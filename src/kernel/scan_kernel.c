@@ -4,7 +4,7 @@
 
 #include "kernel/kernel.h"
 
-/* Row of the table; -1: none. */
+/* Returns the reduction's row in the table of scans; -1 if it has none. */
 static int row_of(cb_reduction kind)
 {
     switch (kind) {
@@ -33,7 +33,7 @@ size_t cb_scan_carry_size(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? 16 : 8;
 }
 
-/* The lower bound (or upper bound) of the type's elements. */
+/* Returns the initial value of a running maximum (`largest`) or minimum: a bound of the type's elements. */
 static cubed_scalar first_of(bool largest, cubed_dtype dtype)
 {
     switch (cubed_dtype_kind(dtype)) {
@@ -48,7 +48,7 @@ void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
     cubed_scalar one = {.c128 = {0, 0}};
     size_t size = cb_scan_carry_size(dtype);
     bool is_float = cubed_dtype_kind(dtype) >= CUBED_KIND_FLOAT;
-    /* like in reductions: a sum of negative zeros is a negative zero */
+    /* as in reductions, a sum of negative zeros is a negative zero */
     if (kind == CB_REDUCE_SUM && is_float)
         one = (cubed_scalar){
             .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
@@ -73,7 +73,7 @@ void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int 
     size_t size = cb_scan_carry_size(dtype);
     int64_t idx[CUBED_MAX_NDIM] = {0}, n = shape[axis];
     int last = ndim - 1;
-    bool along = axis == last; /* one line at a time; otherwise rows of the last axis */
+    bool along = axis == last; /* process one line at a time, otherwise rows of the last axis */
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == 0) return;
     }

@@ -16,7 +16,7 @@
 #endif
 #define V         __m512i
 #define REGISTERS 16
-/* From this number of keys on, a larger sample for the pivot pays. */
+/* Minimum number of keys for which a larger sample for the pivot pays. */
 #define MANY 1024
 
 static inline V load64(const uint64_t *p) { return _mm512_loadu_si512(p); }
@@ -29,7 +29,7 @@ static inline V least64(V a, V b) { return _mm512_min_epu64(a, b); }
 static inline V least32(V a, V b) { return _mm512_min_epu32(a, b); }
 static inline V greatest64(V a, V b) { return _mm512_max_epu64(a, b); }
 static inline V greatest32(V a, V b) { return _mm512_max_epu32(a, b); }
-/* Lanes, one bit each. */
+/* Masks with one bit per lane. */
 typedef __mmask8 mask64;
 typedef __mmask16 mask32;
 static inline mask64 less64(V a, V b) { return _mm512_cmplt_epu64_mask(a, b); }
@@ -89,7 +89,7 @@ static inline ALWAYS V swap32(V v, int x)
 static inline ALWAYS V mirror64(V v) { return swap64(v, 7); }
 static inline ALWAYS V mirror32(V v) { return swap32(v, 15); }
 
-/* Lanes with the highest bit of x set, which receive the greater key of lanes i and i ^ x. */
+/* Returns a mask of the lanes that have the highest bit of x set. They receive the greater key of lanes i and i ^ x. */
 static inline ALWAYS uint32_t upper_lanes(int x)
 {
     return x >= 8 ? 0xff00 : x >= 4 ? 0xf0f0 : x >= 2 ? 0xcccc : 0xaaaa;
