@@ -5,7 +5,8 @@
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
-/* The position has the type in which values are compared; float64 represents integers only up to here. */
+/* Maximum number of positions in an array of floats. A position has the type in which values are compared, and float64 represents
+ * all integers only up to this limit. */
 #define MAX_FLOAT_POSITIONS ((int64_t)1 << 53)
 
 static cubed_dtype compared_as(cubed_dtype dtype)
@@ -14,8 +15,8 @@ static cubed_dtype compared_as(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT ? CUBED_FLOAT64 : CUBED_INT64;
 }
 
-/* Complex numbers are ordered by real parts, then by imaginary parts. The position is the first one of the extreme, or of a
- * NaN. */
+/* Finds the first position of the extreme, or of a NaN, among complex numbers. They are ordered by real parts, then by imaginary
+ * parts. */
 static cubed_status arg_complex(cb_reduction kind, cubed_array *x, const cubed_reduce_options *o,
                                 bool keepdims, cubed_array **out, cubed_error *err)
 {

@@ -75,7 +75,7 @@ static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
     return CUBED_OK;
 }
 
-/* Entries for each input; NULL if no input has one. */
+/* One entry for each input; NULL if no input has a gather or a reach. */
 typedef struct ways {
     const cb_gather *gathers;
     const cb_reach *const *reaches;

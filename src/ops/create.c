@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Computes op(a, b). Drops the references of both, also after an error, or if one is NULL after an error. */
+/* Computes op(a, b) if `st` is CUBED_OK. Drops the references to both, even after an error. Either may be NULL if `st` is an
+ * error. */
 static cubed_status consume(cubed_status st, cubed_op op, cubed_array *a, cubed_array *b,
                             cubed_array **out, cubed_error *err)
 {
@@ -16,7 +17,7 @@ static cubed_status consume(cubed_status st, cubed_op op, cubed_array *a, cubed_
     return st;
 }
 
-/* start + step * k for k = 0 .. n-1, in float64. */
+/* Computes start + step * k for k = 0 .. n-1, in float64. */
 static cubed_status ramp(cubed_context *ctx, double start, double step, int64_t n,
                          const int64_t *chunk, cubed_array **out, cubed_error *err)
 {
@@ -179,7 +180,7 @@ cubed_status cb_op_zero(cubed_context *ctx, cubed_dtype dtype, cubed_array **out
     return st;
 }
 
-/* where(column <= row + k, x, 0), or the opposite. */
+/* Computes where(column <= row + k, x, 0), or the opposite. */
 static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, int64_t k,
                              cubed_array **out, cubed_error *err)
 {

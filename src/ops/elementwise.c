@@ -1,4 +1,4 @@
-/* Elementwise operations and casts: chooses those of numbers, times or strings by the operands. */
+/* Elementwise operations and casts. The operands determine whether the functions for numbers, times or strings are used. */
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
@@ -38,7 +38,7 @@ static cubed_status joined_type(cubed_array *const *args, cubed_dtype *type, cub
     return cubed_dtype_fixed(cubed_dtype_family(*type), size / unit, type, err);
 }
 
-/* Returns true if at least one operand, other than a condition, is a string. */
+/* Computes an operation on strings. */
 static cubed_status on_texts(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                              cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* Functions on blocks with the same number in several arrays. */
+/* Functions of the blocks that have the same number in several arrays. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
-    const cb_axis *own[CUBED_MAX_NDIM];    /* chunks that all arrays have so far */
-    cubed_chunk_list list[CUBED_MAX_NDIM]; /* of axes whose blocks have different lengths */
+    const cb_axis *own[CUBED_MAX_NDIM];    /* chunks of the arrays added so far */
+    cubed_chunk_list list[CUBED_MAX_NDIM]; /* for axes whose blocks have different lengths */
 } layout;
 
-/* Axes are aligned from the last; axes with one element are passed to all blocks. */
+/* Adds an array to the layout. Axes are aligned from the last one on. An axis with one element is passed to all blocks. */
 static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed_error *err)
 {
     for (int k = 0; k < x->node.grid->ndim; k++) {

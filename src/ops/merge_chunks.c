@@ -25,7 +25,7 @@ static bool says_more(const say *a, const say *b)
     return a->size != b->size ? a->size > b->size : a->from > b->from;
 }
 
-/* Axes of `loose` have no chosen chunks. */
+/* Chooses chunks along the axes in `loose`, for which no array has chosen chunks. */
 static void cut_loose(cb_grid *grid, uint32_t loose, int64_t item)
 {
     int64_t left = CB_OP_CHUNK_BYTES / item;

@@ -1,5 +1,5 @@
-/* Reductions that skip NaN: the plain ones over values with a neutral element in place of NaN, and counts. The reductions
- * of one result share their pass over the input. They are computed in float64 or complex128, like the plain ones. */
+/* Reductions that skip NaN. They consist of plain reductions, with a neutral element in place of NaN, and of counts. The
+ * reductions of one result share their pass over the input. They are computed in float64 or complex128, like plain reductions. */
 #include <math.h>
 
 #include "base/error.h"
@@ -7,14 +7,14 @@
 #include "ops/ops_pkg.h"
 #include "ops/steps.h"
 
-/* Makes a number of this type. */
+/* Creates a constant of a type. */
 static cubed_array *constant(cb_steps *s, cubed_dtype dtype, double value)
 {
     cubed_array *out = NULL;
     return cb_step(s, cb_op_scalar(s->ctx, dtype, value, &out, s->err), &out);
 }
 
-/* Makes a complex number whose parts are both `value`, or a real number. */
+/* Creates a complex constant whose parts are both `value`, or a real constant. */
 static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
 {
     cubed_scalar v;
@@ -27,7 +27,7 @@ static cubed_array *in_all_parts(cb_steps *s, cubed_dtype dtype, double value)
     return cb_step_scalar(s, dtype, &v);
 }
 
-/* min and max: infinity is neutral, and the extreme of only NaN is NaN. */
+/* Computes nanmin or nanmax. Infinity replaces NaN. If all elements are NaN, so is the result. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
                             const cubed_reduce_options *o)
 {
@@ -95,7 +95,7 @@ cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
                        cubed_reduction_name(which));
     if (kind == CUBED_KIND_TIME) return cb_op_reduce_time(which, x, true, options, out, err);
     bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
-    /* Also checks the axes and the type. It is the result if nothing can be NaN. */
+    /* This call also checks the axes and the type. Its output is the result if no element can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));
     if (kind < CUBED_KIND_FLOAT) {

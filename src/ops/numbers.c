@@ -1,5 +1,5 @@
-/* Elementwise operations on numbers: promotion, broadcasting and one node. Operations on times and strings consist of these
- * (time.c, texts.c). */
+/* Elementwise operations on numbers: promotion, broadcasting and one node. Operations on times and strings consist of such
+ * operations (time.c, texts.c). */
 #include <string.h>
 
 #include "base/error.h"
@@ -56,8 +56,8 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
     return st;
 }
 
-/* x**k in `type` for exponents with a special operation, which rounds once and costs less: 2, 1, -1 and, for real numbers,
- * 0.5 (as in NumPy's operator, nan for -inf). *out is NULL for others. */
+/* Computes x**k in `type` with a special operation, which rounds once and costs less. This is possible for the exponents 2, 1, -1
+ * and, for real numbers, 0.5. As in NumPy's operator, (-inf)**0.5 is nan. Sets *out to NULL for other exponents. */
 static cubed_status simple_power(cubed_array *x, const cubed_array *k, cubed_dtype type,
                                  cubed_array **out, cubed_error *err)
 {
@@ -142,7 +142,7 @@ static cubed_op mirrored(cubed_op op)
     }
 }
 
-/* Returns true if promotion would compare these types as float64, in which different numbers may be equal. */
+/* Returns true if promotion would convert both operands to float64, in which different integers may be equal. */
 static bool compares_inexactly(cubed_op op, cubed_array *const *args)
 {
     cubed_dtype a = args[0]->node.dtype, b = args[1]->node.dtype;
@@ -151,7 +151,7 @@ static bool compares_inexactly(cubed_op op, cubed_array *const *args)
             (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
 }
 
-/* Compares a signed integer with uint64: smaller if negative, otherwise compared as uint64. */
+/* Compares a signed integer with uint64. A negative integer is smaller; any other integer is compared as uint64. */
 static cubed_status compare_with_uint64(cubed_op op, cubed_array *const *args, cubed_array **out,
                                         cubed_error *err)
 {

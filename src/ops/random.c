@@ -6,7 +6,7 @@
 #include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
 
-/* A random kernel over positions (an INDEX or CHUNK_POSITION node) and constant words. */
+/* Applies a random kernel to positions (an INDEX or CHUNK_POSITION node) and constant words. */
 static cubed_status draw(cubed_context *ctx, cubed_op op, const cb_node *positions,
                          const uint64_t *words, int nwords, cubed_array **out, cubed_error *err)
 {
@@ -26,7 +26,7 @@ out:
 /* Numbers to be drawn with a seed, which depend on the indices of elements. */
 typedef struct drawing {
     cubed_context *ctx;
-    const char *what; /* for errors */
+    const char *what; /* name of the function in errors */
     cubed_op op;
     int ndim;
     const int64_t *shape, *chunks;
@@ -138,7 +138,7 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
     if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
         return cb_fail(err, CUBED_E_ARG, "integers: the range from low to last is empty");
     CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &grid, err));
-    /* Modulo 2**64, where sums of int64 wrap like those of uint64: the cast reverses it. */
+    /* Compute modulo 2**64. Sums of int64 and of uint64 have the same bits there, so the final cast restores the sign. */
     uint64_t words[2] = {(uint64_t)seed, b.u64 - a.u64 + 1};
     cubed_array *x = NULL;
     CB_TRY(draw(ctx, CUBED_OP_RANDOM_INTEGERS, &n, words, 2, &x, err));

@@ -1,10 +1,10 @@
-/* Rechunking: copies; the planner decides which are stored. */
+/* Rechunking adds copies. The planner decides which of them are stored. */
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Per axis, because lists have an entry for each chunk. */
+/* Maximum number of chunks of an axis, because a list has an entry for each chunk. */
 #define MAX_CHUNKS ((int64_t)1 << 20)
 
 static cubed_status add_copy(cubed_array *x, const cb_grid *grid, cubed_array **out,

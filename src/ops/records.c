@@ -65,7 +65,7 @@ typedef struct pieces {
     cb_piece_params list[CB_PIECES];
 } pieces;
 
-/* Adds a piece; adjacent pieces in one byte order become one. */
+/* Adds a piece. Adjacent pieces with the same byte order become one piece. */
 static bool add_piece(pieces *p, size_t offset, size_t size, size_t unit)
 {
     cb_piece_params *last = p->n > 0 ? &p->list[p->n - 1] : NULL;
@@ -96,8 +96,8 @@ static bool add_pieces(pieces *p, const cb_field *f, size_t at)
     return true;
 }
 
-/* Copies pieces of records to a result of some type, with more axes behind those of x. `fields` describes the result if it
- * has records. */
+/* Copies pieces of records to a result of type `dtype`, which has `more` axes after those of x. `fields` describes the result if
+ * it has records. */
 static cubed_status pick(cubed_array *x, const pieces *p, cubed_dtype dtype, int more,
                          const int64_t *extents, const json_t *fields, cubed_array **out,
                          cubed_error *err)
@@ -144,7 +144,7 @@ static cubed_status pick(cubed_array *x, const pieces *p, cubed_dtype dtype, int
     return st;
 }
 
-/* Copies a field (`like`), or records of several. */
+/* Copies the fields in `list`: a single field `like`, or several fields as records if `like` is NULL. */
 static cubed_status pick_all(cubed_array *x, const cb_field *list, int n, cubed_dtype dtype,
                              const cb_field *like, const json_t *fields, cubed_array **out,
                              cubed_error *err)
@@ -258,7 +258,7 @@ static bool same_names(const json_t *a, const json_t *b)
     return same;
 }
 
-/* True where all elements behind the first `ndim` axes are. */
+/* Returns an array that is true where all elements along the axes after the first `ndim` are true. */
 static cubed_array *all_behind(cb_steps *s, cubed_array *x, int ndim)
 {
     int axes[CUBED_MAX_NDIM], n = 0;
@@ -271,7 +271,7 @@ static cubed_array *all_behind(cb_steps *s, cubed_array *x, int ndim)
     return cb_step_reduce(s, CUBED_REDUCE_ALL, x, &options);
 }
 
-/* Whether records of one shape are equal: those whose fields are. Recursion depth: CB_RECORD_DEPTH. */
+/* Compares records of one shape. They are equal if all of their fields are equal. Recursion depth: CB_RECORD_DEPTH. */
 static cubed_array *equal_records(cb_steps *s, cubed_array *a, cubed_array *b)
 {
     const int ndim = a->node.grid->ndim;

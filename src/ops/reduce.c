@@ -1,4 +1,4 @@
-/* Reductions: chooses those of numbers, times or strings. */
+/* Reductions. The operand determines whether the functions for numbers, times or strings are used. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "ops/ops_pkg.h"

@@ -1,4 +1,4 @@
-/* Reductions of numbers, composed of the kernel's reductions: a mean is a sum and a division, a variance the sum of squared
+/* Reductions of numbers, composed of the kernel's reductions. A mean is a sum and a division. A variance is a sum of squared
  * deviations and a division. States of floats are float64, so float32 loses no precision. */
 
 #include "base/error.h"
@@ -105,7 +105,7 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced)
     return cb_count(n, extents, &count) ? INT64_MAX : count;
 }
 
-/* x = x op value; drops the old x. */
+/* Replaces *x by the result of op(*x, value). */
 static cubed_status apply(cubed_op op, cubed_array **x, double value, cubed_error *err)
 {
     cubed_array *scalar, *result;

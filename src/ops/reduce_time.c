@@ -1,10 +1,11 @@
-/* Reductions of dates and time differences: reductions of their int64. The smallest number, NaT, corresponds to NaN of
+/* Reductions of dates and time differences, which are computed as int64. The smallest number, NaT, corresponds to NaN of
  * floats. */
 #include "base/error.h"
 #include "ops/number_steps.h"
 #include "ops/ops_pkg.h"
 
-/* NaT is the smallest number. So the minimum is NaT if there is one; the maximum is NaT if all elements are. */
+/* Computes an extreme. NaT is the smallest number, so a plain minimum is NaT if any element is NaT. A plain maximum is NaT only
+ * if all elements are NaT. */
 static cubed_array *extreme(cb_steps *s, cubed_reduction which, cubed_array *x, bool skip_nan,
                             const cubed_reduce_options *o)
 {

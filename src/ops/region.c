@@ -56,7 +56,7 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
     return CUBED_OK;
 }
 
-/* Elements that are not written, from lo to hi - 1 of an axis. They cover whole chunks along earlier axes, and only the
+/* Creates elements that are not written, from lo to hi - 1 of an axis. They cover whole chunks along earlier axes, and only the
  * part along later axes. */
 static cubed_status filler(const cubed_array *like, int axis, int64_t lo, int64_t hi,
                            const box *part, const box *chunks, cubed_array **out, cubed_error *err)
@@ -100,7 +100,7 @@ out:
     return st;
 }
 
-/* Makes the target of a part that begins at start[ndim]; `longer` as of find_boxes. */
+/* Makes the target of a part that begins at start[ndim]. `longer` is defined at find_boxes. */
 static cubed_status make_target(cubed_array *x, const cubed_array *into, const int64_t *start,
                                 int longer, cubed_target *target, cubed_error *err)
 {

@@ -1,4 +1,4 @@
-/* reshape and repeat. Views add and drop axes of extent 1. Any other reshape is a node that loads see through
+/* reshape and repeat. Views add and drop axes of extent 1. Any other reshape is a node that is evaluated by loads
  * (plan/reshape.h). Its chunks are chosen here, for each group of axes, so that each chunk consists of few chunks of the
  * input. */
 #include <inttypes.h>
@@ -36,15 +36,15 @@ static void fill_chunks(int n, const int64_t *extent, int64_t elements, int64_t 
     }
 }
 
-/* Extents of empty arrays may have any product. */
+/* Multiplies extents. Returns INT64_MAX on overflow, because extents of empty arrays may have any product. */
 static int64_t sticky_product(int64_t a, int64_t b)
 {
     int64_t product;
     return cb_mul_i64(a, b, &product) ? INT64_MAX : product;
 }
 
-/* Extent of a chunk of a group's axes in C order: to the end of the first axis along which it has more than one element,
- * including all later axes. */
+/* Returns the number of elements in C order that a chunk of a group's axes spans: its length along the first axis where it has
+ * more than one element, times the extents of all later axes. */
 static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
 {
     int64_t after = 1, most = 1;
@@ -62,7 +62,7 @@ static int64_t chunk_bytes(const cb_grid *g, cubed_dtype dtype)
     return sticky_product((int64_t)cubed_dtype_size(dtype), cb_grid_max_chunk(g));
 }
 
-/* Chooses the chunks of the result from `chunk`, those of x. */
+/* Chooses the chunks of the result from `chunk`, the chunk shape of x. */
 static void choose_grid(const cubed_array *x, const cb_reshape *r, const int64_t *chunk,
                         cb_grid *grid)
 {
@@ -79,7 +79,7 @@ static void choose_grid(const cubed_array *x, const cb_reshape *r, const int64_t
     }
 }
 
-/* Sets chunks of x, no larger than now, which are intervals in C order. */
+/* Sets a chunk shape of x, no larger than the present one, whose chunks are intervals in C order. */
 static void interval_chunks(const cubed_array *x, const cb_reshape *r, int64_t *chunk)
 {
     for (int g = 0; g < r->ngroups; g++) {
@@ -100,8 +100,8 @@ static void keep_names(const cubed_array *x, const cb_reshape *r, const char **n
     }
 }
 
-/* Chunks of a group that are not contiguous are merged to whole rows. If that needs too much memory, x is rechunked
- * first. */
+/* Adds a reshape node. Chunks of a group that are not contiguous are merged to whole rows. If that needs too much memory, x is
+ * rechunked first. */
 static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,
                             cubed_error *err)
 {
@@ -193,7 +193,7 @@ cubed_status cubed_reshape(cubed_array *x, int ndim, const int64_t *shape, cubed
     return general(x, ndim, to, out, err);
 }
 
-/* Inserts an axis of extent n after `axis` and merges both. */
+/* Inserts an axis of extent n after `axis`, and merges both axes. */
 static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array **out,
                                 cubed_error *err)
 {
@@ -210,7 +210,7 @@ static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array
     if (cb_mul_i64(shape[axis], n, &shape[axis]))
         return cb_fail(err, CUBED_E_ARG, "repeat: the result has more than 2**63 elements");
     CB_TRY(cb_check_shape("repeat", ndim, shape, x->node.dtype, err));
-    /* Chunks with as many elements of x as x has per chunk, if that is not too large. */
+    /* A chunk contains as many elements of x as a chunk of x, if that is not too large. */
     int64_t bytes =
         chunk_bytes(&grid, x->node.dtype) / cb_max_i64(1, cb_min_i64(chunk, x->shape[axis]));
     int64_t most = cb_max_i64(chunk, CB_OP_CHUNK_BYTES / cb_max_i64(1, bytes));

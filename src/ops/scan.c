@@ -15,7 +15,7 @@ static cubed_dtype scan_type(cubed_dtype dtype)
     }
 }
 
-/* Puts the initial total before the others. */
+/* Puts the initial total before the other totals. */
 static cubed_status prepend(cubed_reduction reduction, int axis, cubed_array *x, cubed_array **out,
                             cubed_error *err)
 {
@@ -71,7 +71,7 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     return st;
 }
 
-/* Running sums of time differences: NaT from the first NaT on. */
+/* Computes running sums of time differences. They are NaT from the first NaT on. */
 static cubed_status running_time(cubed_array *x, int axis, bool include_initial, cubed_array **out,
                                  cubed_error *err)
 {
@@ -126,7 +126,7 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
     cubed_status st = add_scan(scan_of(reduction), x, axis, type, &scan, err);
     if (st != CUBED_OK) return st;
     if (extreme) {
-        st = cb_op_cast(scan, from, out, err); /* from has every value */
+        st = cb_op_cast(scan, from, out, err); /* `from` can represent every value */
         cubed_array_unref(scan);
         return st;
     }

@@ -33,7 +33,7 @@ cubed_status cb_op_text(cubed_op op, cubed_array *const *args, int nargs, cubed_
     return by_elements(&replace, in, nargs, dtype, names, out, err);
 }
 
-/* Nonempty strings are true. */
+/* Converts strings to bool: nonempty strings are true. */
 static cubed_status is_not_empty(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     const uint32_t zero = 0; /* one character of either family */
@@ -63,7 +63,7 @@ cubed_status cb_op_cast_text(cubed_array *x, cubed_dtype dtype, cubed_array **ou
     return st;
 }
 
-/* --- One text -------------------------------------------------------------------------------------- */
+/* --- Constant strings ------------------------------------------------------------------------------ */
 
 cubed_status cubed_array_full_text(cubed_context *ctx, cubed_dtype dtype, int ndim,
                                    const int64_t *shape, const int64_t *chunks, const void *element,
@@ -99,7 +99,7 @@ out:
 
 /* --- Extremes -------------------------------------------------------------------------------------- */
 
-/* Minimum bytes of a block of intermediate results; along kept axes they have the array's chunks. */
+/* Maximum bytes of a block of intermediate results. Along kept axes, blocks have the array's chunks even if they are larger. */
 #define MOST_MERGED_BYTES ((int64_t)1 << 20)
 
 typedef struct extreme {

@@ -1,5 +1,5 @@
-/* Arithmetic of dates and time differences by NumPy's rules: that of their int64, in the operands' common unit. The
- * smallest number, NaT, corresponds to NaN of floats. */
+/* Arithmetic of dates and time differences by NumPy's rules. It is computed as int64, in the operands' common unit. The smallest
+ * number, NaT, corresponds to NaN of floats. */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static period period_of(cubed_dtype dtype)
 
 static bool is_calendar(cubed_unit unit) { return unit == CUBED_UNIT_Y || unit == CUBED_UNIT_M; }
 
-/* Number of `fine` units in one `coarse` unit, for two calendar units or two others. 0: above NumPy's limit. */
+/* Number of `fine` units in one `coarse` unit. Both must be calendar units, or neither. 0: above NumPy's limit. */
 static int64_t units_in(cubed_unit coarse, cubed_unit fine)
 {
     static const int64_t in_next[CUBED_UNIT_COUNT] = {
@@ -52,11 +52,11 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Periods of these operands are periods of dates. */
+/* Flags of the operands that are dates. */
 enum { FIRST_IS_DATE = 1, SECOND_IS_DATE = 2 };
 
-/* Sets the longest period that divides both. Months and days have a common period only for dates, which begin on a day:
- * `dates`. */
+/* Sets the longest period that divides both. Months have a common period with days only if the operand in months is a date, which
+ * begins on a day; `dates` has the flags of such operands. */
 static cubed_status common_period(period a, period b, unsigned dates, period *out,
                                   const char **wrong)
 {
@@ -91,14 +91,14 @@ static cubed_array *days_of_months(cb_steps *s, cubed_array *month)
     cubed_array *from = cb_number_op(s, add, month, cb_step_whole(s, 1970 * 12 - 2), NULL);
     cubed_array *year = cb_number_op(s, by, from, cb_step_whole(s, 12), NULL);
     cubed_array *in_year = cb_number_op(s, CUBED_OP_REMAINDER, from, cb_step_whole(s, 12), NULL);
-    /* 31 30 31 30 31 days, repeated. */
+    /* From March on, months have 31 30 31 30 31 days, repeatedly. */
     cubed_array *day = cb_number_op(s, times, in_year, cb_step_whole(s, 153), NULL);
     day = cb_number_op(s, add, day, cb_step_whole(s, 2), NULL);
     day = cb_number_op(s, by, day, cb_step_whole(s, 5), NULL);
     day =
         cb_number_op(s, add, day, cb_number_op(s, times, year, cb_step_whole(s, 365), NULL), NULL);
     static const struct {
-        int64_t years, leap; /* one day more, or less, every so many years */
+        int64_t years, leap; /* every `years` years have `leap` days more */
     } rules[] = {{4, 1}, {100, -1}, {400, 1}};
     for (int i = 0; i < 3; i++) {
         cubed_array *n = cb_number_op(s, by, year, cb_step_whole(s, rules[i].years), NULL);
@@ -114,7 +114,8 @@ static cubed_array *rest_of(cb_steps *s, cubed_array *x, cubed_array *at, int64_
                         cb_number_op(s, CUBED_OP_MULTIPLY, at, cb_step_whole(s, n), NULL), NULL);
 }
 
-/* The inverse: months of days. Days are first divided into periods of 400 years, which are all alike. */
+/* Inverse of days_of_months: converts days to months. Days are first divided into periods of 400 years, which all have the same
+ * number of days. */
 static cubed_array *months_of_days(cb_steps *s, cubed_array *day)
 {
     const cubed_op add = CUBED_OP_ADD, by = CUBED_OP_FLOOR_DIVIDE;
@@ -157,13 +158,13 @@ static bool multiply_ratio(ratio *r, int64_t n, int64_t of)
     return !cb_mul_i64(r->n / a, n / b, &r->n) && !cb_mul_i64(r->of / b, of / a, &r->of);
 }
 
-/* For two calendar units, or two others. */
+/* Multiplies by the number of `to` units in one `from` unit. Both must be calendar units, or neither. */
 static bool multiply_units(ratio *r, cubed_unit from, cubed_unit to)
 {
     return multiply_ratio(r, units_in(from, to), units_in(to, from));
 }
 
-/* A month is the mean of 400 years. */
+/* Sets the number of `to` units in one `from` unit. A month has the mean length of the months of 400 years. */
 static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
 {
     if (is_calendar(from) == is_calendar(to)) return multiply_units(r, from, to);
@@ -174,7 +175,7 @@ static bool span_ratio(cubed_unit from, cubed_unit to, ratio *r)
            multiply_units(r, CUBED_UNIT_M, to);
 }
 
-/* Rounds down. */
+/* Multiplies by a ratio, and rounds down. */
 static cubed_array *scaled(cb_steps *s, cubed_array *x, ratio r)
 {
     if (r.n != 1) x = cb_number_op(s, CUBED_OP_MULTIPLY, x, cb_step_whole(s, r.n), NULL);
@@ -192,7 +193,7 @@ static cubed_array *in_period(cb_steps *s, cubed_array *x, bool is_date, period 
     if (!x || from.unit == CUBED_UNIT_GENERIC || to.unit == CUBED_UNIT_GENERIC ||
         (from.unit == to.unit && from.multiple == to.multiple))
         return x;
-    if (is_date && is_calendar(from.unit) != is_calendar(to.unit)) { /* by way of days */
+    if (is_date && is_calendar(from.unit) != is_calendar(to.unit)) { /* convert to days first */
         const bool is_months = is_calendar(from.unit);
         fits = multiply_units(&r, from.unit, is_months ? CUBED_UNIT_M : CUBED_UNIT_D);
         if (fits) y = scaled(s, y, r);
@@ -274,7 +275,7 @@ static const struct rule {
 
 static const char comparable[] = " DD tt tb ti bt it";
 
-/* The result for these operands; 0 if the operation is not defined for them. */
+/* Returns the kind of the result for these operands; 0 if the operation is not defined for them. */
 static char result_of(cubed_op op, const char *letters)
 {
     char pair[4] = " ";
@@ -322,14 +323,14 @@ cubed_status cb_op_common_time_type(const char *name, cubed_dtype a, cubed_dtype
 
 /* --- Operations ------------------------------------------------------------------------------------------ */
 
-/* Returns int64 of a time in this period; numbers stay unchanged. */
+/* Converts a time to int64 in period p. Returns numbers unchanged. */
 static cubed_array *number_of(cb_steps *s, cubed_array *x, period p)
 {
     if (cubed_dtype_kind(x->node.dtype) != CUBED_KIND_TIME) return x;
     return in_period(s, cb_number_cast(s, x, CUBED_INT64), is_date(x), period_of(x->node.dtype), p);
 }
 
-/* Returns true where an operand is NaT in its own unit. */
+/* Returns an array that is true where an operand is NaT in its own unit. */
 static cubed_array *missing_of(cb_steps *s, cubed_array *const *args, int nargs)
 {
     cubed_array *missing = NULL;
@@ -416,7 +417,7 @@ cubed_status cb_op_time(cubed_op op, cubed_array *const *args, int nargs, cubed_
     const bool is_second = strchr("Dt", letters[0]) == NULL;
     p = q = period_of(of[is_second]->node.dtype);
     if (n == 2 && !is_second && strchr("Dt", letters[1])) q = period_of(of[1]->node.dtype);
-    /* Months cannot be converted to days, not even with dates. */
+    /* A time difference in months cannot be converted to days, even if the other operand is a date. */
     const unsigned dates =
         (letters[0] == 'D' ? FIRST_IS_DATE : 0) | (letters[1] == 'D' ? SECOND_IS_DATE : 0);
     const cubed_status st = common_period(p, q, dates, &p, &wrong);

@@ -51,7 +51,7 @@ static cubed_status irregular_axis(cubed_context *ctx, cb_zone **zone, const cb_
     return cb_axis_slice(*zone, a, offset, stride, extent, out, err);
 }
 
-/* Chunks of `extent` elements that start at `offset` of a source axis, `stride` apart. */
+/* Returns the chunks of a view along an axis: `extent` elements of a source axis from `offset` on, `stride` apart. */
 static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64_t extent)
 {
     if (extent == 0) return cb_axis_regular(0, a->chunk);
