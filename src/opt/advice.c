@@ -1,5 +1,5 @@
-/* Finds how much memory to advise: an amount with which a plan was made, and such that slightly more would not move far
- * less data. */
+/* Finds how much memory to advise: an amount with which a plan was made successfully. With slightly more memory, a plan would not
+ * move far less data. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,13 +19,13 @@
 #define BISECTIONS 6
 /* Processor time after which comparisons end. */
 #define SEARCH_NS ((int64_t)200000000)
-/* Bytes that take as long as a request. */
+/* Cost of a request, as the number of bytes that can be moved in the same time. */
 #define REQUEST_BYTES (CUBED_ASSUMED_LATENCY * CUBED_ASSUMED_BANDWIDTH)
 /* Factor by which the product of memory and cost at the knee may exceed the minimum. */
 #define NEAR 1.5
 /* A plan is on a cliff if it moves at least this many times the data of a plan with slightly more memory. */
 #define CLIFF 10.0
-/* Plans with a lower cost are not compared: a tenth of a second. */
+/* Minimum cost of plans that are compared: that of a tenth of a second. */
 #define SMALL_COST (CUBED_ASSUMED_BANDWIDTH / 10)
 
 /* --- One plan -------------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static moved moved_once(const cubed_plan *p)
     return m;
 }
 
-/* Whether arrays depend on the allowed memory: merges of sorted runs have parts of up to an eighth of it. */
+/* Returns true if arrays depend on the allowed memory, because merges of sorted runs have parts of up to an eighth of it. */
 static bool is_cut_for_memory(const cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -75,7 +75,7 @@ static bool is_cut_for_memory(const cubed_plan *p)
 }
 
 typedef struct search {
-    /* by plan; `options` and `targets` point into this structure until the search ends */
+    /* array with one request for each plan; `options` and `targets` point into this structure until the search ends */
     cb_request *q;
     int nplans;
     cubed_plan_options options;
@@ -86,7 +86,7 @@ typedef struct search {
     int ntargets;
     uint64_t have;    /* memory of the machine; UINT64_MAX: unknown */
     unsigned workers; /* requested number of workers */
-    bool shared;      /* workers on other machines: their number does not change */
+    bool shared;      /* workers run on other machines, and their number does not change */
     int64_t started;  /* ns */
 } search;
 
@@ -150,7 +150,7 @@ static cubed_status remake(search *s, cubed_error *err)
     }
     if (!o->remake) return CUBED_OK;
     cubed_status st = o->remake(o->remake_ctx, o->allowed_mem, s->arrays, err);
-    /* Arrays that cannot be made again are planned unchanged. */
+    /* If arrays cannot be recreated, they are planned unchanged. */
     if (st != CUBED_OK) return st == CUBED_E_BUDGET || st == CUBED_E_NOMEM ? st : CUBED_OK;
     for (int i = 0; i < n; i++) s->targets[i].array = s->arrays[i];
     return CUBED_OK;
@@ -183,8 +183,8 @@ static trial try_with(search *s, uint64_t allowed)
 
 /* --- Advice ---------------------------------------------------------------------------------------------- */
 
-/* Memory for the next trial after `tried`. A refused plan may hold so much metadata that more memory, which allows larger
- * pieces, is less than it requests. */
+/* Returns the memory for the next trial after `tried`. A refused plan may request much memory for metadata. More memory allows
+ * larger pieces, which need less metadata. So less memory than requested may be enough. */
 static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
 {
     if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
@@ -192,7 +192,7 @@ static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t t
                                        : UINT64_MAX;
 }
 
-/* Finds the first sufficient amount of memory; 0 if none. *refused is the largest insufficient one. */
+/* Finds the first sufficient amount of memory; 0 if there is none. *refused is the largest insufficient amount. */
 static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial *found)
 {
     uint64_t enough = 0;
@@ -213,11 +213,11 @@ static uint64_t find_enough(search *s, uint64_t guess, uint64_t *refused, trial 
     return enough;
 }
 
-/* Arrays made for less memory may need less: finds a smaller amount that is still sufficient. */
+/* Finds a smaller amount that is still sufficient, because arrays made for less memory may need less. */
 static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *found)
 {
     for (int i = 0; i < BISECTIONS && s->options.remake && !is_late(s); i++) {
-        /* At least half: with smaller tasks plans get larger and take longer to make. */
+        /* Try at least half: plans with smaller tasks are larger, and take longer to make. */
         const uint64_t guess =
             cb_max_size((uint64_t)sqrt((double)refused * (double)enough), enough / 2);
         if (refused == 0 || enough - refused <= enough / 16 || guess <= refused || guess >= enough)
@@ -233,8 +233,8 @@ static uint64_t find_less(search *s, uint64_t enough, uint64_t refused, trial *f
     return enough;
 }
 
-/* Finds the smallest of several amounts from `enough` on for which memory times data moved is near the minimum: if that
- * product falls with more memory, more memory pays. */
+/* Returns the smallest of several amounts from `enough` on for which the product of memory and moved data is near its minimum. If
+ * this product falls with more memory, more memory pays. */
 static uint64_t find_knee(search *s, uint64_t enough, const trial *least, trial *found)
 {
     /* Largest differences first, because the time may run out. */

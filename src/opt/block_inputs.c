@@ -14,7 +14,7 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* Minimum saving of a detour as a fraction of the bytes read directly. */
+/* Minimum fraction of the bytes read directly that storing an input must save. */
 #define WORTH 0.2
 /* Preferred size of the inputs of one call. */
 #define PIECE_BYTES ((size_t)2 << 20)
@@ -65,8 +65,8 @@ static int first_of_call(const cb_ir *ir, calls *c, int node)
 
 /* --- Smaller blocks ----------------------------------------------------------------------------------- */
 
-/* Gets the extent along a symbol and that of its blocks. Returns false if operands differ in them, or it cannot be
- * divided. */
+/* Gets the extent along a symbol and the extent of its blocks. Returns false if operands differ in these extents, or if the
+ * symbol cannot be divided. */
 static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, int64_t *chunk)
 {
     *extent = *chunk = 1;
@@ -106,7 +106,7 @@ static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbo
     return finer;
 }
 
-/* Whether a target may have other chunks than promised: not if other nodes read it. */
+/* Returns true if a target may have other chunks than promised, because no other node reads it. */
 static bool may_change(const cb_ir *ir, int node)
 {
     if (!ir->nodes[node].any_chunks) return false;
@@ -132,8 +132,8 @@ static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
     return n->url ? cb_plan_target(p, node, err) : CUBED_OK;
 }
 
-/* Among the operations that divide blocks into `parts` along one symbol, finds the one that needs the least memory; NULL if
- * none needs less than now. */
+/* Divides blocks into `parts` along one symbol, chosen to need the least memory. Sets *best to NULL if no symbol reduces the
+ * memory. */
 static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                               int64_t parts, const cb_blockwise **best, cubed_error *err)
 {
@@ -202,14 +202,15 @@ static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether blocks that are read directly would fit, leaving as much memory for the stages that store them. */
+/* Returns true if blocks that are read directly would fit in half of the memory. The stages that store the blocks may use as
+ * much. */
 static bool fits_when_stored(const cubed_plan *p, const cb_stage *s)
 {
     return block_bytes(p, s) <= (p->allowed_mem - p->reserved_mem) / 2;
 }
 
-/* Whether to write an input once in blocks that are read directly: if that moves less data, or the chunks that it would be
- * gathered from do not fit. */
+/* Returns true if an input is to be written once, in blocks that are read directly. This is done if it moves less data, or if the
+ * chunks that the input would be gathered from do not fit. */
 static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
 {
     const cb_block_operand *x = &s->call->op->in[input];
@@ -232,14 +233,14 @@ static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
     return cb_plan_counted_metadata(bytes, p->reserved_mem);
 }
 
-/* Limit of this metadata. */
+/* Maximum of this metadata: an eighth of the memory. */
 static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->reserved_mem) / 8; }
 
 /* --- More tasks ----------------------------------------------------------------------------------- */
 
-/* Divides blocks along the first axis of the results for which that is possible, into pieces[0] or the fewer pieces[1]
- * pieces, unless much more would be read. Sets *done. With encoded chunks each piece reads slightly too much, so fewer
- * pieces may be acceptable if many are not. */
+/* Divides blocks along the first possible axis of the results, unless much more would be read. Tries pieces[0] pieces, then
+ * pieces[1], which are fewer. With encoded chunks each piece reads slightly too much, so fewer pieces may be acceptable if many
+ * are not. Sets *done. */
 static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                const int64_t pieces[2], uint64_t most_read, bool *done,
                                cubed_error *err)
@@ -263,7 +264,7 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
     return set_operation(p, node, was, s->call->op, err);
 }
 
-/* Makes more tasks if there are fewer than workers. Small pieces are still in the cache when the function is called. */
+/* Makes more tasks if there are fewer tasks than workers. Small pieces are still in the cache when the function is called. */
 static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                   cubed_error *err)
 {
@@ -277,7 +278,7 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
     return try_pieces(p, node, was, s, pieces, s->bytes_read / 8 * 9, &done, err);
 }
 
-/* Results in memory have no chunks: makes their blocks small enough for the cache, if that does not read more. */
+/* Makes the blocks of results in memory, which have no chunks, small enough for the cache, if that does not read more. */
 static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                                  cubed_error *err)
 {
@@ -294,9 +295,9 @@ static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, co
 
 /* --- Longer blocks -------------------------------------------------------------------------------- */
 
-/* Lets tasks use longer blocks along contracted axes, which no output shows, if a run would keep metadata of more than an
- * eighth of the memory for the chunks of stored inputs: metadata grows with the number of chunks, tasks with the size of
- * blocks. Half of the memory is left for the stages that store them. */
+/* Lets tasks use longer blocks along contracted axes, which no output has. This is done if a run would keep metadata of more than
+ * an eighth of the memory for the chunks of stored inputs. Longer blocks need less metadata but larger tasks. Half of the memory
+ * is left for the stages that store the inputs. */
 static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, cb_stage *s,
                                   cubed_error *err)
 {

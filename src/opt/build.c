@@ -20,7 +20,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     p->machine_workers = o->other_machines ? o->machine_workers : 0;
     p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
     p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
-    /* The default must not be refused: on a small machine it is the machine's memory less a tenth. */
+    /* The default must not be rejected. So on a small machine the workers share nine tenths of its memory. */
     const unsigned share = cb_machine_workers(p);
     if (!o->allowed_mem && have > 0 && cb_sat_mul(p->allowed_mem, share) > have)
         p->allowed_mem = have / 10 * 9 / share;
@@ -169,8 +169,8 @@ static cubed_status new_plan(cb_request *q, bool through_copies, cubed_plan **ou
     return CUBED_OK;
 }
 
-/* If a reshape is applied to a copy, which was added without knowing the memory: uses the plan without the copy, if it fits
- * and moves less. */
+/* Plans again without the copies below reshapes, which were added without knowing the memory. Uses this plan if it fits and moves
+ * less data. */
 static cubed_status without_copies(cb_request *q, cubed_plan **plan, cubed_error *err)
 {
     cubed_plan *other;

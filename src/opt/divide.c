@@ -6,7 +6,7 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* More divisions than any plan that can be compiled needs. */
+/* Maximum number of divisions, which exceeds the need of any plan that can be compiled. */
 enum { MAX_DIVISIONS = 4096 };
 
 typedef struct weights {
@@ -24,7 +24,7 @@ static bool is_step(const cb_node *n)
     return cb_node_is(n, CB_KIND_ELEMENTWISE) || n->kind == CB_NODE_CONCAT;
 }
 
-/* Inputs precede users, so one pass is sufficient. */
+/* Sets the weight of each node. Inputs precede users, so one pass is sufficient. */
 static void weigh(weights *w)
 {
     for (int i = 0; i < w->p->ir.nnodes; i++) {
@@ -52,7 +52,7 @@ static void find_half(weights *w, int node, double half, int *best)
         double now = *best < 0                ? 0
                      : w->bytes[*best] > half ? w->bytes[*best] - half
                                               : half - w->bytes[*best];
-        /* Both sides must read something. */
+        /* Both halves must read an array. */
         bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
         if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
         /* recursion depth: virtual chains have at most CB_MAX_DEPTH nodes */
@@ -82,7 +82,7 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     return st;
 }
 
-/* Whether the stage of only this node would be too large. Compiles it in a temporary zone. */
+/* Returns true in *too_large if a stage of only this node would be too large. Compiles the stage in a temporary zone. */
 static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_zone *const zone = p->ir.zone;
@@ -112,7 +112,7 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
             weigh(&w);
             w.search++;
             find_half(&w, i, w.bytes[i] / 2, &half);
-            if (half < 0) continue; /* reported after planning */
+            if (half < 0) continue; /* the error is reported after planning */
             cb_node_store(&p->ir.nodes[half], CB_WHY_MEMORY);
             divisions++;
             changed = true;

@@ -31,14 +31,14 @@ static void free_numbering(const numbering *m)
 
 static const char *place_of(const cb_node *n) { return n->place ? n->place : n->url; }
 
-/* Whether two opened arrays are the same source, not rewritten in between. */
+/* Returns true if two opened arrays are the same source, and the source was not rewritten between the two openings. */
 static bool same_source(const cb_node *a, const cb_node *b)
 {
     return strcmp(place_of(a), place_of(b)) == 0 && cb_text_equal(a->version, b->version) &&
            a->dtype == b->dtype && cb_grid_equal(a->grid, b->grid);
 }
 
-/* Returns the slot of this source, or a free one. */
+/* Returns the slot of a source, or a free slot. */
 static size_t find_source(const numbering *m, const cb_node *n)
 {
     size_t i = (size_t)XXH3_64bits(place_of(n), strlen(place_of(n))) & (m->cap - 1);
@@ -76,7 +76,7 @@ static bool widen_slots(numbering *m)
     return true;
 }
 
-/* Assigns the next number to a node without one; a Zarr source that was opened before gets the number of the first node. */
+/* Assigns the next number to a node without a number. A Zarr source that was opened before gets the number of its first node. */
 static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
 {
     int number = (int)m->count;
@@ -113,7 +113,7 @@ typedef struct frame {
     int next;
 } frame;
 
-/* The plan may read this memory as long as it exists. */
+/* Keeps a reference to the array, because the plan may read its memory as long as the plan exists. */
 static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
 {
     if (!cb_zone_grow(p->zone, &p->owned, p->nowned, &p->owned_cap, sizeof *p->owned))
@@ -153,7 +153,7 @@ static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed
     return CUBED_OK;
 }
 
-/* Depth-first with an explicit stack, because chains may exceed the thread's stack. */
+/* Numbers nodes depth-first, with an explicit stack because chains may exceed the thread's stack. */
 static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
 {
     const cubed_allocator *a = m->alloc;
@@ -347,7 +347,7 @@ static cubed_status keep_missing(cubed_plan *p, const cubed_array *x, int format
     return CUBED_OK;
 }
 
-/* `uses`: number of readers of its array, including this target. */
+/* Adds a target. `uses` is the number of readers of its array, including this target. */
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
                                int uses, cubed_error *err)
 {

@@ -38,7 +38,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (cb_node_leaves_states(n)) return CUBED_OK;
-    /* Tasks of these nodes proceed block by block along axes. */
+    /* Tasks of the root proceed block by block along axes, so they cannot contain a reduction. */
     if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
@@ -60,7 +60,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     return CUBED_OK;
 }
 
-/* A reduction in a body must be computed before. */
+/* Stores a reduction in the body of another reduction, because it must be computed first. */
 static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     (void)map;
@@ -94,7 +94,7 @@ static cubed_status fuse_root(cubed_plan *p, int root, bool *changed, cubed_erro
     return CUBED_OK;
 }
 
-/* Stores nodes of long chains: the compiler recurses over virtual nodes, and programs have a maximum length. */
+/* Stores nodes of long chains, because the compiler recurses over virtual nodes and programs have a maximum length. */
 static void cut_chains(cubed_plan *p, int *depth)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -123,7 +123,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     bool again = true;
     while (again) {
         again = false;
-        /* From last to first: users decide before their inputs. */
+        /* Proceed from last to first, so that users are decided before their inputs. */
         for (int i = p->ir.nnodes - 1; i >= 0; i--) {
             bool changed = false;
             if (!p->ir.nodes[i].stored) continue;

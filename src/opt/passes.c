@@ -1,8 +1,9 @@
-/* Rechunks through intermediates. A stage whose tasks cross the borders of the chunks that they read decodes these
- * repeatedly. The planner in rechunk.c decides whether intermediates are faster, and their grids. This file inserts them
- * before the stage's output. If the planner's formulas are not exact, because a stage computes or reads several arrays, the
- * projection is used (rechunk_judge.c). A solution that does not fit together with the other stages is planned again for
- * less memory. */
+/* Rechunks through intermediates.
+ *
+ * A stage whose tasks cross the borders of the chunks that they read decodes these chunks repeatedly. The planner in rechunk.c
+ * decides whether intermediates are faster, and chooses their grids. This file inserts them before the stage's output. If a stage
+ * computes or reads several arrays, the planner's formulas are not exact, so the projection is used (rechunk_judge.c). A solution
+ * that does not fit together with the other stages is planned again for less memory. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,15 +32,15 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether a map preserves an array's chunks: a slice, a flip or a transposition. Then the view has one chunk for each chunk
- * that it touches. */
+/* Returns true if a map preserves an array's chunks: a slice, a flip or a transposition. The view then has one chunk for each
+ * source chunk that it touches. */
 static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *shape)
 {
     uint64_t seen = 0;
     for (int k = 0; k < m->ndim_out; k++) {
         const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
         if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
-        /* Parts of concatenations start elsewhere. */
+        /* The map of a part of a concatenation may lead outside of the source. */
         int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
         if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
         seen |= UINT64_C(1) << m->dim[k].axis;
@@ -55,7 +56,7 @@ static bool keeps_order(const cb_map *m)
     return true;
 }
 
-/* Grid of the view of a stored array. */
+/* Returns the grid of a view of a stored array. */
 static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *shape)
 {
     const cb_grid from = cb_grid_evened(p->ir.nodes[l->node].grid);
@@ -90,7 +91,7 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
     return NULL;
 }
 
-/* A plan from a stage's inputs to its output, with the tasks of its passes. */
+/* A way from a stage's inputs to its output: the plan of its passes, and their tasks. */
 typedef struct detour {
     int root;
     bool copy;       /* the stage only copies one array chunk by chunk */
@@ -134,8 +135,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
-/* Metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its bytes, rounded up to
- * words. */
+/* Returns the metadata that a run keeps, counting this stage as a pass. A chunk needs one bit in addition to its bytes, rounded
+ * up to whole words. */
 static cb_rechunk_run kept_by_run(const cubed_plan *p)
 {
     const size_t pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES;
@@ -145,7 +146,7 @@ static cb_rechunk_run kept_by_run(const cubed_plan *p)
                             .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
-/* Asks the planner for passes to the output of stage `s` within `mem` bytes; *found: whether there are any. */
+/* Requests passes to the output of stage `s` within `mem` bytes from the planner. Sets *found to false if there are none. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
                                 bool *found, cubed_error *err)
 {
@@ -174,7 +175,8 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
-    if (st == CUBED_OK || st == CUBED_E_BUDGET) return CUBED_OK; /* reported after planning */
+    if (st == CUBED_OK || st == CUBED_E_BUDGET)
+        return CUBED_OK; /* the error is reported after planning */
     if (err) *err = why;
     return st;
 }
@@ -188,7 +190,7 @@ static uint64_t whole_need(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(most.arena, most.library), kept);
 }
 
-/* Passes were compared by the planner already: they only have to fit. */
+/* Accepts passes that fit. The planner has already compared them. */
 static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     (void)ctx;
@@ -217,7 +219,7 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* If passes do not fit, plans again for less memory, the next lower rung. */
+/* Finds passes for a stage. If they do not fit, plans again with less memory than they need. */
 static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
     bool found = true, retiled = false;
@@ -240,8 +242,8 @@ static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
     return cb_stage_copied(s) && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
-/* Whether the planner's formulas are exact for such a copy: it reads all of an array with regular chunks, possibly flipped
- * or transposed. */
+/* Returns true if the planner's formulas are exact for a copy: it reads all of an array with regular chunks, possibly flipped or
+ * transposed. */
 static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
 {
     const cb_load *l = source_of(p, s);
@@ -259,7 +261,7 @@ static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
     return (uint64_t)cb_grid_count(&seen);
 }
 
-/* Predicted in the same way as in the planner. */
+/* Predicts the time of a stage in the same way as the planner. */
 static double seconds_of(const cb_stage *s)
 {
     return ((double)s->bytes_read + (double)s->bytes_written) / CB_RECHUNK_BANDWIDTH +
