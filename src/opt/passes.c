@@ -279,7 +279,7 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         return plan_way(p, stage, &d, rewritten, err);
     }
     if (!cb_judge_is_needed(p, s)) return CUBED_OK;
-    /* A view through a reshape has no grid for the search: it cannot find better tasks than trials did. */
+    /* A view through a reshape has no grid, so the search cannot find better tasks than the trials. */
     if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * seconds_of(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
@@ -309,7 +309,8 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 /* Users are warned if an array is read more often than this. */
 #define MANY_READS 8.0
 
-/* How often a stage reads its inputs; 0 if that is little relative to its output, or inherent in block functions. */
+/* Returns how often a stage reads its inputs. Returns 0 if it reads little relative to its output, or if a block function causes
+ * the reads. */
 static double times_read(const cubed_plan *p, const cb_stage *s)
 {
     const double once = (double)read_once(p, s), read = (double)s->bytes_read;
@@ -317,7 +318,7 @@ static double times_read(const cubed_plan *p, const cb_stage *s)
     return read / once;
 }
 
-/* Memory with which a stage would not read so often; 0: unknown. */
+/* Returns the memory with which a stage would read its inputs less often; 0: unknown. */
 static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
 {
     detour d = {.root = s->outs[0].node, .copy = is_plain_copy(p, s)};
@@ -329,7 +330,7 @@ static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
             !found || (double)d.plan.pass[0].bytes_read >
                           MANY_READS / 2 * (double)d.plan.pass[d.plan.npasses - 1].bytes_written;
     }
-    /* Adds a margin for the passes' metadata. */
+    /* Add a margin for the passes' metadata. */
     return often ? 0
                  : cb_sat_add(d.plan.need + d.plan.need / 16,
                               p->reserved_mem + p->making.library_mem);

@@ -5,25 +5,26 @@
 #include "base/error.h"
 #include "opt/rechunk_chain.h"
 
-/* Rungs of the ladder of memory sizes: STEPS per doubling, starting at a fraction of the memory for two passes with pieces
- * of CB_RECHUNK_BETA. Below that, where few users are, there is only one. */
+/* STEPS: rungs of the ladder of memory sizes per doubling. The ladder starts at 1 / FRACTION of the memory for two passes with
+ * pieces of CB_RECHUNK_BETA. Below that there is only one rung, because few users have so little memory. */
 #define STEPS    8
 #define FRACTION 64.0
-/* Smaller rungs between two of those, at which only tasks grow. */
+/* Number of small rungs between two rungs. At small rungs only tasks grow. */
 #define SMALL_STEPS 4
 /* Memory sizes for up to this many chunks, plus BESIDE bytes, are also rungs. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
-/* Tile searches per rung and number of passes, which bounds the time: each takes a few microseconds. With many axes a
- * search counts several times. */
+/* Maximum number of tile searches per rung and number of passes, which bounds the time. A search takes a few microseconds; with
+ * many axes it counts several times. */
 #define TRIALS 120
-/* Fewer if something is computed: most such stages are only divided, not rechunked. */
+/* Maximum number of tile searches if something is computed. It is smaller, because most such stages are only divided and not
+ * rechunked. */
 #define COMPUTED_TRIALS 30
-/* An additional pass must be better by this factor, because its files are a nuisance. */
+/* An additional pass must reduce the time to this fraction, because it creates files. */
 #define WORTH_A_PASS 0.98
-/* Plans that read sources this often are avoided at any cost. */
+/* A plan that reads sources this often is avoided at any cost. */
 #define OFTEN 4
-/* Computed stages may read at most this many times the minimum, if their tasks then need not be larger. */
+/* Stages that compute may read at most this many times the minimum, if their tasks need not be larger for that. */
 #define NEARLY_ONCE 1.03
 
 static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char *name,
@@ -182,7 +183,8 @@ static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
     }
 }
 
-/* Whether `best`, which has the minimum number of requests, is not much slower than a single pass with fewer. */
+/* Returns true if `best` is not much slower than a single pass with fewer requests. `best` makes at least the number of requests
+ * that cb_chain_floor returns. */
 static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
 {
     cb_chain direct;
@@ -194,7 +196,7 @@ static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
     return !follows || best->seconds <= 1.5 * direct.seconds;
 }
 
-/* Chooses the chain for p->mem, coming from `now`. */
+/* Chooses the chain for p->mem. `now` is the chain for less memory, and receives the choice. */
 static void step(cb_planner *p, cb_chain *now)
 {
     static const double floors[] = {1, 0.5, 0.25, 0.125, 0};
@@ -208,7 +210,8 @@ static void step(cb_planner *p, cb_chain *now)
     if (best.npasses) *now = best;
 }
 
-/* Uses more memory for the tasks of the current chain, or for a single pass: chooses the fastest that may replace it. */
+/* Uses more memory for the tasks of the current chain, or for a single pass. Chooses the fastest chain that may replace the
+ * current one. */
 static void small_step(cb_planner *p, cb_chain *now)
 {
     cb_chain direct, again = *now;
@@ -229,7 +232,7 @@ static bool reads_once(const cb_planner *p, const cb_chain *c)
            (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
-/* Whether the climb ends. For computed stages, larger and thus fewer tasks are not worth the last bytes. */
+/* Returns true if the climb ends. A stage that computes does not need larger and thus fewer tasks to save the last bytes. */
 static bool is_enough(const cb_planner *p, const cb_chain *c)
 {
     if (!p->in.judge) return reads_once(p, c);
@@ -238,8 +241,8 @@ static bool is_enough(const cb_planner *p, const cb_chain *c)
            (double)c->bytes <= NEARLY_ONCE * (double)cb_chain_least_bytes(p, 1);
 }
 
-/* Smallest memory above `mem` that holds a few chunks of the source or the target plus one: if chunks are large, much may
- * change between two rungs. */
+/* Returns the smallest memory above `mem` that holds a few chunks of the source or the target plus one. If chunks are large, much
+ * may change between two rungs. */
 static double next_box(const cb_planner *p, double mem)
 {
     const cb_rechunk_in *in = &p->in;

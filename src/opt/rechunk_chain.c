@@ -62,7 +62,7 @@ static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 
 static double excess(double is, double most) { return is <= most ? 0 : is / most - 1; }
 
-/* Doubling the requests counts at least like this fraction of additional time. */
+/* Doubling the number of requests counts as at least this fraction of additional time. */
 #define A_DOUBLING 0.02
 
 /* Factor for additional bytes by padding and repeated reads. */
@@ -84,7 +84,7 @@ void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c
     c->requests = cost->requests;
     c->need = cb_sat_add(cost->task_mem, run_bytes(p, c));
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
-    /* If bytes dominate the time, requests still count. */
+    /* Requests count even if bytes dominate the time. */
     c->score = c->seconds;
     if (c->requests > 0) c->score *= 1 + A_DOUBLING * log2((double)c->requests / cb_chain_ends(p));
     c->score *= 1 + 100 * excess(cb_chain_floor(p, c), (double)c->requests);
@@ -368,7 +368,7 @@ static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
     if (i < c->npasses - 1) add_parts(l, after->chunk, now, extent);
 }
 
-/* Sets the length of intermediate i on axis d to the one predicted to be fastest. */
+/* Sets the length of intermediate i on axis d to the length that is predicted to be fastest. */
 static bool improve_axis(cb_planner *p, cb_chain *c, int i, int d)
 {
     lengths l;
@@ -415,7 +415,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
     cb_chain trial = {.npasses = npasses};
     double enough = cb_chain_least_seconds(p, npasses);
-    /* The additional shares make short pieces, for chains that must not have few requests. */
+    /* The additional shares make short pieces, for chains that must make many requests. */
     size_t nshares = npasses > 2 ? 6 : 4;
     p->trials = trials;
     trial.grid[0] = p->in.source;

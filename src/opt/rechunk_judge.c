@@ -6,9 +6,9 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* Maximum number of arrays in the planner's search: those with the most bytes. */
+/* Maximum number of arrays in the planner's search. The arrays with the most bytes are chosen. */
 #define MAX_SOURCES 8
-/* Bytes that are read in about the time of a search, which is 1 to 8 ms. */
+/* Number of bytes that can be read in the time of a search, which is 1 to 8 ms. */
 #define SEARCH_BYTES ((size_t)4 << 20)
 
 static cubed_status no_memory(cubed_error *err)
@@ -66,7 +66,8 @@ static bool sees_all(const cb_branch *b, const cb_load *l, const cb_grid *g)
     return seen == all;
 }
 
-/* `reshaped`: includes views through a reshape that use the whole array; the elements of other views are unknown. */
+/* Finds the minimum cost of reading. `reshaped`: includes views through a reshape that use the whole array. The elements of other
+ * such views are unknown. */
 static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s, bool reshaped)
 {
     cb_rechunk_cost least = {0, 0, 0};
@@ -94,7 +95,8 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
         if (s->task_chunks[d] > 1) return true;
     }
     const cb_rechunk_cost least = find_least(p, s, true);
-    /* If each chunk is read once, other tasks can only save parts of chunks. A few of them take less time than the search. */
+    /* If each chunk is read once, other tasks can only save parts of chunks. Reading a few parts takes less time than the
+     * search. */
     if (s->chunks_read <= least.requests)
         return s->bytes_read > cb_sat_add(least.bytes, SEARCH_BYTES);
     return true;

@@ -1,6 +1,6 @@
 #include "opt/rechunk_memo.h"
 
-/* More entries help little: a rung needs some hundred passes, many of them repeatedly. */
+/* Number of entries. More entries help little, because a rung needs some hundred passes, many of them repeatedly. */
 #define ENTRIES 1024
 
 /* Chunk lengths identify the grids of a search: both ends are fixed, and intermediates are regular. */

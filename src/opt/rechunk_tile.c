@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* The search is limited to this many axes, the most important ones, this many lengths per axis, and the sources with the
- * most bytes. The result is then measured and improved with all of them. */
+/* Limits of the search: the most important axes, the sources with the most bytes, and options and tried lengths per axis. The
+ * result is then measured and improved with all axes and sources. */
 #define MAX_AXES    8
 #define MAX_SOURCES 8
 #define MAX_OPTIONS 20
@@ -45,7 +45,8 @@ static int source_axis(const cb_tile_in *in, int s, int d)
     return -1;
 }
 
-/* Number of pairs along axis d of the output. A source without this axis is read by every task. */
+/* Number of pairs of a task and a source chunk that it reads, along axis d of the output. A source without this axis is read by
+ * every task. */
 static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
 {
     const cb_axis *out = &in->out->axis[d];
@@ -245,21 +246,23 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
 /* A possible length of tasks along an axis. */
 typedef struct option {
     int64_t per;
-    double length;               /* in elements */
-    double touched[MAX_SOURCES]; /* number of pairs along the axis, by source */
+    double length; /* in elements */
+    double
+        touched[MAX_SOURCES]; /* number of pairs of a task and a chunk along the axis, by source */
 } option;
 
 typedef struct axis_options {
     int axis; /* axis of the output */
     int n;
-    option option[MAX_OPTIONS]; /* longer ones touch fewer chunks */
+    option option[MAX_OPTIONS]; /* in ascending order of length; longer tasks touch fewer chunks */
 } axis_options;
 
 typedef struct search {
     const cb_tile_in *in;
     int nsources, source[MAX_SOURCES]; /* sources in the search */
-    double weight[MAX_SOURCES]; /* bytes per chunk times the number of pairs along fixed axes */
-    double length;              /* number of elements along fixed axes */
+    double weight
+        [MAX_SOURCES]; /* bytes per chunk times the number of pairs of a task and a chunk along fixed axes */
+    double length; /* number of elements along fixed axes */
     int naxes;
     axis_options axes[MAX_AXES];
     /* Minimum contribution of axes k, k + 1, ... */
@@ -395,7 +398,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
                 worse = worse && a->option[j].touched[k] <= o.touched[k];
         }
         if (worse) continue;
-        /* Keep the longest ones: short ones are dense and matter least. */
+        /* Keep the longest options. Short options are close to each other and matter least. */
         if (a->n == MAX_OPTIONS)
             memmove(a->option + 1, a->option + 2, (size_t)(--a->n - 1) * sizeof o);
         a->option[a->n++] = o;
@@ -463,7 +466,7 @@ static bool better(double cost, double length, double than_cost, double than_len
     return cost * LESS <= than_cost && length < than_length * LESS;
 }
 
-/* Depth-first search; options that read least come first, and branches that cannot improve are pruned. */
+/* Searches depth-first. Options that read least come first, and branches that cannot improve the result are pruned. */
 static void descend(search *s, int k, double length, const double *cost)
 {
     if (k == s->naxes) {
@@ -616,7 +619,7 @@ cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err
             (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM)
             *out = shared;
     }
-    /* Large tasks, but fewer than workers. */
+    /* The tasks are large, but there are fewer tasks than workers. */
     if (out->coop == 1 && out->ntasks < in->coop &&
         out->bytes_read / (uint64_t)out->ntasks > in->worth) {
         cb_tile_measure(in, out->task_chunks, &shared);

@@ -94,12 +94,13 @@ typedef struct sibling {
     int born, changed;    /* time of its creation, and of the last join */
 } sibling;
 
-/* Stages by the property that joined stages must share; only those are compared. Stages are moved only after all joins. */
+/* Index of stages by keys. A key is a property that joined stages must share, so only stages with a common key are compared.
+ * Stages are moved only after all joins. */
 typedef struct joiner {
     cubed_plan *p;
-    sibling *of; /* by stage */
+    sibling *of; /* description of each stage */
     int time;
-    int *head; /* by key: 1 + number of an entry; 0: none */
+    int *head; /* by key: 1 + number of the first entry; 0: none */
     struct entry {
         int stage, next;
     } * entries;
@@ -157,8 +158,8 @@ static bool reads_node(const cb_program *prog, int node)
            bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
 }
 
-/* Bytes that a task of s holds of arrays that `beside` (may be NULL) does not read, plus results with tiles. All loads of a
- * branch are held at the same time. */
+/* Returns the bytes of chunks that a task of s holds for arrays that `beside` (may be NULL) does not read, plus results with
+ * tiles. All loads of a branch are held at the same time. */
 static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
 {
     const cb_program *prog = joint(s);
@@ -180,7 +181,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     return bytes;
 }
 
-/* Computes the data of a compiled stage. A superinstruction counts as several instructions. */
+/* Fills in the description of a compiled stage. A superinstruction counts as several instructions. */
 static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 {
     about->reads_room = 0;
@@ -223,7 +224,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
     cb_need need = {cb_sat_add(of_a->need.arena, of_b->need.arena),
                     cb_max_size(of_a->need.library, of_b->need.library)};
     for (int i = 0; i < 2; i++) {
-        size_t chunks = 2; /* one of them is staged */
+        size_t chunks = 2; /* 2 because one chunk is staged */
         for (int d = 0; d < both[i]->kept->ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
         for (int o = 0; both[i]->reduce && o < both[i]->nouts; o++)
@@ -234,7 +235,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
     return cb_opt_need(p, need);
 }
 
-/* Growing lists are reallocated to twice the needed length. */
+/* Adds the outputs of b to a. Growing lists are reallocated to twice the needed length. */
 static cubed_status put_outputs(cubed_plan *p, cb_stage *a, sibling *about, const cb_stage *b,
                                 cubed_error *err)
 {
@@ -289,7 +290,7 @@ static cubed_status settle(const joiner *j, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Joins b to a without compiling, if they certainly fit. */
+/* Joins b to a without compiling, if they fit for certain. */
 static cubed_status join_surely(joiner *j, cb_stage *a, sibling *about, cb_stage *b,
                                 const sibling *other, bool *joined, cubed_error *err)
 {

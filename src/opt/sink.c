@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* Result for a node below the reshape being moved. */
+/* Result for a node below the reshape that is moved. */
 typedef struct sunk {
     int node, out;
     const cb_map *map;
@@ -20,7 +20,7 @@ typedef struct sinker {
     int ndone, cap;
 } sinker;
 
-/* Longer chains are divided anyway. */
+/* Maximum depth below a reshape. Longer chains are divided anyway. */
 enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
@@ -62,7 +62,8 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
     return cb_ir_add(s->to, &made, out, err);
 }
 
-/* Memory with the elements in C order can be used with the new shape directly. */
+/* Sets the strides for the new shape if the elements are in C order, so that the memory can be used directly. Returns false for
+ * any other order. */
 static bool reshape_memory(const cb_node *n, const cb_grid *to, int64_t *strides)
 {
     int64_t stride = (int64_t)cubed_dtype_size(n->dtype);

@@ -1,6 +1,6 @@
-/* Tree reductions: if there are few output chunks, groups of blocks are reduced by separate tasks, and their states are
- * merged by others if one task would merge many of them. The bits equal those of the streaming reduction
- * (plan/reduction.h), so the decision may depend on the number of workers. */
+/* Tree reductions. If there are few output chunks, groups of blocks are reduced by separate tasks. If one task would then merge
+ * many states, further tasks merge the states in groups. The bits equal those of the streaming reduction (plan/reduction.h), so
+ * the decision may depend on the number of workers. */
 
 #include "base/error.h"
 #include "opt/opt.h"
@@ -21,8 +21,8 @@ static int64_t count_blocks(const cubed_plan *p, const cb_node *n)
     return cb_grid_count(&reduced);
 }
 
-/* Cost of a span, relative to the data that the reduction reads: states that are written and read, and workers that are
- * idle during the last tasks, for half a task's time each. */
+/* Returns the cost of a span, relative to the data that the reduction reads. It consists of the states that are written and read,
+ * and of the workers that are idle during the last tasks, each for half a task's time. */
 static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
 {
     const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
@@ -33,8 +33,8 @@ static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
            p->max_workers / (2 * tasks);
 }
 
-/* Number of blocks per group; 0: the reduction keeps all workers busy, or its states are not small relative to its
- * input. */
+/* Returns the number of blocks per group. Returns 0 if the reduction keeps all workers busy, or if its states are not small
+ * relative to its input. */
 static int64_t choose_span(const cubed_plan *p, const cb_node *n)
 {
     if (n->kind != CB_NODE_REDUCE) return 0;

@@ -6,12 +6,12 @@
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
 
-/* Preferred size of a task's input. Each piece of a mapped chunk is a mapping, of which fewer cost less; larger copied
+/* Preferred size of a task's input. Each piece of a mapped chunk is a separate mapping, so larger pieces cost less. Larger copied
  * pieces would leave the processor's cache before they are reduced (docs/benchmarks.md). */
 #define PIECE_BYTES ((size_t)12 << 20)
 
 typedef struct spread {
-    const cubed_plan *p; /* before the change */
+    const cubed_plan *p; /* plan before the change */
     const cb_stage *stage;
     int axis; /* axis of the stage's kept domain to divide */
     int64_t step;
@@ -65,7 +65,7 @@ static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
     const int64_t workers = (int64_t)p->max_workers;
     if (is_encoded(p, s)) return workers;
     const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
-    /* The same number for each worker. */
+    /* Each worker gets the same number of pieces. */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
 }
@@ -140,7 +140,7 @@ static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_no
     return cb_ir_add(to, &reduction, out, err);
 }
 
-/* Inserts the pieces: a target reads them, an intermediate is replaced by them. */
+/* Inserts the pieces of an output. A target reads them; an intermediate is replaced by them. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {
@@ -187,7 +187,8 @@ static int64_t tasks(const cubed_plan *p)
     return n;
 }
 
-/* Nothing may be read twice; only copies may be added. States are not copied, but with more chunks their padding grows. */
+/* Accepts a plan that reads nothing twice, and only adds copies. States are not copied, but their padding grows with the number
+ * of chunks. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const spread *s = ctx;
@@ -211,7 +212,7 @@ cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
         if (!may_spread(p, &p->stages[i]) || !choose(p, &p->stages[i], &s)) continue;
         s.p = &before;
         CB_TRY(cb_opt_try_rewrite(p, insert, &s, is_worth, &done, err));
-        /* Stages were reordered; divided ones have many tasks now. */
+        /* Start again, because stages were reordered. Divided stages now have many tasks. */
         if (done) i = -1;
     }
     return CUBED_OK;

@@ -1,6 +1,7 @@
-/* Chooses how many output chunks a task makes. A source chunk that crosses the border of two tasks is decoded by both.
- * Larger tasks cross fewer borders and need more memory. The projection is exact and cheap, so it is used directly:
- * starting from one chunk per task, the step along an axis that saves the most is taken, until none saves 3 % or fits. */
+/* Chooses how many output chunks a task makes. A source chunk that crosses the border of two tasks is decoded by both. Larger
+ * tasks cross fewer borders and need more memory. The projection is exact and cheap, so it is used directly. The search starts
+ * from one chunk per task, and takes the step along an axis that saves the most. It ends when no step that fits saves at least 3
+ * %. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,7 +9,7 @@
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
-/* Minimum of bytes decoded, if every chunk is decoded once: limits what can be saved. */
+/* Minimum of bytes decoded, if every chunk is decoded once. It limits the possible saving. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
@@ -17,7 +18,7 @@ static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Programs do not depend on the tiling, so nothing is compiled again. */
+/* Projects a stage with other chunks per task. Nothing is compiled again, because programs do not depend on the tiling. */
 static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const int64_t *chunks,
                                cb_stage *out, cubed_error *err)
 {
@@ -41,7 +42,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->reshape) continue; /* its axes differ from the source's */
+            if (l->reshape) continue; /* the axes of a reshape differ from the source's */
             for (int k = 0; k < l->map->ndim_out && l->kind == CB_LOAD_STORED; k++) {
                 if (l->map->dim[k].axis != d || n == MAX_COUNTS) continue;
                 int64_t chunk = p->ir.nodes[l->node].grid->axis[k].chunk;
@@ -53,7 +54,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     return n;
 }
 
-/* For a copy all costs have closed forms. */
+/* Chooses the tasks of a copy, whose costs all have closed forms. */
 static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
     const cb_load *l = cb_stage_copied(s);
@@ -81,7 +82,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;
     cb_stage trial;
-    /* Leave one chunk per task, which is too large: the error reports it. */
+    /* Leave one chunk per task. It is too large, and the error reports that. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     cb_stage base = *s;
     base.coop = t.coop;
@@ -123,7 +124,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
         *s = best;
     }
-    /* Trials share the loads, whose tile flags belong to the last trial. */
+    /* Project again, because trials share the loads, whose flags are those of the last trial. */
     cb_stage_project(p, s);
     return CUBED_OK;
 }
