@@ -281,7 +281,7 @@ cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed
         CB_TRY(check_gather(op, i, out, err));
         CB_TRY(check_reach(op, i, err));
     }
-    /* Otherwise several tasks would write one block of an output. */
+    /* Check that only one task writes a block of an output. */
     for (int i = 0; i < op->nout; i++) {
         uint32_t has = 0;
         for (int d = 0; d < op->out[i].blocks.ndim; d++) {

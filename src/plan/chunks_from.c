@@ -1,4 +1,4 @@
-/* Finds the origin of arrays' chunks, and the axes whose chunk lengths were given. */
+/* Finds the origin of the chunks of arrays, and the axes whose chunk lengths the caller gave. */
 #include "kernel/kernel.h"
 #include "plan/kinds/kind_rows.h"
 
@@ -7,7 +7,7 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
-/* Takes over the origin of the chunks of an input's axis. */
+/* Gives an axis the origin of the chunks of an input's axis. */
 static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 {
     raise_to(x, axis, in->chunks_from[of]);
@@ -67,7 +67,8 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
     return true;
 }
 
-/* Changed chunks were chosen by the caller; constants are independent of chunks. */
+/* Sets the origins of a copy. The caller has chosen the chunks that differ from the input's. The chunks of computed constants do
+ * not count as data. */
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
@@ -80,7 +81,7 @@ void cb_chunks_of_copy(cubed_array *x)
     }
 }
 
-/* The blocks of a result count as given lengths if those of an operand do. */
+/* If the chunk lengths of an operand were given, so were those of the result along the same symbol. */
 void cb_chunks_of_blocks(cubed_array *x)
 {
     const cb_blockwise *op = x->node.block;
@@ -110,7 +111,7 @@ void cb_chunks_are_data(cubed_array *x)
     x->listed = UINT32_MAX;
 }
 
-/* Random numbers are not constants. */
+/* An elementwise result has the chunks of its inputs. Random numbers count as data, because they are not constants. */
 void cb_chunks_of_elem(cubed_array *x)
 {
     if (cb_op_takes_index(x->node.op))

@@ -3,10 +3,10 @@
 
 #include "plan/graph.h"
 
-/* Rounding of a root must not make the side of a cube one shorter. */
+/* Margin, so that rounding of a root does not make the side of a cube shorter by 1. */
 #define ROUNDING 1e-9
 
-/* Gives axes that are shorter than an equal share their whole extent. Returns whether there was one. */
+/* Gives axes that are shorter than an equal share their whole extent. Returns true if there was such an axis. */
 static bool take_short(int ndim, const int64_t *shape, double side, double *room, int64_t *chunks)
 {
     bool found = false;

@@ -132,7 +132,7 @@ const void *cb_get_params(cb_reader *r, size_t *size)
     return copy;
 }
 
-/* Reads such lengths; they are checked with the node. */
+/* Reads the chunk lengths of an irregular axis. They are checked together with the node. */
 static void get_lengths(cb_reader *r, cb_axis *a)
 {
     a->starts = NULL;

@@ -179,7 +179,7 @@ bool cb_map_equal(const cb_map *a, const cb_map *b)
     return true;
 }
 
-/* Sums of a few of these do not overflow. */
+/* Returns true if the sum of a few such numbers cannot overflow. */
 static bool is_position(int64_t x) { return x >= -(INT64_MAX / 4) && x <= INT64_MAX / 4; }
 
 cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out, cubed_error *err)

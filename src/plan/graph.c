@@ -44,7 +44,7 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
     return n;
 }
 
-/* Lets records have the fields of the inputs with the same type, unless the node has a description. */
+/* Gives records the fields of the inputs of the same type, unless the node has its own description. */
 static cubed_status take_fields(cubed_array *x, cubed_error *err)
 {
     const bool is_call = cb_node_is(&x->node, CB_KIND_CALL);
@@ -67,7 +67,7 @@ static cubed_status take_fields(cubed_array *x, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Copies what the node points to. Lists of an input live as long as x. */
+/* Copies the data that the node points to. Lists of an input are shared, because they live as long as x. */
 static cubed_status own_node(cubed_array *x, cubed_error *err)
 {
     const int n = x->node.ninputs;

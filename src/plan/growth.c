@@ -10,7 +10,7 @@
 #include "plan/kinds/kind_rows.h"
 #include "plan/plan.h"
 
-/* How an extent may change, as it is serialised. */
+/* How an extent may change. The numbers are serialised. */
 enum { GROWS, GROWS_FROM_2, STAYS };
 
 void cb_fix_no_axes(const cb_ir *ir, int node, cb_fixed_axes *fixed)
@@ -72,7 +72,7 @@ static void put_chunks(cb_buf *b, const cb_ir *ir, const bool *is_free)
     }
 }
 
-/* Returns true if the plan has something to update: a target in a store, and a source in one. */
+/* Returns true if the plan has something to update: a target and a source that are both in stores. */
 static bool has_stores(const cb_ir *ir)
 {
     bool source = false, target = false;

@@ -1,4 +1,4 @@
-/* Hashes of what a plan computes: the same for the same contents, in any process. */
+/* Hashes of what a plan computes. Plans with the same contents have the same hash in any process. */
 #define XXH_INLINE_ALL
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static XXH128_canonical_t digest_of(const cb_buf *b)
     return out;
 }
 
-/* Hashes the bytes and the contents. */
+/* Sets the name: a hash of the bytes in b and of the contents. */
 static cubed_status put_name(cb_buf *b, const cb_buf *contents, char name[CB_PLAN_ID_CAP],
                              cubed_error *err)
 {

@@ -23,7 +23,7 @@ static bool copy_numbers(cb_zone *z, const int64_t **list, int n)
     return *list != NULL;
 }
 
-/* Most arrays have no names, nor has any node of a plan except results. */
+/* Copies the names of dimensions, unless there are none. Most arrays have no names. In a plan only results have names. */
 static bool own_names(cb_zone *zone, int ndim, const char *const **names)
 {
     static const char *const none[CUBED_MAX_NDIM] = {NULL};

@@ -48,8 +48,8 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
     return CUBED_OK;
 }
 
-/* Number of new chunks for `more` elements next to a chunk of `length`, 0 if the chunk can be extended up to the
- * longest. */
+/* Number of new chunks for `more` elements next to a chunk of `length` elements. Returns 0 if the chunk can be extended without
+ * exceeding the length `longest`. */
 static int64_t chunks_beside(int64_t length, int64_t more, int64_t longest)
 {
     return length + more <= longest ? 0 : cb_ceil_div(more, longest);
@@ -64,7 +64,7 @@ cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int
         return CUBED_OK;
     }
     int64_t front = chunks_beside(cb_axis_hi(a, 0), before, longest);
-    /* With one chunk, that chunk was extended by the elements before it. */
+    /* If there is only one chunk, it was already extended by the elements before it. */
     int64_t last = a->extent - a->starts[a->n - 1] + (a->n == 1 && front == 0 ? before : 0);
     int64_t behind = chunks_beside(last, after, longest), n = 0;
     if (front > MOST_FILLED || behind > MOST_FILLED) {

@@ -54,7 +54,7 @@ typedef struct placed_list {
     bool again; /* parse places again, because more may exist and links may have changed */
 } placed_list;
 
-/* `known`: the place of the URL if it is already parsed, otherwise NULL. */
+/* Adds a place to the list. `known`: the place of the URL if it is already parsed, otherwise NULL. */
 static cubed_status add(placed_list *l, const char *url, const cb_place *known, place_use use,
                         const cb_node *n, cubed_error *err)
 {
@@ -125,7 +125,7 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
         /* Shared chunks of regions are merged when they are put. */
         return !(a->region && b->region && relation == CB_PLACES_SAME);
     }
-    /* Functions in one plan write several regions of an array; they define the order. */
+    /* Functions of one plan may write several regions of an array, and determine their order. */
     if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE;
     /* Groups and work directories may contain arrays and other places; arrays contain nothing else. */
     return relation != CB_PLACE_ABOVE;
@@ -225,7 +225,7 @@ const char *cubed_plan_get_references(const cubed_plan *p, int i, const char **d
         const char *url = node && p->storage && p->storage[k] ? p->storage[k]->place.store
                           : node                              ? n->url
                                                               : g->copy_of;
-        if (last && strcmp(last, url) == 0) continue; /* arrays of one document */
+        if (last && strcmp(last, url) == 0) continue; /* other arrays of the same document */
         last = url;
         *document = url;
         if (i-- == 0) return references;

@@ -30,7 +30,7 @@ bool cb_reach_equal(const cb_reach *a, const cb_reach *b, int ndim)
 
 static int64_t to_position(double v) { return (int64_t)fmin(fmax(v, -FARTHEST), FARTHEST); }
 
-/* A range of positions, with their margins: *lo to *hi - 1. A sum of infinite terms counts as all positions. */
+/* Sets the range of positions with their margins: *lo to *hi - 1. A sum of infinite terms counts as all positions. */
 static void find_range(const cb_reach *r, const cb_box *domain, int d, int64_t *lo, int64_t *hi)
 {
     const double *row = r->matrix + (ptrdiff_t)d * domain->ndim;
@@ -48,7 +48,8 @@ static void find_range(const cb_reach *r, const cb_box *domain, int d, int64_t *
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* Position of an element that is mirrored as often as needed: segments of `length` elements run to and fro. */
+/* Returns the position of an element that is mirrored as often as needed. Segments of `length` elements run forwards and
+ * backwards in turn. */
 static int64_t fold(int64_t i, int64_t length, bool reflect)
 {
     const int64_t k = floor_div(i, length), at = i - k * length;
@@ -60,13 +61,13 @@ static void mirror_range(int64_t n, bool reflect, int64_t *lo, int64_t *hi)
     const int64_t length = reflect ? n : cb_max_i64(1, n - 1);
     const int64_t first = floor_div(*lo, length), last = floor_div(*hi - 1, length);
     const int64_t a = fold(*lo, length, reflect), z = fold(*hi - 1, length, reflect);
-    if (last - first > 1) { /* all elements */
+    if (last - first > 1) { /* the range contains all elements */
         *lo = 0;
         *hi = n;
     } else if (last == first) {
         *lo = cb_min_i64(a, z);
         *hi = cb_max_i64(a, z) + 1;
-    } else if (last % 2 == 0) { /* turns at the first element */
+    } else if (last % 2 == 0) { /* the range turns back at the first element */
         *lo = 0;
         *hi = cb_max_i64(a, z) + 1;
     } else {
@@ -87,7 +88,7 @@ static void wrap_range(int64_t n, int64_t period, int64_t *lo, int64_t *hi)
     *hi -= first * period;
 }
 
-/* Replaces positions beyond the ends by those of the elements that stand for them. */
+/* Replaces positions beyond the ends by those of the elements whose values are used there. */
 static void fold_range(const cb_reach *r, int d, int64_t *lo, int64_t *hi)
 {
     const int64_t n = r->extent[d], around = r->margin + ROUNDING;

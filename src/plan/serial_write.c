@@ -13,7 +13,8 @@ static bool is_hashed(cb_plan_use use)
     return use == CB_PLAN_FOR_ID || use == CB_PLAN_FOR_GROWTH;
 }
 
-/* Plans may run in another directory, and are the same plan however their places are spelled. */
+/* Writes a place. Plans contain the URL, because they may run in another directory. Hashes contain the canonical text, so that
+ * different spellings of a place have the same hash. */
 static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
 {
     cb_buf url;
@@ -42,7 +43,7 @@ static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_u
     return st;
 }
 
-/* `place`: of the node's URL, or NULL. */
+/* Writes a node. `place`: the place of the node's URL, or NULL. */
 static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
                              cubed_error *err)
 {
@@ -101,7 +102,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     cb_put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) cb_put_u(b, (uint64_t)p->targets[i]);
-    if (hashed) goto out; /* tasks do not change chunks */
+    if (hashed) goto out; /* the tasks, which follow, do not change chunks */
     cb_put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];

@@ -1,11 +1,11 @@
-/* Counts of chunks that tasks touch, and their bytes: sums in closed form. */
+/* Counts the chunks that tasks touch, and their bytes, by sums in closed form. */
 #include "plan/geom.h"
 
 typedef unsigned __int128 wide;
 
-/* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and columns are exchanged as in
- * Euclid's algorithm, so the number of steps is logarithmic. For counts of chunks the sum stays below 2^127, because n * (a
- * * n + b) / m is at most tasks times chunks. */
+/* Returns the sum of floor((a * i + b) / m) over 0 <= i < n, which is the number of lattice points below a line. Rows and columns
+ * are exchanged as in Euclid's algorithm, so the number of steps is logarithmic. For counts of chunks the sum stays below 2^127,
+ * because n * (a * n + b) / m is at most tasks times chunks. */
 static wide wide_floor_sum(wide n, wide m, wide a, wide b)
 {
     wide sum = 0;
@@ -24,7 +24,8 @@ static wide wide_floor_sum(wide n, wide m, wide a, wide b)
     return sum;
 }
 
-/* Like wide_floor_sum, if no intermediate result exceeds 64 bits: divisions of wide numbers take most of the time. */
+/* Like wide_floor_sum, but faster: most of its time is spent on divisions of wide numbers. Intermediate results must not exceed
+ * 64 bits. */
 static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
@@ -107,7 +108,7 @@ static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64
 {
     int64_t n = cb_axis_blocks(out, per), chunks = cb_axis_count(out);
     int64_t begin = cb_axis_lo(source, cb_axis_count(source) - 1), lo = 0, hi = n;
-    /* the first of them, counted from the end with the lowest coordinate in the source */
+    /* find the first of these tasks, counted from the end with the lowest coordinate in the source */
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2, task = stride < 0 ? n - 1 - mid : mid;
         int64_t x = stride < 0 ? cb_axis_lo(out, task * per)

@@ -4,7 +4,7 @@
 
 #include "plan/kinds/kind_rows.h"
 
-/* `whole`: inputs must be covered exactly by their blocks. */
+/* Checks the operands of an operation on blocks. `whole`: the blocks of an input must cover it exactly. */
 static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole, cubed_error *err)
 {
     const cb_blockwise *op = n->block;
@@ -36,7 +36,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
     return CUBED_OK;
 }
 
-/* Numbers before the halos of an operand, or before its reach. */
+/* Numbers that are written before the halos of an operand, or before its reach. */
 enum { WITHOUT_HALO, WITH_HALO, WITH_REACH, HALOS };
 
 static void put_double(cb_buf *b, double v)

@@ -109,7 +109,7 @@ static bool own_memory(cb_zone *zone, cb_node *n)
     return n->strides != NULL;
 }
 
-/* A release function, so that plans reference the array, whose zone has the memory. */
+/* Does nothing. An array with a release function is referenced by plans, and this array's zone has the memory. */
 static void own_nothing(void *owner) { (void)owner; }
 
 static cubed_status restore_memory(cubed_array *x, const cb_node *n, cubed_error *err)
@@ -175,7 +175,7 @@ static cubed_status restore_reader(cubed_array *x, const cb_node *n, cubed_error
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a source");
     x->node.source = s;
     CB_TRY(cb_source_open(x->ctx, s, err));
-    s->opened = false; /* The array closes the source, not a plan. */
+    s->opened = false; /* the array closes the source; a plan must not */
     s->name = s->fn->name;
     s->params = NULL;
     cubed_array_set_owner(x, s->fn->close, s->handle);

@@ -126,7 +126,7 @@ static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->a
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* The starts belong to a list of nodes: `derive` sets them again. */
+/* Drops the starts of parts, which belong to another list of nodes. `derive` sets them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
@@ -134,7 +134,7 @@ static bool own_concat(cb_zone *zone, cb_node *n)
     return true;
 }
 
-/* Inputs are not checked yet: sums may be wrong, but their number is right. */
+/* Sets the starts of parts. Inputs are not checked yet, so the sums may be wrong, but their number is right. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
     int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
@@ -147,7 +147,7 @@ static bool find_begins(const cb_ir *ir, cb_node *n)
     return begins != NULL;
 }
 
-/* Only the last input may grow along the axis: growth of another one moves the inputs after it. */
+/* Only the last input may grow along the axis, because growth of another input would move the inputs after it. */
 static void fix_concat(const cb_ir *ir, int node, cb_fixed_axes *fixed)
 {
     const cb_node *n = &ir->nodes[node];
