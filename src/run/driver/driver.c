@@ -37,7 +37,7 @@ typedef struct stage_state {
 
 _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
 
-/* The first unfinished task of a range may have failed before. */
+/* A range that a worker runs. An earlier attempt at its first unfinished task may have failed. */
 typedef struct in_flight {
     bool used;
     uint8_t attempts;  /* failed attempts of task `next`, limited by the retries option */
@@ -53,7 +53,7 @@ typedef struct in_flight {
     bool late;      /* the copy has completed the range: reports are ignored */
 } in_flight;
 
-/* A range to be retried at a given time: its first task failed, or it is the rest behind such a task. */
+/* A range to be retried at a given time. Its first task failed, or it is the rest of a range after such a task. */
 typedef struct retry {
     in_flight range;
     int64_t due_ns;
@@ -67,14 +67,14 @@ struct cb_driver {
     stage_state *stages;
     cb_ready *ready;
     in_flight *flights; /* one per slot */
-    retry *retries;     /* MAX_RETRIES, and one per slot */
+    retry *retries;     /* capacity: MAX_RETRIES, plus one per slot */
     unsigned nflights, nretries, busy;
     unsigned fresh;   /* slots from this one on are unused */
     int64_t released; /* head of the free list of slots, linked through `next`; -1: end */
     int64_t start_ns;
     unsigned backups; /* copies in flight, including late ones */
-    /* Time since when a worker is idle, so that every range in flight is being worked on; times of the next check for
-     * stragglers and for overdue ranges. */
+    /* calm_ns: time since when a worker is idle, so that every range in flight is being worked on. look_ns, look_due_ns: times of
+     * the next checks for stragglers and for overdue ranges. */
     int64_t calm_ns, look_ns, look_due_ns;
     int64_t most_ns; /* maximum duration of any range so far */
 };
@@ -94,7 +94,7 @@ static void emit(const cb_driver *d, const cubed_event *e)
     d->a.options->on_event(d->a.options->event_ctx, &full);
 }
 
-/* `why`: NULL if nothing failed. */
+/* Reports an event of the plan. `why` is NULL if nothing failed. */
 static void emit_plan(const cb_driver *d, cubed_event_kind kind, const cubed_error *why)
 {
     int64_t now = now_of(d);
@@ -122,7 +122,7 @@ static uint64_t function_projected(const cb_stage *s)
     return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
-/* Clocks of other machines may be behind. */
+/* Returns how long a range waited before its first task started; 0 for other tasks. Clocks of other machines may be behind. */
 static int64_t queued_ns(const in_flight *f, const cubed_task_report *r)
 {
     return r->task == f->first && r->start_ns > f->given_ns ? r->start_ns - f->given_ns : 0;
@@ -148,7 +148,7 @@ static bool may_try_again(const cb_driver *d, const in_flight *f, cubed_failure 
                                               : f->attempts < d->a.options->retries;
 }
 
-/* `f`: as it was before the report. `again`: the failed task will be retried. */
+/* Reports the events of a task. `f`: the range before the report. `again`: the failed task will be retried. */
 static void emit_task(const cb_driver *d, const in_flight *f, const cubed_task_report *r,
                       bool again)
 {
@@ -238,7 +238,7 @@ static uint64_t token_of(unsigned slot, const in_flight *f)
     return (uint64_t)f->serial << 32 | slot;
 }
 
-/* Takes constant time. */
+/* Takes an unused slot, in constant time. */
 static unsigned take_slot(cb_driver *d)
 {
     const int64_t slot = d->released;
@@ -291,7 +291,7 @@ static in_flight *find_straggler(cb_driver *d)
     return worst;
 }
 
-/* --- What is overdue ----------------------------------------------------------------------------------- */
+/* --- Overdue ranges ------------------------------------------------------------------------------------ */
 
 /* A time that is never reached. */
 #define FOREVER_NS ((int64_t)1 << 61)
@@ -315,7 +315,7 @@ static int64_t may_take_ns(const cb_driver *d, int64_t ntasks)
 
 static int64_t may_wait_ns(const cb_driver *d) { return nanoseconds(d->a.start_ms); }
 
-/* Deadline of a range that is given now, including the ranges that its worker must run first. */
+/* Returns the deadline of a range that is given now. It includes the time of the ranges that its worker must run first. */
 static int64_t due_ns(cb_driver *d, const in_flight *f)
 {
     const int64_t own = may_take_ns(d, f->last - f->next);
@@ -326,7 +326,7 @@ static int64_t due_ns(cb_driver *d, const in_flight *f)
            nanoseconds((double)before * (double)d->most_ns / 1e6);
 }
 
-/* While a worker is idle, no other range has to run first. */
+/* Returns true if a range is overdue. While a worker is idle, no other range has to run first. */
 static bool is_overdue(const cb_driver *d, const in_flight *f, int64_t now)
 {
     if (!f->used || f->due_ns == INT64_MAX) return false;
@@ -451,7 +451,7 @@ static cubed_status fail_run(const cb_driver *d, const in_flight *f, const cubed
     return r->error.status;
 }
 
-/* `f`: as it was when its first task failed. */
+/* Handles a failed task. `f`: the range when its first task failed. */
 static cubed_status task_failed(cb_driver *d, const in_flight *f, const cubed_task_report *r,
                                 cubed_error *err)
 {
@@ -515,7 +515,8 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     count_time(d, &was, r);
-    if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* already done */
+    if (was.late || (twin && r->task < twin->next))
+        return CUBED_OK; /* a copy of the range has completed the task */
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
         emit_task(d, &was, r,

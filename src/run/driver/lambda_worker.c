@@ -1,5 +1,5 @@
-/* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"). It
- * requests the next invocation from a service on its machine and posts the result. */
+/* A worker in AWS Lambda: the loop of a custom runtime (docs.aws.amazon.com/lambda, "Building a custom runtime"). The loop
+ * requests the next invocation from a service on its machine, and posts the result. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 #include "store/http/http_client.h"
 #include "store/http/http_reply.h"
 
-/* The next invocation may come at any time; the process is stopped meanwhile. */
+/* Maximum time without progress. The next invocation may come at any time, and the process is stopped meanwhile. */
 #define STALL_MS (24u * 3600 * 1000)
 
 typedef struct exchange {
     cb_http_call http;
     const char *url;
-    const char *error_type; /* NULL: none */
+    const char *error_type; /* NULL if there is no error */
     cb_mutex lock;
     cb_cond came;
     bool done CB_GUARDED_BY(&lock);
@@ -113,7 +113,8 @@ static cubed_status put_error(server *s, const cubed_error *why, cubed_error *er
     return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a reply");
 }
 
-/* Milliseconds until the service ends the invocation: it tells the date. 0 if it does not. */
+/* Returns the milliseconds until the service ends the invocation, from the deadline in the reply's header. Returns 0 if there is
+ * no such header. */
 static uint32_t time_left(const cb_http_call *c)
 {
     const char *header = cb_http_header(c, "lambda-runtime-deadline-ms"), *end;

@@ -16,8 +16,8 @@
 /* Memory that allocators of this process reserve in advance, such as Python's arenas, in addition to the memory in use. */
 #define CB_WORKER_SLACK ((uint64_t)2 << 20)
 
-/* Refuses to work if the process uses so much memory that tasks would not fit, before a task runs out of memory. The
- * advised limit leaves tasks as much memory as now, so that the same plan is made again. */
+/* Fails before any task runs if the process uses so much memory that tasks would not fit. The advised limit leaves tasks as much
+ * memory as now, so that the same plan is made again. */
 static cubed_status check_held(const cubed_plan *plan, cubed_error *err)
 {
     const uint64_t held = cb_sat_add(cb_private_memory(), CB_WORKER_SLACK);

@@ -1,21 +1,20 @@
-/* Pipelines chunks: a task may run as soon as the intermediate chunks that it reads exist. There are no barriers between
- * stages.
+/* Pipelines chunks: a task may run as soon as the intermediate chunks that it reads exist. There are no barriers between stages.
  *
- * Stages follow the stages that they read. Tasks of a stage that reads no intermediate are taken in order; only a cursor is
- * kept. Other stages hold the tasks before their cursor until these may run, up to a share of the window that all stages
- * have together. Tasks after the cursor have not been examined.
+ * Stages follow the stages that they read. Tasks of a stage that reads no intermediate are taken in order, so only a cursor is
+ * kept. Any other stage holds the tasks before its cursor until they may run. All stages together hold at most a window of tasks,
+ * in equal shares. Tasks after the cursor have not been examined.
  *
- * A held task watches one missing chunk, the one that is written last if everything runs in order. When that chunk exists,
- * the task looks for another missing chunk, or is ready. So of the reads of tasks only two things are kept: a bit per chunk
- * that says whether it exists, and the number of reads to come of each chunk (chunks/chunks.h).
+ * A held task watches one missing chunk: the chunk that is written last if everything runs in order. When that chunk exists, the
+ * task looks for another missing chunk, or is ready. So only two facts are kept about reads: a bit per chunk that says whether it
+ * exists, and the number of future reads of each chunk (chunks/chunks.h).
  *
  * Invariants:
  *
- * - A task is in one list at a time: of ready tasks, or of those that watch a chunk. It leaves the list when it is taken.
+ * - A task is in one list at a time: of ready tasks, or of tasks that watch a chunk. It leaves the list when it is taken.
  * - No stage holds more than its share, and shares only grow. So each stage always examines its next tasks, and the first
  *   unfinished stage has a task that can run.
- * - A read of a whole array counts as one read of each chunk for all such reads together.
- * - Ready tasks of later stages go first, because they free chunks of earlier stages. */
+ * - All reads of a whole array together count as one read of each of its chunks.
+ * - Ready tasks of later stages are taken first, because they free chunks of earlier stages. */
 #include "run/driver/ready.h"
 
 #include <string.h>
@@ -25,15 +24,16 @@
 #include "exec/plan/operations.h"
 #include "exec/plan/operator.h"
 
-/* Tasks with less work than this are grouped into ranges. */
+/* RANGE_BYTES: tasks that move fewer bytes than this are grouped into ranges. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
 #define RANGE_TASKS 32
 /* Maximum tasks per range, however small they are, because their reports arrive at once. */
 #define RANGE_MOST 4096
 #define NOTHING    UINT32_MAX
-/* The first tasks of a function may be much slower than others, because they load what it needs. */
+/* Number of tasks that determine the mean duration. The first tasks of a function may be much slower than later tasks, because
+ * they load data and libraries. */
 #define TIMED_MOST 4
-/* In place of a chunk's number: all chunks. */
+/* Stands for all chunks in place of a chunk's number. */
 #define WHOLE (-1)
 
 /* State of the chunks of a stored array that tasks wait for. */
@@ -73,11 +73,11 @@ struct cb_ready {
     const cubed_allocator *alloc;
     node_chunks *nodes; /* one per node */
     stage_tasks *stages;
-    int latest; /* no later stage has ready tasks */
+    int latest; /* no stage after this one has ready tasks */
     held *tasks;
     uint32_t *watchers; /* lists by hash of the watched chunk; chunks may share a list */
     uint32_t ntasks, nwatchers, unused;
-    /* total tasks that waiting stages may hold, and number of unfinished waiting stages */
+    /* total number of tasks that waiting stages may hold, and number of unfinished waiting stages */
     int64_t window, waiting;
 };
 
@@ -116,7 +116,7 @@ static bool is_whole(const node_chunks *n, const cb_box *chunks)
     return n->nchunks > 1 && cb_box_count(chunks) == n->nchunks;
 }
 
-/* Last chunk of the box that does not exist; -1 if all exist. */
+/* Returns the number of the last chunk in the box that does not exist; -1 if all exist. */
 static int64_t last_missing(const node_chunks *n, const cb_grid *g, const cb_box *box)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0};
@@ -135,7 +135,7 @@ static int64_t last_missing(const node_chunks *n, const cb_grid *g, const cb_box
     return -1;
 }
 
-/* --- Reads to come ------------------------------------------------------------------------------------ */
+/* --- Future reads ------------------------------------------------------------------------------------- */
 
 static void count_read(const cb_ready *r, int node, const cb_box *chunks, bool come)
 {
@@ -171,7 +171,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
     return CUBED_OK;
 }
 
-/* --- What an earlier run left ------------------------------------------------------------------------- */
+/* --- Output of an earlier run ------------------------------------------------------------------------- */
 
 typedef struct remains {
     cb_ready *r;
@@ -256,7 +256,7 @@ static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Estimate of the plan. */
+/* Returns the plan's estimate of the duration of a task. */
 static double seconds_of_task(const cb_ready *r, const cb_stage *s)
 {
     cubed_stage_info info;
@@ -272,8 +272,8 @@ static int64_t tasks_in(const cb_ready *r, double each, int share)
     return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
 }
 
-/* Returns `batch`, or fewer of the `left` tasks, so that all workers have work until the end. But a range is never shorter
- * than the overhead of sending it justifies; workers idle instead. */
+/* Returns `batch`, or a smaller part of the `left` tasks, so that all workers have work until the end. But a range is never so
+ * short that sending it would cost too much. Workers idle instead. */
 static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double each)
 {
     const int64_t share =
@@ -288,7 +288,7 @@ static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
     if (cb_stage_code(s)) return 1;
     uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
-    /* Within a range the chunks of the next tasks are prefetched. */
+    /* The chunks of the next tasks in a range are prefetched. */
     if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
     const double seconds = r->a.range_ms ? seconds_of_task(r, s) : 0;
     batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, seconds, 1));
@@ -344,11 +344,11 @@ static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 49); }
 
 typedef struct missed {
     const cb_ready *r;
-    int node; /* -1: none */
+    int node; /* node of the chunk; -1: no chunk is missing */
     int64_t chunk;
 } missed;
 
-/* Finds the missing chunk that is written last: of the last stage, with the highest number. */
+/* Finds the missing chunk that is written last: the chunk with the highest number of the last stage. */
 static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, cubed_error *err)
 {
     missed *m = ctx;

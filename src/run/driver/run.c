@@ -128,7 +128,7 @@ static cubed_status tell(const cubed_plan *plan, const cubed_executor_caps *c, b
     return cb_plan_save(plan, use, &out->plan, &out->plan_size, err);
 }
 
-/* Each range is sent with the plan's bytes, unless workers find the plan elsewhere. */
+/* Checks the size of a message. Each range is sent with the plan's bytes, unless workers find the plan elsewhere. */
 static cubed_status check_message(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                   const briefing *told, cubed_error *err)
 {
@@ -148,7 +148,7 @@ static cubed_status check_message(const cubed_plan *plan, const cubed_executor_v
                    told->plan_size, size, vt->name, most, inside);
 }
 
-/* Runs the plan between the opening and the end of storage. */
+/* Runs the plan. Storage was opened before, and is closed after. */
 static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtable *vt,
                           void *executor_ctx, const briefing *told, const cubed_run_options *o,
                           cubed_run_stats *stats, cubed_error *err)

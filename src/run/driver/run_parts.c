@@ -82,7 +82,7 @@ static cubed_status check_tasks(cb_io *io, const cubed_plan *p, cubed_error *err
     return st;
 }
 
-/* Empty chunks that are not written do not count as missing. */
+/* Checks that all chunks of a target exist. Targets whose empty chunks are not written are not checked. */
 static cubed_status check_chunks(cb_io *io, const cubed_plan *p, int node, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[node];

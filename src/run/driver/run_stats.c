@@ -32,7 +32,8 @@ void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
     if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
 }
 
-/* A process that runs several tasks at a time holds its code once and may use allowed_mem for each task. */
+/* Adds the memory of a process. A process that runs several tasks at a time holds its code once, and may use allowed_mem for each
+ * task. */
 void cb_run_add_process(const cubed_plan *plan, cubed_run_stats *stats, const cubed_task_report *r)
 {
     if (r->process_mem > stats->process_mem) stats->process_mem = r->process_mem;

@@ -20,7 +20,7 @@ static cubed_status submit_ready(cb_driver *d, cubed_executor *ex, cubed_error *
     }
 }
 
-/* Reports ranges as lost that the executor does not report itself. */
+/* Reports overdue ranges as lost, because the executor does not report them itself. */
 static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *err)
 {
     uint64_t token;
@@ -32,7 +32,7 @@ static cubed_status lose_overdue(cb_driver *d, cubed_executor *ex, cubed_error *
     return CUBED_OK;
 }
 
-/* A function may have been interrupted: passes on the exception that it raised. */
+/* Fails because the run was cancelled. Passes on the exception that an interrupted function raised. */
 static cubed_status cancelled(const cb_driver *d, uint64_t raised, cubed_error *err)
 {
     const cubed_status st = cb_driver_cancelled(d, err);

@@ -27,12 +27,12 @@ typedef struct answer {
     const cubed_context *ctx;
     cb_buf bytes;
     uint64_t most; /* maximum bytes; 0: unlimited */
-    bool failed;   /* the last report has an error */
+    bool failed;   /* the last report contains an error */
     bool skip_done, ends_process, limits_memory;
     bool notes; /* write notes, because something reads them (cubed_range_message) */
     cubed_cancel *stuck;
     int64_t begin_ns,
-        end_ns; /* when this message came, and when it must have been answered; end_ns 0: any time */
+        end_ns; /* arrival of this message, and deadline of its answer; end_ns 0: no deadline */
 } answer;
 
 static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
@@ -67,13 +67,13 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
     return CUBED_OK;
 }
 
-/* --- Time that ends ------------------------------------------------------------------------------------- */
+/* --- Deadlines ------------------------------------------------------------------------------------------ */
 
 /* Part of the time of a message that is kept to send its answer, at most ANSWER_NS. */
 #define ANSWER_PART 10
 #define ANSWER_NS   ((int64_t)1000000000)
 
-/* Time at which the last task must have ended; 0: any. */
+/* Returns the deadline of the last task; 0: no deadline. */
 static int64_t last_moment(const answer *to)
 {
     if (to->end_ns == 0) return 0;
@@ -81,8 +81,8 @@ static int64_t last_moment(const answer *to)
     return to->end_ns - kept;
 }
 
-/* Whether a task might not end in time that takes a quarter longer than the longest one before it, `longest` nanoseconds.
- * 0: there was none, and the task has all the time that there is. */
+/* Returns true if a task might miss the deadline, because it may take a quarter longer than the longest task before it (`longest`
+ * nanoseconds). If `longest` is 0, no task came before, and this task may use all of the time. */
 static bool is_too_late(const answer *to, int64_t longest)
 {
     if (to->end_ns == 0 || longest == 0) return false;
@@ -101,7 +101,7 @@ static cubed_status put_too_late(answer *to, const cubed_task_range *range, int6
     return put_report(to, &r, err);
 }
 
-/* *next: the first task without a report. */
+/* Runs the tasks of a range, and puts their reports. *next: the first task without a report. */
 static cubed_status run_tasks(answer *to, const cb_task_env *env, cb_watchdog *watchdog,
                               const cubed_task_range *range, int64_t *next, cubed_error *err)
 {
@@ -187,7 +187,7 @@ static void load_functions(cubed_plan *plan)
     atomic_store(&plan->worker.held_mem, cb_code_above(code, room));
 }
 
-/* Opening a run reads one record per target, which takes longer than many tasks. */
+/* Opens a run, or continues the open one. Opening reads one record per target, which takes longer than many tasks. */
 static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cubed_error *err)
 {
     *out = atomic_exchange(&plan->worker.opened, NULL);
@@ -198,13 +198,13 @@ static cubed_status open_run(cubed_plan *plan, const char *run, cb_io **out, cub
     return cb_parts_open(plan, CB_IO_WORKER, run, out, err);
 }
 
-/* A run in which something failed is opened again, because places may have changed. */
+/* Keeps the run open for the next message, unless something failed: places may have changed then. */
 static void leave_run(cubed_plan *plan, cb_io *io, bool failed)
 {
     atomic_store(&plan->worker.close_opened, close_opened);
     if (io && !failed) {
         cb_io_rest(io);
-        /* opened by another thread that has the plan as well */
+        /* run that another thread with the same plan has kept open */
         io = atomic_exchange(&plan->worker.opened, io);
     }
     cb_io_close(io);
@@ -240,7 +240,7 @@ out:
     return st;
 }
 
-/* Runs the range and puts the reports. If why->status is an error, there is no plan, and a report says so. */
+/* Runs the range and puts the reports. If why->status is an error, there is no plan, and the error is reported. */
 static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
                           const cubed_cancel *cancel, answer *to, cubed_error *why,
                           cubed_error *err)
@@ -267,12 +267,12 @@ static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
 struct cubed_worker {
     cubed_context *ctx;
     bool allow_code;
-    bool has_plan; /* it was made for `plan` */
-    /* Of the last message: a plan holds its sources as they were when the run began. */
+    bool has_plan; /* the worker was made for `plan` */
+    /* Plan, hash and run of the last message. A plan holds the state that its sources had when the run began. */
     cubed_plan *plan;
     XXH128_hash_t hash;
     char run[sizeof(((cubed_range_message *)0)->run)];
-    cb_buf key; /* of a fetched plan; empty for a plan that was given */
+    cb_buf key; /* key of a fetched plan; empty if the plan was given */
     answer to;
 };
 

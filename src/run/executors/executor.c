@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cubed/sys/message.h"
 
-/* A report with the longest error message, without the exception that the program raised. */
+/* Size of a report with the longest error message, without the exception that the program raised. */
 #define LEAST_MESSAGE (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message))
 
 int64_t cb_executor_most_tasks(uint64_t max_message_bytes)
@@ -25,7 +25,8 @@ static const cubed_executor_vtable *const own[] = {
 };
 enum { NOWN = (int)(sizeof own / sizeof *own) };
 
-/* Returns executor number `i`, those added last first. Returns false if there are fewer. */
+/* Gets executor number `i`: first the built-in executors, then those that were added, in reverse order. Returns false if there
+ * are fewer. */
 static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **vt,
                 void **executor_ctx)
 {
@@ -42,7 +43,7 @@ static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **v
     return true;
 }
 
-/* The part after a colon is for the executor. */
+/* Compares a name with a known one. The part after a colon is for the executor. */
 static bool is_name(const char *known, const char *asked)
 {
     const size_t n = strlen(known);

@@ -13,7 +13,7 @@
 #include "run/executors/invoke.h"
 #include "store/services/remote.h"
 
-/* Longer than the longest time limit of a request: 60 minutes in Cloud Run. */
+/* Maximum time without progress. It exceeds the longest time limit of a request, 60 minutes in Cloud Run. */
 #define STALL_MS (61u * 60 * 1000)
 
 #define OPTIONS CB_OIDC_OPTIONS " " CB_REMOTE_OPTIONS
@@ -27,7 +27,8 @@ static cb_http_ready prepare(cb_http_call *c)
     cb_http_put_header(c, "content-type", "application/octet-stream");
     if (ready == CB_HTTP_GO) {
         cb_put_bearer(c, keys.token);
-        /* Cloud Run checks this header instead of the other one, and removes its signature. The worker checks the other. */
+        /* Cloud Run checks this header instead of "authorization", and removes its signature. The worker checks
+         * "authorization". */
         if (*keys.token)
             cb_buf_printf(&c->headers, "x-serverless-authorization: Bearer %s", keys.token);
         if (*keys.token) cb_buf_put(&c->headers, "", 1);
@@ -69,7 +70,7 @@ static cb_http_verdict judge(cb_http_call *c)
         c->error.failure = CUBED_FAILURE_TIMED_OUT;
         return CB_HTTP_DONE;
     }
-    if (c->code == 507) { /* a function of Python exceeded its memory */
+    if (c->code == 507) { /* a Python function exceeded its memory */
         c->error.failure = CUBED_FAILURE_MEMORY;
         return CB_HTTP_DONE;
     }

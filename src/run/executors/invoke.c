@@ -16,7 +16,7 @@
 
 /* Default time that a service may refuse every call: other programs of the account may run until then. */
 #define REFUSED_MS 120000
-/* The longest answer as JSON: base64 of the reports and of the worker's name. */
+/* Maximum size of an answer as JSON: base64 of the reports and of the worker's name. */
 #define MOST_REPLY ((size_t)(CB_INVOKE_MESSAGE / 3 * 4) + 4096)
 
 void cb_invoke_text(const cb_http_call *c, const char *const *keys, char *out, size_t cap)
@@ -229,7 +229,7 @@ cubed_status cb_invoke_poll(cubed_executor *ex, int timeout_ms, cubed_task_repor
                             bool *got, cubed_error *err)
 {
     cb_invoker *x = (cb_invoker *)ex;
-    cb_http_wake(x->http); /* new credentials wake only the stores' client */
+    cb_http_wake(x->http); /* new credentials wake the stores' client, but not this one */
     if (!x->at) {
         cb_invocation *i = take_done(x, timeout_ms);
         if (i) begin_reports(x, i);
@@ -271,7 +271,7 @@ void cb_invoke_close(cubed_executor *ex)
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
-/* Accounts, functions and services limit the calls in flight. */
+/* Sets the throttle of the target. Accounts, functions and services limit the calls in flight. */
 static cubed_status find_throttle(cb_invoker *x, cb_net *net, const char *url, cubed_error *err)
 {
     int64_t refused = REFUSED_MS;

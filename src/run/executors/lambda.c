@@ -18,7 +18,7 @@
 #include "store/http/digest.h"
 #include "store/services/remote.h"
 
-/* Longer than the maximum duration of an invocation, 15 minutes. */
+/* Maximum time without progress. It exceeds the maximum duration of an invocation, 15 minutes. */
 #define STALL_MS (16u * 60 * 1000)
 
 #define OPTIONS                                                                                    \
@@ -27,7 +27,7 @@
 
 typedef struct lambda {
     cb_invoker head;
-    const char *region, *host, *path; /* path: of the endpoint, "" or "/base" */
+    const char *region, *host, *path; /* path: path of the endpoint, "" or "/base" */
     bool tls;
 } lambda;
 

@@ -29,8 +29,8 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
 }
 
-/* Renames a complete file to `path`, because a worker of an earlier driver of the run may have mapped the file that is
- * there. */
+/* Writes a source to a temporary file, and renames the complete file to `path`. It does not overwrite the file there, because a
+ * worker of an earlier driver of the run may have mapped that file. */
 static cubed_status leave_source(const cubed_plan *p, int node, size_t size, const char *path,
                                  cubed_error *err)
 {
@@ -39,7 +39,7 @@ static cubed_status leave_source(const cubed_plan *p, int node, size_t size, con
     const int n = snprintf(temporary, sizeof temporary, "%s.part", path);
     if (n < 0 || (size_t)n >= sizeof temporary)
         return cb_fail(err, CUBED_E_ARG, "the path of the work directory is too long: %s", path);
-    /* A killed driver may have left one. */
+    /* A killed driver may have left a temporary file. */
     if (unlink(temporary) != 0 && errno != ENOENT)
         return cb_fail_errno(err, errno, "cannot remove %s", temporary);
     s.fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

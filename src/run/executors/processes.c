@@ -52,11 +52,11 @@ typedef struct worker {
     worker_state state;
     pid_t pid; /* 0: no process */
     int fd;
-    cubed_task_range range;                   /* BUSY. first: the task that reports next */
+    cubed_task_range range;                   /* if BUSY: the tasks without a report */
     uint8_t message[CUBED_RANGE_BYTES];       /* the range as it is sent */
     size_t said_hello, said_plan, said_range; /* numbers of bytes sent */
     cb_wire_inbox in;
-    /* Deadline for its end, and how it ended: */
+    /* Deadline for the end of the process, and how it ended. */
     int64_t until;
     bool killed;
     int status;
@@ -91,7 +91,7 @@ static int set_signals(posix_spawnattr_t *attr)
     return rc ? rc : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK);
 }
 
-/* Creates the environment with the storage options, which are in no plan; *value holds the options. */
+/* Creates the environment of a worker. It has the storage options, which no plan contains. *value holds the options. */
 static int make_environment(const processes *x, cb_buf *value, const char ***out)
 {
     static const char name[] = CB_NET_OPTIONS "=";
@@ -225,14 +225,14 @@ static bool has_ended(const processes *x, worker *w)
     return true;
 }
 
-/* Also ends the connection if a process that was forked from this one has it open. */
+/* Closes the connection to a worker. shutdown() ends it even if a process that was forked from this one has it open. */
 static void hang_up(const worker *w)
 {
     shutdown(w->fd, SHUT_RDWR);
     close(w->fd);
 }
 
-/* A worker that the driver did not stop ends with SIGTERM if the system needs its resources. */
+/* Returns why a worker ended that the driver did not stop. The system sends SIGTERM if it needs the worker's resources. */
 static cubed_failure failure_of(int status)
 {
     if (status == -1) return CUBED_FAILURE_LOST;
@@ -242,8 +242,7 @@ static cubed_failure failure_of(int status)
     return WEXITSTATUS(status) == 0 ? CUBED_FAILURE_PREEMPTED : CUBED_FAILURE_LOST;
 }
 
-/* Returns true if the system killed a worker for lack of memory. Other processes of the cgroup that it killed count as
- * workers. */
+/* Returns true if the system killed a worker for lack of memory. Kills of other processes in the cgroup count as well. */
 static bool was_out_of_memory(processes *x, const worker *w)
 {
     if (w->killed || w->status == -1 || !WIFSIGNALED(w->status) || WTERMSIG(w->status) != SIGKILL ||
@@ -352,7 +351,7 @@ static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range 
     return start_worker(x, none, err);
 }
 
-/* Handles the end of a worker. Its range is lost or, if it had none yet, one of the unassigned ranges. */
+/* Handles the end of a worker. Reports its range as lost or, if it had no range yet, one of the unassigned ranges. */
 static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
 {
     cubed_task_range range = w->range;
@@ -438,7 +437,7 @@ static void processes_close(cubed_executor *ex)
 {
     processes *x = (processes *)ex;
     end_all(x);
-    /* Also after a failed run, whose results are unspecified. */
+    /* Fetch results even after a failed run, in which they are unspecified. */
     cb_shared_fetch(x->args.plan, x->shared, x->nshared);
     processes_free(x);
 }

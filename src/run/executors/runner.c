@@ -8,7 +8,7 @@
 #include "exec/vm/task.h"
 #include "run/executors/executor.h"
 
-/* `t` has the arena, the counters, and others that take part. */
+/* Runs a task. `t` has the arena, the counters, and the other members of a cooperative task. */
 static void run(const cb_task_env *env, cb_task *t, int stage, int64_t task,
                 cubed_task_report *report)
 {
@@ -49,7 +49,7 @@ void cb_runner_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_
     cb_ahead_begin(ahead, cb_io_chunks(env->io), range->stage, range->first, range->last);
 }
 
-/* Includes this worker's share of prefetched chunks. */
+/* Returns the peak memory of a task, including this worker's share of prefetched chunks. */
 static size_t measured(const cb_task_env *env, const cb_arena *arena)
 {
     return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));

@@ -27,7 +27,7 @@ static cubed_status share_result(cb_shared *s, int lowest, cubed_error *err)
     return cb_fail_errno(err, e, "cannot share a result of %zu bytes with workers", s->size);
 }
 
-/* Creates a directory with its parents. Errors show when a file is opened in it. */
+/* Creates a directory with its parents. Ignores errors, because opening a file in the directory then fails. */
 static void make_directories(char *path)
 {
     for (char *c = path + 1; *c; c++) {

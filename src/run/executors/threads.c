@@ -26,8 +26,8 @@ typedef struct threads {
     cb_arena **arenas; /* one per worker */
     bool has_offers;   /* workers help each other */
     cb_mutex lock;
-    /* Signals: a range arrived, or the state of helpers changed; a report arrived; reports were fetched; all members
-     * joined. */
+    /* work: a range arrived, or the state of helpers changed. done: a report arrived. room: reports were fetched. complete: all
+     * members have joined. */
     cb_cond work, done, room, complete;
     bool stop CB_GUARDED_BY(&lock);
     cb_coop coop;
@@ -85,7 +85,7 @@ static void begin_job(const threads *t, job *out) CB_REQUIRES(&t->lock)
     out->member = 0;
 }
 
-/* The lock of helpers is that of the executor. */
+/* Helps other workers. The lock of helpers is that of the executor. */
 static bool help_others(cb_helper *w, cb_arena *arena)
 {
     cb_mutex_assume_held(w->offers->lock);
@@ -104,12 +104,12 @@ static void wait_for_range(threads *t, unsigned index) CB_REQUIRES(&t->lock)
     cb_helper *w = cb_chunks_helper(cb_io_chunks(t->env.io), index);
     while (t->range_n == 0 && !t->stop) {
         if (!w || !help_others(w, t->arenas[index])) cb_cond_wait(&t->work, &t->lock);
-        /* Others may take the range while this worker waits for the user of its arena. */
+        /* Other workers may take the range while this worker waits for the user of its arena. */
         if (w && (t->range_n > 0 || t->stop)) leave_help(w);
     }
 }
 
-/* Returns false when the executor closes. */
+/* Takes the next job. Returns false when the executor closes. */
 static bool take_job(threads *t, unsigned index, job *out)
 {
     cb_mutex_lock(&t->lock);
@@ -144,7 +144,7 @@ static bool take_next(threads *t, job *now, job *next)
     return true;
 }
 
-/* Skips the error of successful tasks: most of a report is its message. */
+/* Copies a report. Skips the error of a successful task, because the message is most of a report. */
 static void copy_report(cubed_task_report *to, const cubed_task_report *from)
 {
     memcpy(to, from, offsetof(cubed_task_report, error));
@@ -248,7 +248,7 @@ static void stop_workers(void *ctx)
     cb_mutex_unlock(&t->lock);
 }
 
-/* The workers have ended. */
+/* Takes no lock, because the workers have ended. */
 static void threads_free(threads *t) CB_UNCHECKED_LOCKS
 {
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
@@ -291,7 +291,7 @@ static bool is_one_task(const cubed_plan *p)
     return n <= 1;
 }
 
-/* Starts the workers last. */
+/* Takes no lock, because the workers are started last. */
 static cubed_status threads_open(const cubed_executor_args *args, cubed_executor **out,
                                  cubed_error *err) CB_UNCHECKED_LOCKS
 {

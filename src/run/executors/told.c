@@ -122,7 +122,7 @@ cubed_status cb_told_take_json(const char *text, size_t size, cb_buf *out, cubed
               : cb_fail(err, CUBED_E_FORMAT, "the message is not {\"cubed\": \"BASE64\"}");
 }
 
-/* --- What lies at a URL -------------------------------------------------------------------------------- */
+/* --- Objects at a URL ---------------------------------------------------------------------------------- */
 
 /* Moves the part after the last slash of a store to the key; both are percent-encoded for URLs. */
 static cubed_status split_key(cb_zone *zone, cb_place *p, cb_buf *key, cubed_error *err)

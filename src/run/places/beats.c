@@ -10,7 +10,7 @@ struct cb_beats {
     cb_pool *pool;
     int64_t pause; /* in nanoseconds */
     cb_beat_fn beat;
-    /* Held during a beat. */
+    /* held while the claims are renewed */
     cb_mutex claims;
     cb_claim *first CB_GUARDED_BY(&claims);
     cb_mutex lock;
@@ -18,7 +18,7 @@ struct cb_beats {
     bool closing CB_GUARDED_BY(&lock);
 };
 
-/* Beats continue after an error, unless another run has taken the claim. */
+/* Renews all claims. Continues after an error, but no longer renews a claim that another run has taken. */
 static void beat_all(cb_beats *b)
 {
     cb_mutex_lock(&b->claims);
@@ -91,7 +91,7 @@ void cb_beats_add(cb_beats *b, cb_claim *c)
     cb_mutex_unlock(&b->claims);
 }
 
-/* No other thread that uses the lock is left. */
+/* Takes no lock, because no other thread uses it any more. */
 CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
 {
     if (!b) return;
@@ -101,7 +101,7 @@ CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
     free_beats(b);
 }
 
-/* Claims without a thread need no lock. */
+/* Does nothing if there is no thread, because the claims then need no lock. */
 CB_UNCHECKED_LOCKS void cb_beats_lock(cb_beats *b)
 {
     if (b) cb_mutex_lock(&b->claims);

@@ -59,7 +59,7 @@ static bool is_of(const cb_run_record *r, const char *run, const char *owner)
     return strcmp(r->run, run) == 0 && strcmp(r->owner, owner) == 0;
 }
 
-/* A put that failed may have been executed; the record would then have no owner. */
+/* Removes the record after a put that failed, because the put may have been executed. The record would then have no owner. */
 static void give_back(const cb_claim *c, const cb_run_self *self)
 {
     cb_run_record there;
@@ -74,7 +74,7 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
-/* Names the run that was faster of two that began at once; that run may have ended since. */
+/* Fails with the name of the run that was faster, if two runs began at once. That run may have ended since. */
 static cubed_status refuse_late(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     cb_claim theirs = {0};
@@ -146,7 +146,7 @@ static cubed_status was_taken(const cubed_store *store, const char *path, cubed_
                    store->url, *path ? "::" : "", path);
 }
 
-/* *when: the time by the service's clock (cubed_object_info.replied). */
+/* Checks that the record is the claim's. *when: the time by the service's clock (cubed_object_info.replied). */
 static cubed_status look_at_version(const cb_claim *c, bool *own, int64_t *when, cubed_error *err)
 {
     char key[4096];
@@ -192,7 +192,7 @@ typedef struct removal {
 /* Maximum number of passes in which objects were replaced during removal. */
 enum { OTHERS_CHANGED = 5 };
 
-/* The caller holds the lock, because a beat would change the version that guards the deletion. */
+/* Deletes a batch of objects. The caller holds the lock, because a beat would change the version that guards the deletion. */
 static cubed_status delete_some(removal *x, const char *const *keys, const char *const *versions,
                                 size_t n, cubed_error *err)
 {
@@ -341,7 +341,8 @@ void cb_claim_set_place(cb_claim *c, cubed_store *place)
     cb_beats_unlock(c->beats);
 }
 
-/* A put that failed may have been executed: the record is then this run's, with another version. */
+/* Reads the version of the record after a put that failed, because the put may have been executed. The record is then this run's,
+ * with another version. */
 static void note_version(cb_claim *c)
 {
     cb_claim there = {0};
@@ -393,7 +394,7 @@ static void drop(cb_claim *c)
 {
     bool own = false;
     if (cb_version_is_none(&c->version) || find_version(c, &own, NULL) != CUBED_OK || !own) return;
-    /* A record that stays is taken by the next run, because its owner will be gone. */
+    /* Ignore errors: the next run takes a record that stays, because its owner will be gone. */
     cubed_status ignored = cb_run_record_remove(c->place ? c->place : c->store,
                                                 c->place ? "" : c->path, &c->version, NULL);
     char none[4096];
@@ -411,7 +412,8 @@ void cb_claim_drop(cb_claim *c)
     cb_beats_unlock(c->beats);
 }
 
-/* Keeps the time of the last beat, because the caller may be another run than the one that is gone. */
+/* Removes plan, goal and sources from the record. Keeps the time of the last beat, because the caller may be another run than the
+ * owner, which is gone. */
 cubed_status cb_claim_close(cb_claim *c, cubed_error *err)
 {
     if (!cb_claim_needs_fence(c->store)) return cb_claim_check_own(c, err);

@@ -1,4 +1,4 @@
-/* Finds and removes what runs that are gone left behind. */
+/* Finds and removes leftovers of runs that are gone. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,7 +32,7 @@ static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length,
     return CUBED_OK;
 }
 
-/* Adds the path that ends with the component at `name` once: keys below one folder follow each other. */
+/* Adds the path that ends with the component at `name`, but only once, because keys below one folder follow each other. */
 static cubed_status add_folder(cb_zone *zone, paths *l, const char *key, const char *name,
                                cubed_error *err)
 {
@@ -87,7 +87,7 @@ static cubed_status sweep(const cleaning *c, cubed_store *s, const char *path, u
     return cb_store_sweep(s, path, flags | dry, tell_file, (void *)(uintptr_t)c, err);
 }
 
-/* Removes unfinished writes of a run that is gone. Stores that do not know who wrote them would keep them for a day. */
+/* Removes unfinished writes of a run that is gone. Stores that do not know the writer would keep them for a day. */
 static cubed_status sweep_of_run(const cleaning *c, const char *path, cubed_error *err)
 {
     return c->store->vt->flags & CUBED_STORE_AT_ONCE
@@ -119,8 +119,8 @@ static cubed_status discard_beside(const cleaning *c, cb_claim *claim, cubed_err
     return st;
 }
 
-/* Removes the whole place of an unfinished array or file. Later writes of its run go to the removed place, not to anything
- * created under the name later. `is_array`: files that do not belong to Zarr come back. */
+/* Removes the whole place of an unfinished array or file. Later writes of its run go to the removed place, and not to an object
+ * that is created under the name later. `is_array`: files that do not belong to Zarr are moved back. */
 static cubed_status remove_place(const cleaning *c, const cb_claim *claim, bool is_array,
                                  cubed_error *err)
 {
@@ -229,7 +229,7 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* Removes writes of a late worker of a run that is over; its record was removed with the folder before. */
+/* Removes writes of a late worker of a run that is over. The run's record was removed earlier, together with the folder. */
 static cubed_status clean_folder(const cleaning *c, const char *path, cubed_error *err)
 {
     cb_claim claim;

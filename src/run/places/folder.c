@@ -13,11 +13,11 @@ cubed_status cb_folder_open_work(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Puts go to the folder that was inspected, even if another folder gets its name. */
+/* Opens the folder that was inspected. Puts go there even if another folder gets its name. */
 static cubed_status open_place(cb_io *io, cubed_error *err)
 {
     cb_claim c = io->folder;
-    cb_store_close(io->folder_place); /* of another broker of the same run */
+    cb_store_close(io->folder_place); /* opened by another broker of the same run */
     io->folder_place = NULL;
     CB_TRY(cb_store_anchor(io->work, io->prefix, false, &io->folder_place, err));
     if (io->mode == CB_IO_WORKER) {

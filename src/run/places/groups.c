@@ -98,7 +98,7 @@ typedef struct removal {
     cubed_store *store;
 } removal;
 
-/* The objects were listed before the run's claims are checked. */
+/* Removes a batch of objects, which were listed before the run's claims are checked. */
 static cubed_status remove_batch(void *ctx, const char *const *keys, const char *const *versions,
                                  size_t n, cubed_error *err)
 {
@@ -109,7 +109,7 @@ static cubed_status remove_batch(void *ctx, const char *const *keys, const char 
     return cb_store_do(x->store, &r, err);
 }
 
-/* Removes a directory as a whole. */
+/* Removes the objects below a path. A directory is removed as a whole. */
 static cubed_status clear(const cb_groups *groups, cubed_store *store, const char *path,
                           cubed_error *err)
 {
@@ -119,7 +119,7 @@ static cubed_status clear(const cb_groups *groups, cubed_store *store, const cha
     return cb_store_clear(store, path, err);
 }
 
-/* A killed attempt may have left chunks without metadata. */
+/* Copies the source to its destination. First removes chunks without metadata, which a killed attempt may have left. */
 static cubed_status copy(const cb_groups *groups, const cb_plan_group *g, const ends *e,
                          cubed_error *err)
 {

@@ -37,7 +37,7 @@ static cubed_status open_chunks(cb_io *io, cubed_error *err)
         if (cb_node_is_intermediate(n) && (mode != CB_IO_RUN || (io->resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    /* Intermediates of an earlier run are in the work folder. */
+    /* Do not join pieces in a resumed run: intermediates of the earlier run are in the work folder. */
     for (int i = 0; i < p->nstages && !io->resume; i++) {
         int from, to;
         if (cb_stage_joins(p, &p->stages[i], &from, &to)) cb_chunks_join(io->chunks, from, to);
@@ -107,7 +107,7 @@ out:
 
 void cb_io_sweep(const cb_io *io)
 {
-    /* the next run that writes there, or `cubed clean`, removes it */
+    /* ignore errors: the next run that writes there, or `cubed clean`, removes what is left */
     cubed_status ignored = CUBED_OK;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const cb_zarr_array *array = io->nodes[i].array;

@@ -1,9 +1,9 @@
-/* Files that results become. The results are created in a directory next to the file (FILE.cubed-new), which one process at
- * a time claims. The file is written in the directory under a unique name of this process. It gets its own name by a rename
+/* Files that results are written to. The results are created in a directory next to the file (FILE.cubed-new), which one process
+ * at a time claims. The file is written in the directory under a unique name of this process. It gets its own name by a rename
  * out of the open directory.
  *
- * A process that takes the place of a silent one puts a new directory under the name and empties the old one. A late rename
- * then finds no file there. */
+ * A process that takes over the place from a silent one puts a new directory under the name, and empties the old directory. A
+ * late rename then finds no file there. */
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdio.h>
@@ -209,7 +209,7 @@ static cubed_status was_taken(const cubed_new_file *f, cubed_error *err)
                    f->given);
 }
 
-/* If another process has the place, the state of the draft does not matter. */
+/* Publishes the file. If another process has taken the place, the state of the draft does not matter. */
 cubed_status cubed_new_file_publish(cubed_new_file *f, cubed_file_kind kind, bool durable,
                                     cubed_error *err)
 {
@@ -244,7 +244,8 @@ static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_
     return CUBED_OK;
 }
 
-/* Keeps the record until last, because a directory without one is not ours. */
+/* Removes a member of the directory, except the record. The record is removed last, because a directory without a record may not
+ * be ours. */
 static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     cubed_store *place = ctx;

@@ -1,4 +1,4 @@
-/* What a plan guarantees for each target before it runs: the protection against late writers, and its cost. */
+/* Guarantees of a plan for each target, which are known before it runs: the protection against late writers, and its cost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,8 @@
 #define HASH      ((size_t)CB_VERSION_BYTES)
 #define MAX_BYTES ((size_t)1 << 32)
 
-/* The magic and the version, then the fields, then a hash of all bytes before it. */
+/* Sets the hash that ends a record. A record consists of the magic and the version, the fields, and a hash of all bytes before
+ * it. */
 
 static void hash_of(const void *data, size_t size, cb_chunk_version *out)
 {

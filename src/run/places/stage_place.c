@@ -1,4 +1,4 @@
-/* Arrays that replace others: created next to them and put in their place when complete. */
+/* Arrays that replace other arrays. They are created next to the old arrays, and are put in their place when complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run
                    out->name);
 }
 
-/* --- Where nothing can be renamed ---------------------------------------------------------------- */
+/* --- Stores without renames ---------------------------------------------------------------------- */
 
 static bool is_document(const char *name);
 
@@ -91,7 +91,8 @@ static bool is_old(void *ctx, const char *key)
     return o->documents ? is_document(part) : !is_document(part) && cb_zarr_may_be_chunk(part);
 }
 
-/* A run that was suspended while it listed objects must not delete those of another run. */
+/* Removes objects of the old array under the protection of the claim. A run that was suspended while it listed objects must not
+ * delete those of another run. */
 static cubed_status remove_old(const cb_stage_place *p, const cb_claim *c, bool documents,
                                cubed_error *err)
 {
@@ -108,7 +109,7 @@ static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool doc
                          (size_t)l.n, err);
 }
 
-/* In this order a reader never finds metadata with chunks of the other array. */
+/* Copies the staged array to its place. In this order a reader never finds metadata with chunks of the other array. */
 cubed_status cb_stage_copy(const cb_stage_place *p, const cb_claim *c, cubed_error *err)
 {
     cb_zone *zone;
@@ -133,7 +134,7 @@ static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_
     return cb_claim_say(c, CB_RUN_SWAPPED, err);
 }
 
-/* The record that comes with the new array is the claim's from then on. */
+/* Exchanges the arrays. From then on the claim's record is the one that comes with the new array. */
 static cubed_status exchange(const cb_stage_place *p, cb_claim *c, cubed_store *made,
                              cubed_error *err)
 {
@@ -310,7 +311,7 @@ cubed_status cb_stage_seize(cb_stage_place *p, const cb_claim *c, const char *ru
     return st;
 }
 
-/* --- What was replaced --------------------------------------------------------------------------- */
+/* --- Replaced arrays ----------------------------------------------------------------------------- */
 
 typedef struct foreign {
     const cb_stage_place *p;
@@ -349,7 +350,7 @@ cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
     static const char *const docs[] = {"zarr.json", ".zarray", ".zgroup"};
     char key[3][4096];
     const char *keys[3] = {key[0], key[1], key[2]};
-    /* First the documents by which readers would recognise an array. */
+    /* First delete the documents by which readers would recognise an array. */
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
         CB_TRY(cb_key_join(key[i], sizeof key[i], p->staged, docs[i], err));
     CB_TRY(cb_store_del_all(p->store, keys, sizeof docs / sizeof *docs, err));

@@ -1,7 +1,7 @@
-/* The targets of a run: who may write them, where an array is until it is complete, and what stays of it otherwise.
+/* Targets of a run: which run may write them, where an array is until it is complete, and what stays if it is not completed.
  *
- * All places are inspected before any is changed. A new array is created in its final place, and has no metadata until all
- * of its chunks exist. An array that replaces another is created next to it. */
+ * All places are inspected before any is changed. A new array is created in its final place, and has no metadata until all of its
+ * chunks exist. An array that replaces another is created next to it. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -114,7 +114,8 @@ static cubed_status unknown_run(const cb_io *io, int i, cubed_error *err)
                    io->self.run, io->plan->ir.nodes[i].url);
 }
 
-/* Chunks of two versions of the library may differ, so they are not mixed in one array. Whole arrays are as good as before. */
+/* Returns true if an unfinished array was written by another version of the library. Chunks of two versions may differ, so they
+ * are not mixed in one array. Complete arrays remain valid. */
 static bool is_of_other_version(const cb_claim *c)
 {
     const cb_run_record *r = &c->record;
@@ -133,7 +134,7 @@ static cubed_status refuse_other_version(const cb_io *io, int i, const char *rem
                    r->cubed, remedy);
 }
 
-/* Checks whether the run may have the place and what is there. Changes nothing. */
+/* Checks whether the run may have the place, and which objects are there. Changes nothing. */
 static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -207,7 +208,7 @@ static cubed_status sweep(cubed_store *s, const char *path, cubed_error *err)
                                               : CUBED_OK;
 }
 
-/* Runs in parts do not run all the time, so their beats are not expected. */
+/* Starts beats, except in a run in parts: it does not run all the time, so its beats are not expected. */
 static cubed_status start_beats(cb_io *io, cubed_error *err)
 {
     return io->self.detached ? CUBED_OK
@@ -221,7 +222,7 @@ static void end_beats(cb_io *io)
     io->beats = NULL;
 }
 
-/* Removing or copying the output of another run may take long. */
+/* Claims a target. Starts beats if the output of another run must be removed or copied, which may take long. */
 static cubed_status claim_target(cb_io *io, int i, const char *staged, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
@@ -241,13 +242,13 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     CB_TRY(claim_target(io, i, t->replaces ? t->beside.staged : "", err));
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
-    /* There is only an unfinished run: its grid may have chunks that this one lacks. */
+    /* Only an unfinished run was here. Its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged)
         CB_TRY(t->may_write ? cb_stage_renew(&t->beside, &t->claim, false, err)
                             : cb_claim_remove_chunks(&t->claim, err));
-    /* Also for runs that were killed before they had a record. */
+    /* Sweep even without a record, because a run may have been killed before it had one. */
     CB_TRY(sweep(t->store, path_of(io, i), err));
-    /* Checked again: another run may have finished in between. */
+    /* Check again, because another run may have finished in between. */
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
     CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
                                 err));
@@ -508,7 +509,7 @@ static void release(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* *when: time of the first check. */
+/* Checks that the claims of all targets are still this run's. *when: time of the first check. */
 static cubed_status look_at_claims(const void *ctx, int64_t *when, cubed_error *err)
 {
     const cb_io *io = ctx;
@@ -544,7 +545,7 @@ static cubed_status set_length(const cb_io *io, int i, bool back, cubed_error *e
                               back ? now : s->length, back ? s->length : now, err);
 }
 
-/* Makes arrays longer whose end this run has written. After an error all have their old lengths, if the store allows it. */
+/* Extends arrays whose end this run has written. After an error all arrays get their old lengths back, if the store allows it. */
 static cubed_status extend(const cb_io *io, cubed_error *err)
 {
     for (int i = 0; i < io->plan->ntargets; i++) {
@@ -633,7 +634,7 @@ static void remove_chunks(const cb_io *io, int i)
     (void)ignored;
 }
 
-/* Removes the metadata of such a target. */
+/* Removes the metadata of a target whose run failed. Returns false on failure. */
 static bool retract(const cb_io *io, int i)
 {
     static const char *const keys[] = {"zarr.json", ".zarray", ".zattrs"};
@@ -645,8 +646,8 @@ static bool retract(const cb_io *io, int i)
                                      NULL) == CUBED_OK;
 }
 
-/* Removes what a run whose place was taken over put next to the array after the other run had removed it. A run that
- * resumes this one continues there; its record says so. */
+/* Removes objects that this run put next to the array after another run had taken over the place and removed such objects. If the
+ * other run resumes this one, it continues with these objects, as its record says. */
 static void discard_late(const cb_io *io, int i)
 {
     const target_io *t = io->nodes[i].target;
@@ -703,8 +704,8 @@ void cb_targets_end(cb_io *io)
     }
 }
 
-/* Seconds since the last beat, by the clock that shows more: one stops while the machine is suspended, the other can be
- * set. */
+/* Returns the seconds since the last beat, by the clock that shows more. One clock stops while the machine is suspended, the
+ * other can be set. */
 static int64_t seconds_since(const cb_io *io)
 {
     return cb_max_i64(cb_run_now() - io->beat_at, (cb_clock_boot_ns() - io->beat) / 1000000000);
