@@ -18,8 +18,8 @@
 
 enum {
     MOST_BANDS = 256, /* the nodes of more bands would cost more than they save */
-    FEW_PLANES =
-        16 /* minimum number of planes per task, so that each weight that is loaded serves several planes */
+    /* minimum number of planes per task, so that each weight that is loaded serves several planes */
+    FEW_PLANES = 16
 };
 
 /* A band: rows first..end-1 of the target (along its first dimension), and the rows from..to-1 of the source that they need. */

@@ -15,11 +15,11 @@
 typedef struct named_rule {
     const char *name;
     cubed_attrs_rule rule;
-    const char *method; /* in cell_methods; NULL if CF has none */
-    int first;          /* first operand whose attributes count */
+    const char *method; /* method for cell_methods; NULL if CF defines none */
+    int first;          /* index of the first operand whose attributes are used */
 } named_rule;
 
-/* Rules of functions whose catalogue rows have no rule. */
+/* Attribute rules of functions without a rule in the catalogue. */
 static const named_rule rules[] = {
     {"sel", CUBED_ATTRS_VIEW, NULL, 0},          {"assign", CUBED_ATTRS_SAME, NULL, 0},
     {EXPR_SET_ATTRS, CUBED_ATTRS_VIEW, NULL, 0}, {"first", CUBED_ATTRS_REDUCE, NULL, 0},
@@ -49,7 +49,7 @@ static named_rule find_rule(const char *name)
 
 /* --- Attributes --------------------------------------------------------------------------------------- */
 
-/* Attributes that describe stored or single values, so they do not hold for computed values. */
+/* Attributes that describe the stored form or single values, so they do not hold for computed values. */
 static const char *const of_values[] = {"_FillValue",
                                         "missing_value",
                                         "valid_min",
@@ -77,7 +77,8 @@ static bool is_reference(const json_t *attrs)
     return cubed_time_units_since(get_text(attrs, "units"));
 }
 
-/* Keeps the attributes that hold for computed values. NULL for packed values that were not decoded, which have no units. */
+/* Removes the attributes that do not hold for computed values. Returns NULL for packed values that were not decoded, because
+ * their units are unknown. */
 static json_t *computed(json_t *attrs)
 {
     if (json_object_get(attrs, "scale_factor") || json_object_get(attrs, "add_offset")) {
@@ -125,21 +126,22 @@ static void square_units(expr_builder *b, json_t *attrs)
 {
     const char *units = get_text(attrs, "units");
     if (!*units || strcmp(units, "1") == 0) return;
-    /* Squared differences of degrees Celsius are in K2. */
+    /* A squared difference of temperatures in degrees Celsius is in K2. */
     if (expr_is_celsius(units)) units = "K";
     const bool simple =
         strspn(units, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == strlen(units);
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
-/* Leaves in `attrs` the attributes that `other` has with the same value. Stored elements keep the attributes of their packing
- * `kept` (NULL: they are values), because equal packings may be spelled in several ways. */
+/* Keeps the attributes that `other` has with the same value. If the result is stored elements with the packing `kept`, also
+ * keeps the attributes of the packing, because equal packings may be spelled in several ways. `kept` is NULL if the result
+ * has values. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {
     const char *name;
     json_t *value, *both = attrs ? expr_json_object(b) : NULL;
-    /* Ranges in packed units need not agree: a packing without a scale does not describe them. */
+    /* Valid ranges in packed units may differ. The packing without its scale does not cover them, so they are compared. */
     const cubed_cf_packing unscaled = {.is_bool = kept && kept->is_bool};
     json_object_foreach(attrs, name, value)
     {
@@ -282,8 +284,8 @@ static void remove_coord(expr_about *about, const char *dim)
     *c = about->coords[--about->ncoords];
 }
 
-/* Merges the coordinates of two operands, x and y. If their coordinates of a dimension differ, no coordinate describes it.
- * An operand with one element that is broadcast along the dimension does not count. */
+/* Merges the coordinates of two operands, x and y. If their coordinates of a dimension differ, no coordinate describes the
+ * result's dimension. The coordinate of an operand with one element that is broadcast along the dimension is ignored. */
 static void merge_coords(expr_builder *b, expr_about *into, const cubed_array *x,
                          const expr_about *other, const cubed_array *y)
 {
@@ -354,7 +356,7 @@ static int count_operands(const expr *e)
     return n;
 }
 
-/* The operands of a call or an operator: its children, or the items of its list. */
+/* Gets the operands of a call or an operator: its children, or the items of its list. Returns their number. */
 static int operands(const expr *e, const expr **list)
 {
     int n = 0;
@@ -367,7 +369,7 @@ static int operands(const expr *e, const expr **list)
     return n;
 }
 
-/* "area: mean (areas from bounds)", or "lon: mean"; "K m2" for an integral. */
+/* Adds "area: mean (areas from bounds)" or "lon: mean" to cell_methods. For an integral, sets units such as "K m2". */
 static void add_field_method(expr_builder *b, const expr *e, json_t *attrs, const char *method)
 {
     const expr_reduced *reduced = &b->built[e->number].reduced;
@@ -409,7 +411,7 @@ static void add_reduction(expr_builder *b, const expr *e, const named_rule *r, j
         return;
     }
     if (!x || !r->method || expr_get_axes(b, e, axis, x, &n, axes) != CUBED_OK) return;
-    if (windows && n < 0) axes[0] = 0; /* the only axis */
+    if (windows && n < 0) axes[0] = 0; /* the window is along the only axis */
     add_method(b, attrs, x, windows && n < 0 ? 1 : n, axes, r->method);
 }
 
@@ -435,7 +437,8 @@ static json_t *area_attributes(expr_builder *b)
     return attrs;
 }
 
-/* Replaces attributes that name coordinates of the grid of an operand by the one of a result on another grid. */
+/* After remapping, removes attributes that name coordinates of the operand's grid, and names the coordinates of the new
+ * grid. */
 static json_t *replace_grid(expr_builder *b, const expr *e, json_t *attrs)
 {
     static const char *const of_grid[] = {"coordinates", "grid_mapping", "cell_measures"};
@@ -445,7 +448,7 @@ static json_t *replace_grid(expr_builder *b, const expr *e, json_t *attrs)
     const cubed_array *y = built(b, e);
     for (int i = 0; i < b->nnoted; i++) {
         const cubed_expr_coord *c = &b->noted[i].coord;
-        /* Coordinates of axes have the names of dimensions. */
+        /* A coordinate of an axis has the name of its dimension, so no attribute lists it. */
         if (b->noted[i].number != e->number || strcmp(c->dim, "lat") != 0 || !y ||
             lang_axis_named(y, c->dim) >= 0)
             continue;
@@ -455,7 +458,7 @@ static json_t *replace_grid(expr_builder *b, const expr *e, json_t *attrs)
     return attrs;
 }
 
-/* Centres of cells in a file of weights are in radians. */
+/* Returns attributes for weights_file. The centres of cells in such a file are in radians. */
 static json_t *weights_attributes(expr_builder *b, const expr *e)
 {
     const expr *part = strcmp(e->text, "weights_file") == 0 ? expr_keyword(e, "part") : NULL;
@@ -465,7 +468,7 @@ static json_t *weights_attributes(expr_builder *b, const expr *e)
     return attrs;
 }
 
-/* What the attributes of its operands, `about` of the first array that counts, become. */
+/* Derives the attributes of a result. `attrs` are those of the operands used, of which `narrays` are arrays. */
 static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, json_t *attrs,
                           int narrays)
 {
@@ -483,7 +486,7 @@ static json_t *attributes(expr_builder *b, const expr *e, const named_rule *r, j
     return replace_grid(b, e, attrs);
 }
 
-/* The string that names the reduction of a call of f; NULL if there is none. */
+/* Returns the string that names the reduction in a call of f, or NULL. */
 static const expr *rule_argument(const cubed_function *f, const expr *e)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -505,7 +508,7 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     const expr *named = f ? rule_argument(f, e) : NULL;
     if (named || (e->kind == EXPR_CALL && expr_keyword(e, "groupby"))) {
         named_rule r = find_rule(named ? named->text : e->text);
-        /* Labels do not name the dimension that they group. */
+        /* With labels, the axis that is grouped is not a dimension of the labels' name, so no method is recorded. */
         if (!named || f->coords != CUBED_COORDS_WINDOWS) r.method = NULL;
         return r;
     }
@@ -522,11 +525,11 @@ static named_rule rule_of(const expr_builder *b, const expr *e)
     }
 }
 
-/* Use of an operand's attributes: no use, those of the result, or those that the result shares with earlier operands. */
+/* How an operand's attributes are used: not at all, as those of the result, or to find those shared with earlier operands. */
 typedef enum attrs_use { WITHOUT_ATTRS, FIRST_ATTRS, MORE_ATTRS } attrs_use;
 
-/* Merges the description of an operand into that of the operands before it. `kept` is the packing of the result, or NULL if it has
- * values. */
+/* Merges the description of an operand into `all`, that of the operands before it. `kept` is the packing of the result, or
+ * NULL if the result has values. */
 static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *kept, attrs_use use,
                         const cubed_array **first, expr_about *all)
 {
@@ -539,7 +542,7 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     }
     all->missing = all->missing || one.missing;
     if (use == FIRST_ATTRS)
-        all->attrs = json_incref(one.attrs); /* copied by who made it */
+        all->attrs = json_incref(one.attrs); /* shared; whoever changes attributes copies them */
     else if (use == MORE_ATTRS)
         all->attrs = shared(b, all->attrs, one.attrs, kept);
     if (*first) {
@@ -554,7 +557,7 @@ static void add_operand(expr_builder *b, const expr *e, const cubed_cf_packing *
     expr_about_free(&one);
 }
 
-/* The call of a definition has the coordinates of the expression that it stands for, and attributes of its first array. */
+/* Describes a call of a definition: coordinates of the expression that it expands to, and attributes of its first array. */
 static expr_about about_defined(expr_builder *b, const expr *e, const expr *body)
 {
     const expr_definition *d = expr_defined_find(e->text);
@@ -594,7 +597,7 @@ static expr_about about_operands(expr_builder *b, const expr *e)
     expr_about all = {.attrs = NULL};
     const cubed_cf_packing *kept = expr_packing_of(b, e);
     const cubed_array *first = NULL;
-    int narrays = 0; /* that count */
+    int narrays = 0; /* number of arrays whose attributes are used */
     for (int i = 0; i < n; i++) {
         if (!built(b, list[i])) continue;
         const bool counts = i >= r.first && (all_count || narrays == 0);
@@ -602,7 +605,7 @@ static expr_about about_operands(expr_builder *b, const expr *e)
         add_operand(b, list[i], kept, use, &first, &all);
         narrays += counts;
     }
-    /* 1 / x has other units. */
+    /* In a quotient such as 1 / x, the units of x do not hold for the result. */
     if (r.rule == CUBED_ATTRS_SCALE && strcmp(r.name, "divide") == 0 && n > 0 && !built(b, list[0]))
         narrays = 2;
     all.attrs = attributes(b, e, &r, all.attrs, narrays);

@@ -20,8 +20,8 @@ void axis_values_free(axis_values *v)
     expr_coord_free(&v->had);
 }
 
-/* Returns the name of the first input in the tree `e` that has the dimension; NULL if there is none. The parser bounds the height
- * of trees, and so the depth. */
+/* Returns the name of the first input in the tree `e` that has the dimension, or NULL. The parser limits the height of
+ * trees, and so the recursion depth. */
 static const char *input_with(const expr_builder *b, const expr *e, const char *dim)
 {
     const expr_result *r = b->result;
@@ -85,7 +85,7 @@ static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_
     return st;
 }
 
-/* Sets v->is_time, and v->axis if the numbers of the coordinate c are times. */
+/* Sets v->is_time. If the numbers of coordinate c are times, also sets v->axis. */
 static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array *c, axis_values *v)
 {
     const cubed_dtype dtype = cubed_array_dtype(c);

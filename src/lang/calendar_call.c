@@ -18,7 +18,8 @@ static const struct {
                 {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
                 {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
 
-/* Only "avg" does not skip missing values. The sum of no values is missing. std1 and var1 divide by n - 1. */
+/* Reductions by suffix. All except "avg" skip missing values. The sum of no values is missing. std1 and var1 divide by n -
+ * 1. */
 static const struct {
     const char *suffix, *reduction;
     bool skip_nan;
@@ -38,13 +39,13 @@ bool calendar_call_statistic(const char *suffix, calendar_call *c)
         c->skip_nan = family_reductions[k].skip_nan;
         c->correction = family_reductions[k].correction;
         c->min_count = family_reductions[k].min_count;
-        c->method = "inverted_cdf"; /* CDO's nearest rank */
+        c->method = "inverted_cdf"; /* CDO's nearest-rank method */
         return true;
     }
     return false;
 }
 
-/* "monmean" */
+/* Splits a name such as "monmean" into a family and a reduction. */
 static bool find_family(const char *name, calendar_call *c)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -112,7 +113,7 @@ bool date_part_find(const char *name, date_part *out)
 
 static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
 
-/* "time.month" names the dimension and the part of dates. */
+/* Splits a dimension such as "time.month" into its name and a part of dates. */
 static void split_component(calendar_call *c, const char *dim)
 {
     const char *dot = c->component ? strchr(c->component, '.') : NULL;

@@ -80,7 +80,7 @@ static bool is_of_names(const expr *e)
            (e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_STRING);
 }
 
-/* Axes from axis= or dim= or a positional argument; *n is -1 if none of them is given. */
+/* Gets axes from axis=, dim= or a positional argument. Sets *n to -1 if the call gives no axes. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM])
 {
@@ -90,7 +90,7 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     if (axis && is_of_names(axis))
         return expr_reject(b, axis, "axis= takes numbers: names of dimensions go to dim=");
     if (positional && is_of_names(positional))
-        dim = positional; /* mean(x, "time") */
+        dim = positional; /* a dimension as in mean(x, "time") */
     else if (positional)
         axis = positional;
     *n = -1;

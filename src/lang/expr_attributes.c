@@ -18,7 +18,7 @@ static bool get_number(const expr *e, double *v)
     return e->kind == EXPR_INT || e->kind == EXPR_FLOAT;
 }
 
-/* The value of an attribute; NULL if `e` is not a valid value. */
+/* Converts an expression to the value of an attribute. Returns NULL if the expression is not valid as a value. */
 static json_t *value_of(const expr *e)
 {
     double number;
@@ -98,7 +98,7 @@ void expr_units_with_number(expr_builder *b, const char *function, const expr *f
     if (!units || !(adds || subtracts || scales)) return;
     if (!get_number(number_first ? first : second, &number)) return;
     if (scales ? fabs(number) == 1 : number == 0) return;
-    /* The number added to the array. "number - array" is the negative of "array - number". */
+    /* For "array - number", the offset is -number. "number - array" scales by -1, so it has no offset. */
     const double offset = scales || (subtracts && number_first) ? 0 : subtracts ? -number : number;
     if (offset == -273.15 && lang_is_one_of(units, kelvin))
         expr_json_put_text(b, attrs, "units", "degC");

@@ -1,7 +1,7 @@
 /* Replaces a part of an array. */
 #include "lang/expr_index.h"
 
-/* assign(x[1:3, ::2], value): x with this part replaced by the value. */
+/* Builds assign(x[1:3, ::2], value): x with the selected part replaced by the value. */
 static cubed_status call_assign(expr_builder *b, const expr *e, cubed_array **out)
 {
     cubed_slice slices[CUBED_MAX_NDIM];

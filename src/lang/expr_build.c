@@ -36,7 +36,7 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
     return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
 }
 
-/* Makes arrays of both children, at least one of which is an array. */
+/* Converts both children to arrays. At least one of them is an array already. */
 static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
 {
     cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =
@@ -68,7 +68,8 @@ static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value
     return st != CUBED_OK;
 }
 
-/* Builds the first n children. A string literal becomes an array with the kind of strings of the first string array among them. */
+/* Builds the first n children. String literals become arrays, with the kind of strings of the first string array among the
+ * children. */
 static cubed_status build_children(expr_builder *b, const expr *e, int n, value *v)
 {
     const cubed_array *like = NULL;
@@ -185,7 +186,8 @@ static cubed_status call_for_one(expr_builder *b, const expr *e, const cubed_fun
 static void add_var(expr_builder *b, expr_var var, const char *name);
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare);
 
-/* Gives the nodes of a definition numbers of their own, and the place of its call. The height of a tree bounds the depth. */
+/* Gives the nodes of a definition's body new numbers, and the position of the call. The recursion depth is the height of the
+ * tree. */
 static void renumber(expr_builder *b, expr *e, int at)
 {
     e->number = b->fresh++;
@@ -203,7 +205,7 @@ static int greatest_number(const expr *e)
     return most;
 }
 
-/* Makes argument i of a definition a name of its own. */
+/* Makes argument i of a call of a definition a variable, to which the body refers. */
 static cubed_status name_argument(expr_builder *b, const expr *e, int i)
 {
     expr_var var = {.of = {.array = NULL}};
@@ -222,7 +224,7 @@ static cubed_status name_argument(expr_builder *b, const expr *e, int i)
     return CUBED_OK;
 }
 
-/* Builds the statements of a definition; the last one is the value of the call. */
+/* Builds the statements of a definition's body. The last statement is the value of the call. */
 static cubed_status build_body(expr_builder *b, const expr *e, const char *text, value *out)
 {
     expr **list = NULL;
@@ -243,7 +245,7 @@ static cubed_status build_body(expr_builder *b, const expr *e, const char *text,
     return CUBED_OK;
 }
 
-/* Checks a keyword whose value becomes a part of the statements of a definition. */
+/* Checks a keyword whose string is inserted into the body of a definition. */
 static cubed_status check_word(expr_builder *b, const expr *word, const char *expected)
 {
     if (!word || (word->kind == EXPR_STRING && !word->text[strcspn(word->text, "\"\\;")]))
@@ -251,7 +253,8 @@ static cubed_status check_word(expr_builder *b, const expr *word, const char *ex
     return expr_reject(b, word, expected);
 }
 
-/* Reads the numbers of a call, which are behind its arrays or have names. `n` arguments have none. */
+/* Reads the numbers of a call of a definition, which follow its arrays or are keywords. `n` is the number of positional
+ * arguments. */
 static cubed_status read_numbers(expr_builder *b, const expr *e, const expr_definition *d, int n,
                                  double *number)
 {
@@ -311,7 +314,8 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (is_group) return CUBED_OK;
     const expr_definition *definition = expr_defined_find(e->text);
     if (definition) return build_defined(b, e, definition, out);
-    /* Some of these functions prepare arguments for a function of the same name in the catalogue, so they come first. */
+    /* expr_find_function comes first, because some of its functions prepare arguments for the catalogue's function of the
+     * same name. */
     const expr_function *f = expr_find_function(e->text);
     if (f) return f->fn(b, e, &out->array);
     const cubed_function *function = cubed_function_find(e->text);
@@ -337,7 +341,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 
 /* --- Trees -------------------------------------------------------------------------------------------- */
 
-/* Records the packing of an input, if it is packed. */
+/* Records the packing of an input that is packed. */
 static cubed_status note_packing(expr_builder *b, const expr *e, const cubed_array *x)
 {
     expr_result *r = b->result;
@@ -399,7 +403,7 @@ static cubed_status build_value(expr_builder *b, const expr *e, value *out)
         cubed_array *x;
         const expr *of = e->child[0], *item = e->child[1];
         cubed_status st = expr_get_moved(b, e, of, &x);
-        /* ds["t"], as for an Xarray Dataset. */
+        /* ds["t"], as in an Xarray Dataset, needs a hint */
         if (st == CUBED_E_ARG && of->kind == EXPR_NAME && item->kind == EXPR_STRING)
             return expr_fail(b->err, CUBED_E_ARG, b->text, of->at,
                              "unknown name \"%s\": arrays go by their own names, write %s",
@@ -420,8 +424,8 @@ static void forget_built(expr_builder *b, int number)
     memset(&b->built[number], 0, sizeof b->built[number]);
 }
 
-/* Builds a node and keeps its result. Stored elements of a packed array are decoded in *out; decoding is fused with later
- * operations. */
+/* Builds a node and keeps its result. If it is stored elements of a packed array, *out receives the decoded values. Decoding
+ * fuses with later operations. */
 static cubed_status build_and_keep(expr_builder *b, const expr *e, value *out)
 {
     if (e->number >= b->nbuilt) {
@@ -458,7 +462,7 @@ static void free_var(expr_var *v)
     expr_source_free(&v->source);
 }
 
-/* Adds a variable. Takes ownership of the members of `var`. */
+/* Adds a variable, and takes ownership of the members of `var`. */
 static void add_var(expr_builder *b, expr_var var, const char *name)
 {
     expr_result *r = b->result;
@@ -475,7 +479,7 @@ static void add_var(expr_builder *b, expr_var var, const char *name)
     r->vars[r->n++] = var;
 }
 
-/* Replaces *x by an array with these attributes, unless it has them. */
+/* Replaces *x by an array with the given attributes, unless x has them already. */
 static cubed_status set_attrs(expr_builder *b, const expr *e, const json_t *attrs, cubed_array **x)
 {
     json_t *own = expr_json_attrs(b, *x);
@@ -504,7 +508,7 @@ static cubed_status reject_names(expr_builder *b, const expr *e, int nout)
                      e->child[e->n - 1]->text, nout, e->n);
 }
 
-/* a, b = f(x) */
+/* Builds an assignment such as a, b = f(x). */
 static cubed_status assign_several(expr_builder *b, const expr *e)
 {
     const expr *call = e->child[e->n - 1];

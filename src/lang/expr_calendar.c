@@ -130,7 +130,7 @@ static cubed_status component_coordinate(expr_builder *b, const expr *e, const a
     }
     json_t *attrs = expr_json_object(b);
     expr_json_put_text(b, attrs, "long_name", "%s of %s", dim, v->had.dim);
-    /* Says which numbers days after February have. */
+    /* Records how long the years are that number the days, because days after February have another number in leap years. */
     if (g->year_days) expr_json_put(b, attrs, CALENDAR_YEAR_DAYS, json_integer(g->year_days));
     cubed_status st = expr_own_described(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
     json_decref(attrs);
@@ -212,7 +212,7 @@ cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Anomalies ---------------------------------------------------------------------------------------- */
 
-/* Sets the group of times outside reference=("1981", "2010") to -1. The ends are in the reference. */
+/* Sets the group of times outside of a range such as reference=("1981", "2010") to -1. The range includes its ends. */
 static cubed_status take_reference(expr_builder *b, const expr *e, const axis_values *v,
                                    int64_t *code)
 {
@@ -291,7 +291,7 @@ static cubed_status make_anomaly(expr_builder *b, const expr *e, const calendar_
     return st;
 }
 
-/* anomaly(x, "time.month", reference=("1981", "2010")) */
+/* Builds a call such as anomaly(x, "time.month", reference=("1981", "2010")). */
 static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"groupby", "dim", "reference", "skipna", NULL};
@@ -311,7 +311,7 @@ static cubed_status call_anomaly(expr_builder *b, const expr *e, cubed_array **o
 
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
-/* The elements of all windows, one after another, and for each the group of its window. */
+/* The positions of the elements of all windows, one window after another, and the group of each element's window. */
 typedef struct window_elements {
     int64_t length, nwindows;
     int64_t n, *at, *code;
@@ -333,7 +333,7 @@ static cubed_status list_windows(expr_builder *b, const expr *e, const groups *g
     return CUBED_OK;
 }
 
-/* Reduces the windows of each group. Takes over w->at and w->code. */
+/* Reduces the windows of each group. Takes ownership of w->at and w->code. */
 static cubed_status reduce_windows(expr_builder *b, const expr *e, const calendar_call *call,
                                    cubed_array *x, int d, int64_t ngroups, const char *dim,
                                    window_elements *w, cubed_array **out)
@@ -356,7 +356,7 @@ static cubed_status reduce_windows(expr_builder *b, const expr *e, const calenda
     return st;
 }
 
-/* Windows that are groups of their own, by the catalogue's rolling, which reads each element once. */
+/* Reduces windows each of which is a group, by "rolling" of the catalogue, which reads each element once. */
 static cubed_status roll_windows(expr_builder *b, const expr *e, const calendar_call *call,
                                  cubed_array *x, int d, const window_elements *w, cubed_array **out)
 {
@@ -381,7 +381,8 @@ static cubed_status roll_windows(expr_builder *b, const expr *e, const calendar_
     return st;
 }
 
-/* Windows around the same day of all years are one group, and others have their own. */
+/* Builds functions of windows. For functions of days of the year, windows around the same day of all years form one group.
+ * For other functions, each window is a group. */
 static cubed_status build_windows(expr_builder *b, const expr *e, const calendar_call *call,
                                   int64_t length, cubed_array *x, cubed_array **out)
 {
@@ -436,7 +437,8 @@ static cubed_status build_windows(expr_builder *b, const expr *e, const calendar
     return st;
 }
 
-/* ydrunmean(x, 5), ydrunpctl(x, 90, 5), runpctl(x, 90, 5): percentiles come before the length, as CDO has them. */
+/* Builds a call such as ydrunmean(x, 5), ydrunpctl(x, 90, 5) or runpctl(x, 90, 5). As in CDO, a percentile precedes the
+ * length. */
 static cubed_status call_windows(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", "skipna", "method", NULL};

@@ -17,7 +17,7 @@ typedef struct arguments {
     const expr **nodes;    /* expression of each argument; NULL if the program adds it */
     cubed_array ***arrays; /* memory of each argument that is a list of arrays; else NULL */
     void **numbers;        /* memory of each argument that is a list of other values; else NULL */
-    /* Numbers, strings and lists that become arrays. They wait until the first array is known. */
+    /* Numbers, strings and lists that will become arrays once the first array is known. */
     int nwaiting;
     struct {
         int argument;
@@ -30,11 +30,12 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* Makes room for the arguments of the call and `more` others. Free them with `end`, even after an error. */
+/* Allocates room for the arguments of the call and `more` additional ones. The caller frees them with `end`, even after an
+ * error. */
 static cubed_status start(expr_builder *b, arguments *a, const cubed_function *f, const expr *call,
                           int more)
 {
-    const int room = call->n + more + 3; /* 3: offsets, count and task_mem */
+    const int room = call->n + more + 3; /* room for offsets, count and task_mem */
     *a = (arguments){.function = f, .call = call};
     EXPR_TRY(expr_alloc(b, call, room, sizeof *a->list, &a->list));
     EXPR_TRY(expr_alloc(b, call, room, sizeof(const expr *), &a->nodes));
@@ -61,7 +62,7 @@ static void end(arguments *a)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* Sets argument i to an array or a number. A number waits for the first array if the parameter accepts arrays but no numbers. */
+/* Sets argument i to an array or a number. If the parameter accepts only arrays, a number waits for the first array. */
 static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_param *p)
 {
     const expr *e = a->nodes[i];
@@ -91,8 +92,9 @@ static cubed_status put_value(expr_builder *b, arguments *a, int i, const cubed_
 
 static const cubed_param *param_of(const arguments *a, int i);
 
-/* Converts waiting values to arrays. Numbers get the type that they have in an operation with the first array, or their default
- * type if the parameter also accepts lists (CUBED_PARAM_LIKE). Strings always get the kind of strings of the first array. */
+/* Converts waiting values to arrays. A number gets the type that it has in an operation with the first array. If the
+ * parameter also accepts lists (CUBED_PARAM_LIKE), the number gets its default type. A string gets the kind of strings of
+ * the first array. */
 static cubed_status put_waiting(expr_builder *b, arguments *a)
 {
     for (int k = 0; k < a->nwaiting; k++) {
@@ -204,7 +206,7 @@ static bool has_integers_alone(const expr *e)
     return true;
 }
 
-/* Lets a string or a list wait until the first array is known, to become an array. */
+/* Makes a string or a list wait for the first array, after which it becomes an array. */
 static cubed_status put_elements(arguments *a, int i)
 {
     a->waiting[a->nwaiting].argument = i;
@@ -315,7 +317,7 @@ static cubed_status check_names(expr_builder *b, const cubed_function *f, const 
     return expr_check_args(b, e, 0, INT_MAX, names, &positional);
 }
 
-/* Adds the memory of a task, if the function needs to know it. */
+/* Adds the memory of a task to the arguments, if the function has such a parameter. */
 static void add_task_mem(arguments *a, uint64_t task_mem)
 {
     const cubed_function *f = a->function;
@@ -453,7 +455,7 @@ static void note_windows(expr_builder *b, const arguments *a)
     const cubed_value *center = value_of(a, "center"), *after = value_of(a, "after");
     const int n = window->kind == CUBED_VALUE_INTS ? window->n : 1;
     for (int i = 0; i < n; i++) {
-        const int64_t length = item_of(window, i), d = item_of(axis, i); /* None is 0 */
+        const int64_t length = item_of(window, i), d = item_of(axis, i); /* None counts as 0 */
         int64_t behind = center->as.boolean ? (length - 1) / 2 : 0;
         if (after->kind != CUBED_VALUE_NONE) behind = item_of(after, i);
         expr_note_window(b, a->call, a->first, a->like,
@@ -642,7 +644,7 @@ static cubed_status make_given(expr_builder *b, arguments *a, const expr_given *
         if (p)
             EXPR_TRY(put(b, a, a->n - 1, p));
         else
-            a->n--; /* not a parameter: the caller of expr_call_given reads it */
+            a->n--; /* the caller of expr_call_given reads this keyword, which is no parameter */
     }
     return put_waiting(b, a);
 }

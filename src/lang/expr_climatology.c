@@ -1,5 +1,5 @@
-/* Arithmetic of a time series with statistics of calendar periods, and selections by parts of dates, by CDO's names:
- * ymonsub(x, climatology), selmon(x, 1, 2). The dates are read when the expression is built. */
+/* Arithmetic of a time series with statistics of calendar periods, and selections by parts of dates. Functions have CDO's
+ * names: ymonsub(x, climatology), selmon(x, 1, 2). Dates are read when the expression is built. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { MONTHS = 12, MOST_DAYS = 31, MOST_DAYS_OF_YEAR = 366, HOURS = 24 };
 
-/* Reads the options of a call: dim="time". */
+/* Reads the dimension of times from a keyword such as dim="time", which is the default. */
 static void read_dim(const expr *e, calendar_call *call)
 {
     const expr *dim = expr_keyword(e, "dim");
@@ -25,7 +25,7 @@ static void read_dim(const expr *e, calendar_call *call)
 
 /* --- Periods ------------------------------------------------------------------------------------------ */
 
-/* Times with equal numbers are in one period. */
+/* Returns the number of the period that contains a time. Times of one period have equal numbers. */
 typedef int64_t (*period_fn)(cubed_calendar c, int64_t us);
 
 static cubed_date date_of(cubed_calendar c, int64_t us)
@@ -49,7 +49,7 @@ static int64_t day_of(cubed_calendar c, int64_t us)
     return cubed_floor_div(us, CUBED_US_PER_DAY);
 }
 
-/* March 1 has one number in all years. */
+/* Returns the number of a month and day. March 1 has the same number in leap years and common years. */
 static int64_t month_day_of(cubed_calendar c, int64_t us)
 {
     const cubed_date d = date_of(c, us);
@@ -63,11 +63,12 @@ static int64_t month_day_hour_of(cubed_calendar c, int64_t us)
 
 /* --- Arithmetic --------------------------------------------------------------------------------------- */
 
-/* In the order of calendar_family. */
+/* Properties of the families, indexed by calendar_family. */
 static const struct family {
     period_fn period;
-    const char *labels; /* dimension of our statistics, if it is not that of the times; else NULL */
-    const char *noun;   /* for messages */
+    /* dimension of labels that our own statistics have in place of times; NULL if they have times */
+    const char *labels;
+    const char *noun; /* name of a period, for messages */
 } families[] = {[FAMILY_YMON] = {month_of, "month", "month"},
                 [FAMILY_YSEAS] = {season_of, "season", "season"},
                 [FAMILY_YDAY] = {month_day_of, "dayofyear", "day of the year"},
@@ -76,13 +77,13 @@ static const struct family {
                 [FAMILY_DAY] = {day_of, NULL, "day"},
                 [FAMILY_YEAR] = {year_of, NULL, "year"}};
 
-/* A number that stands for no period: a label is no whole number. */
+/* Converts a label to an integer. Returns -1, which is no period, if the label is not an integer. */
 static int64_t whole(double label)
 {
     return fabs(label) < INT32_MAX && label == floor(label) ? (int64_t)label : -1;
 }
 
-/* A day's number in a year of `length` days, as the period of its date; -1 if there is no such day. */
+/* Converts a day's number in a year of `length` days to the period of its date. Returns -1 if there is no such day. */
 static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length)
 {
     int64_t year = 2001;
@@ -92,7 +93,8 @@ static int64_t period_of_number(cubed_calendar c, int64_t number, int64_t length
     return month_day_of(c, (cubed_calendar_days(c, year, 1, 1) + number - 1) * CUBED_US_PER_DAY);
 }
 
-/* The length of the year that numbers days: as the coordinate says, else 366 if it has that number. */
+/* Returns the length of the year that the numbers of days refer to. The coordinate states the length; otherwise it is 366 if
+ * that number occurs. */
 static int64_t length_of_year(const axis_values *w, cubed_calendar c)
 {
     const int64_t common = cubed_calendar_days(c, 2002, 1, 1) - cubed_calendar_days(c, 2001, 1, 1);
@@ -104,7 +106,7 @@ static int64_t length_of_year(const axis_values *w, cubed_calendar c)
     return common;
 }
 
-/* The periods of labels such as month numbers and names of seasons. */
+/* Converts labels, such as month numbers and names of seasons, to periods. */
 static cubed_status periods_of_labels(expr_builder *b, const expr *e, const struct family *f,
                                       const axis_values *w, cubed_calendar c, int64_t *period)
 {
@@ -128,7 +130,7 @@ static cubed_status periods_of_labels(expr_builder *b, const expr *e, const stru
     return CUBED_OK;
 }
 
-/* The axis of the climatology: the dimension of its labels, else that of the times. */
+/* Returns the axis of the climatology: the dimension of its labels if it has them, else the dimension of its times. */
 static int axis_of(const cubed_array *c, const struct family *f, const calendar_call *call,
                    bool *is_labelled)
 {
@@ -137,7 +139,7 @@ static int axis_of(const cubed_array *c, const struct family *f, const calendar_
     return d >= 0 ? d : calendar_call_axis(c, call);
 }
 
-/* The period of each element of the climatology along its axis. *period is freed with lang_free. */
+/* Gets the period of each element of the climatology along its axis. The caller frees *period with lang_free. */
 static cubed_status read_periods(expr_builder *b, const expr *e, const struct family *f,
                                  const calendar_call *call, const cubed_array *c,
                                  cubed_calendar calendar, int *d, int64_t *n, int64_t **period)
@@ -167,8 +169,8 @@ static cubed_status read_periods(expr_builder *b, const expr *e, const struct fa
     return st;
 }
 
-/* Finds the element of the climatology for each time of the series. The climatology is short, or in the order of the series:
- * the search begins behind the last one that was found. */
+/* Finds the element of the climatology for each time of the series. Each search begins after the last match. So it ends soon
+ * if the climatology is short, or in the order of the series. */
 static cubed_status match(expr_builder *b, const expr *e, const struct family *f,
                           const axis_values *v, int64_t n, const int64_t *period, int64_t *at)
 {
@@ -197,7 +199,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* An error if a period occurs twice: which value counts is not known. */
+/* Fails if a period occurs twice, because it is unclear which element to use. */
 static cubed_status check_unique(expr_builder *b, const expr *e, const struct family *f, int64_t n,
                                  const int64_t *period)
 {
@@ -215,7 +217,7 @@ static cubed_status check_unique(expr_builder *b, const expr *e, const struct fa
                      e->text, f->noun, (int)strlen(e->text) - 3, e->text);
 }
 
-/* Replaces *c by its elements at the positions `at`, along a dimension `name`. Takes ownership of `at`. */
+/* Replaces *c by its elements at the positions `at` along dimension d, which gets the name `name`. Takes ownership of `at`. */
 static cubed_status spread(expr_builder *b, const expr *e, int d, const char *name, int64_t n,
                            int64_t *at, cubed_array **c)
 {
@@ -234,7 +236,8 @@ static cubed_status spread(expr_builder *b, const expr *e, int d, const char *na
     return st;
 }
 
-/* Dimensions meet by name, because the climatology may have fewer. */
+/* Checks that x has all dimensions of the climatology. Dimensions are matched by name, because the climatology may have
+ * fewer. */
 static cubed_status check_dims(expr_builder *b, const expr *e, const cubed_array *x,
                                const cubed_array *c)
 {
@@ -256,7 +259,7 @@ static cubed_status combine(expr_builder *b, const expr *e, cubed_op op, cubed_a
     const cubed_dtype dtype = cubed_array_dtype(x);
     cubed_array *wide = NULL;
     cubed_status st = CUBED_OK;
-    /* A float32 series keeps its type beside means of integers. */
+    /* A float32 series keeps its type if the climatology consists of integers. */
     if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT &&
         cubed_dtype_kind(cubed_array_dtype(c)) < CUBED_KIND_FLOAT) {
         st = expr_located(b, e, cubed_astype(c, dtype, &wide, b->err));
@@ -271,7 +274,8 @@ static cubed_status build_arithmetic(expr_builder *b, const expr *e, cubed_array
                                      cubed_array **c, cubed_array **out)
 {
     calendar_call call = {.reduction = NULL};
-    const calendar_operation *operation = calendar_call_operation(e->text); /* the table's names */
+    /* never NULL, because the table lists only such names */
+    const calendar_operation *operation = calendar_call_operation(e->text);
     const struct family *f = &families[operation->family];
     axis_values v;
     int64_t n = 0, *period = NULL, *at = NULL;
@@ -297,7 +301,7 @@ static cubed_status build_arithmetic(expr_builder *b, const expr *e, cubed_array
     return st;
 }
 
-/* ymonsub(x, climatology) */
+/* Builds a call such as ymonsub(x, climatology). */
 static cubed_status call_arithmetic(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL};
@@ -316,22 +320,23 @@ static cubed_status call_arithmetic(expr_builder *b, const expr *e, cubed_array 
 
 /* --- Selections --------------------------------------------------------------------------------------- */
 
-/* One thing to select: numbers from `first` to `last`, or months of a season. */
+/* An item to select: the numbers from `first` to `last`, or the months of a season. */
 typedef struct wanted {
     int64_t first, last;
-    unsigned months; /* bit m: month m belongs to it; 0: numbers */
+    unsigned months; /* bit m is set if month m belongs to the season; 0 for numbers */
     const expr *at;
     bool found;
 } wanted;
 
-/* Reads a season: months by their initials, such as DJF or MAM, or ANN for all. Returns 0 for other strings. */
+/* Converts a season, such as DJF or MAM (initials of months), or ANN for the whole year, to bits. Returns 0 for other
+ * strings. */
 static unsigned months_of(const char *name)
 {
     static const char initials[] = "JFMAMJJASONDJFMAMJJASOND";
     const size_t n = strlen(name);
     unsigned months = 0;
     if (strcmp(name, "ANN") == 0) return ((1U << MONTHS) - 1) << 1;
-    /* Of one letter, or two, several months may have the initials. */
+    /* One or two letters may be the initials of several sequences of months. */
     if (n < 3 || n > MONTHS) return 0;
     const char *at = strstr(initials, name);
     if (!at) return 0;
@@ -366,7 +371,7 @@ static cubed_status read_wanted(expr_builder *b, const expr *e, const char *noun
     return CUBED_OK;
 }
 
-/* Reads the arguments behind x: numbers, ranges (1, 3) and lists [1, 12]. *list is freed with lang_free. */
+/* Reads the arguments after x: numbers, ranges (1, 3) and lists [1, 12]. The caller frees *list with lang_free. */
 static cubed_status read_list(expr_builder *b, const expr *e, const char *noun, wanted **list,
                               int *n)
 {
@@ -385,12 +390,12 @@ static cubed_status read_list(expr_builder *b, const expr *e, const char *noun, 
     return *n > 0 ? CUBED_OK : expr_reject(b, e, "expected at least one number or name");
 }
 
-/* Finds the positions of the selected times. *at has room for all. */
+/* Finds the positions of the selected times. `at` has room for all times. */
 static cubed_status find_positions(expr_builder *b, const expr *e, const char *noun,
                                    const axis_values *v, wanted *list, int n, int64_t *at,
                                    int64_t *nat)
 {
-    date_part what = MONTH; /* of seasons */
+    date_part what = MONTH; /* seasons are selected by month */
     if (strcmp(noun, "season") != 0) (void)date_part_find(noun, &what);
     *nat = 0;
     for (int64_t k = 0; k < v->n; k++) {
@@ -440,7 +445,7 @@ out:
     return st;
 }
 
-/* selmon(x, 1, 2), selmon(x, (6, 8)), selseas(x, "DJF") */
+/* Builds a call such as selmon(x, 1, 2), selmon(x, (6, 8)) or selseas(x, "DJF"). */
 static cubed_status call_selection(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL};
@@ -454,7 +459,7 @@ static cubed_status call_selection(expr_builder *b, const expr *e, cubed_array *
     return st;
 }
 
-/* The span of a date in quotes, in microseconds. */
+/* Converts a date string to the span of time that it denotes, in microseconds. */
 static cubed_status read_span(expr_builder *b, const expr *e, const expr *date, cubed_calendar c,
                               int64_t *first, int64_t *behind)
 {
@@ -492,7 +497,7 @@ static cubed_status take_dates(expr_builder *b, const expr *e, const expr *const
     return st;
 }
 
-/* seldate(x, "2000-01-01", "2000-02-29"), seldate(x, "2000-01") */
+/* Builds seldate(x, "2000-01-01", "2000-02-29") or seldate(x, "2000-01"). */
 static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL};
@@ -511,10 +516,10 @@ static cubed_status call_seldate(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
-/* --- Lengths of months -------------------------------------------------------------------------------- */
+/* --- Functions of times ------------------------------------------------------------------------------- */
 
-/* days_in_month(x), the days of each time's month, and time_steps(x), the number of each time from 0. Their dimensions are those of
- * x from time on, so that they broadcast to x. */
+/* Builds days_in_month(x), the number of days in the month of each time, or time_steps(x), the index of each time. The
+ * result has the dimensions of x from the time dimension on, so that it broadcasts to x. */
 static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dim", NULL};
@@ -539,7 +544,7 @@ static cubed_status call_of_times(expr_builder *b, const expr *e, cubed_array **
         st = expr_reject(b, e, "the dimension has more than 16777216 elements");
     if (st == CUBED_OK && is_days) {
         st = calendar_read_times(b, e, &call, x, &d, &v);
-        if (st != CUBED_OK) v = (axis_values){.n = 0}; /* freed */
+        if (st != CUBED_OK) v = (axis_values){.n = 0}; /* v is freed below */
     }
     if (st == CUBED_OK) st = expr_alloc(b, e, extent, sizeof *number, &number);
     for (int64_t k = 0; k < extent && st == CUBED_OK; k++) {

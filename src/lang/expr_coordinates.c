@@ -44,7 +44,8 @@ void expr_note_part(expr_builder *b, const expr *call, const expr *of, const cub
 
 /* --- Arrays of coordinates ---------------------------------------------------------------------------- */
 
-/* Returns whether a coordinate was made. Failures are ignored, so the result has no coordinate, except lack of memory. */
+/* Returns true if a coordinate was made. After a failure, the result just has no coordinate. Only lack of memory is recorded
+ * as an error. */
 static bool is_made(expr_builder *b, cubed_status st)
 {
     if (st == CUBED_E_NOMEM) b->no_memory = true;
@@ -111,7 +112,7 @@ static void note_made(expr_builder *b, const expr *call, const char *dim, char *
     expr_about_note(b, call, c);
 }
 
-/* Returns a key that differs for different coordinates: `before`, and the key and part of the coordinate c. */
+/* Returns a key that is different for different coordinates. It consists of `before`, and the key and part of coordinate c. */
 static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord *c)
 {
     return expr_text(b, "%s%s%s%" PRId64 ":%" PRId64 ":%" PRId64, before, c->key ? c->key : "",
@@ -225,8 +226,8 @@ static cubed_status extreme(cubed_op op, cubed_array *const *column, cubed_array
     return st;
 }
 
-/* Returns the bounds of windows: the minimum and maximum of the bounds of both end cells. The greater one comes first if it does
- * in the bounds of the element itself. Returns NULL after an error. */
+/* Computes the bounds of windows: the minimum and maximum of the bounds of their first and last cells. If the bounds of an
+ * element are in descending order, so are those of its window. Returns NULL after an error. */
 static cubed_array *window_bounds(expr_builder *b, cubed_array *bounds, int64_t before,
                                   int64_t after)
 {

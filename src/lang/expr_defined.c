@@ -11,7 +11,7 @@
 
 /* --- Definitions -------------------------------------------------------------------------------------- */
 
-/* Elements of both arrays where neither is missing, less their means: {p}u and {p}v. */
+/* Code that sets {p}u and {p}v to the elements of both arrays minus their means, where neither element is missing. */
 #define PAIRS(MEAN)                                                                                \
     "{p}o = ({x} == {x}) & ({y} == {y}); {p}a = where({p}o, {x}, nan); "                           \
     "{p}b = where({p}o, {y}, nan); {p}u = {p}a - " MEAN("{p}a") "; {p}v = {p}b - " MEAN(           \
@@ -19,7 +19,8 @@
 #define TIME_MEAN(X) "nanmean(" X ", {d}, keepdims=True)"
 #define AREA_MEAN(X) "fldmean(" X ", keepdims=True)"
 
-/* Steps of time and elements less their means, where no element is missing, and the slope {p}s of the least-squares line. */
+/* Code that sets {p}u and {p}v to time steps and elements minus their means, where the element is not missing. It sets {p}s
+ * to the slope of the least-squares line. */
 #define LINE                                                                                       \
     "{p}t = where({x} == {x}, time_steps({x}, dim={d}), nan); "                                    \
     "{p}u = {p}t - nanmean({p}t, {d}, keepdims=True); "                                            \
@@ -27,7 +28,7 @@
     "{p}w = nansum({p}u * {p}u, {d}, keepdims=True); "                                             \
     "{p}s = nansum({p}u * {p}v, {d}, keepdims=True) / {p}w; "
 
-/* The standard error {p}e of the slope and the degrees of freedom {p}n of the residuals. */
+/* Code that also sets {p}e to the standard error of the slope, and {p}n to the degrees of freedom of the residuals. */
 #define ERROR                                                                                      \
     LINE "{p}r = {p}v - {p}s * {p}u; "                                                             \
          "{p}n = nansum(where({p}t == {p}t, 1.0, 0.0), {d}, keepdims=True) - 2; "                  \
@@ -94,7 +95,7 @@
         .body = "{x} " SIGN " ({y} + {z} * time_steps({x}, dim={d}))", .rule = CUBED_ATTRS_SAME    \
     }
 
-/* The share of days above the percentile y of wet days, and their share of all precipitation. */
+/* Percentage of days above y, a percentile of wet days, and the percentage of the total precipitation that falls on them. */
 #define ABOVE "where(({x} == {x}) & ({y} == {y}), where(({x} > {y}) & ({x} >= {R0}), "
 #define WET(DAYS_NAME, AMOUNT_NAME)                                                                \
     {.name = (DAYS_NAME),                                                                          \
@@ -118,12 +119,13 @@
         .takes_freq = true                                                                         \
     }
 
-/* Statistics of windows around the same day of all years, as sums over statistics of each window, so that each element is read
- * once and not once for each window. {p}s and {p}n: sum and number of the elements of each window. */
+/* Code for statistics of windows around the same day of all years. They are computed from sums over each window, so that
+ * each element is read once, not once per window. {p}s and {p}n are the sum and the number of elements of each window. */
 #define RUNS                                                                                       \
     "{p}s = runsum({x}, {0}, dim={d}); {p}n = runsum(where({x} == {x}, ones_like({x}), "           \
     "zeros_like({x})), {0}, dim={d}); {p}k = ydaysum({p}n, dim={d}); "
-/* The sum {p}q of squared differences from the mean of the day: inside of windows, and of the means of windows. */
+/* Code that sets {p}q to the sum of squared differences from the mean of the day. It adds the squares within windows and
+ * those of the windows' means. */
 #define RUN_SQUARES                                                                                \
     RUNS "{p}a = ydaysub(runmean({x}, {0}, dim={d}), ydaysum({p}s, dim={d}) / {p}k, dim={d}); "    \
          "{p}q = ydaysum(runvar({x}, {0}, dim={d}) * {p}n + {p}n * {p}a * {p}a, dim={d}); "
@@ -245,7 +247,7 @@ static const expr_definition definitions[] = {
             "per day."),
     LARGEST("eca_rx1day", "highest_one_day_precipitation", "{x}",
             "Largest precipitation of one day."),
-    /* CDO's input are sums of five days already. */
+    /* CDO expects sums of five days as input. */
     LARGEST("eca_rx5day", NULL, "{x}",
             "Largest element of x, sums of the precipitation of five days, as CDO has it."),
     LARGEST("highest_five_day_precipitation", NULL, "runsum({x}, 5, dim={d})",
@@ -327,7 +329,7 @@ const char *expr_defined_dim(const expr *e)
     return dim && dim->kind == EXPR_STRING ? dim->text : "time";
 }
 
-/* Appends to a text of at most `cap` bytes; what does not fit is left out. */
+/* Appends to a string of at most `cap` bytes, and truncates what is too long. */
 static void append(char *text, size_t cap, const char *fmt, ...) CUBED_PRINTF(3, 4);
 static void append(char *text, size_t cap, const char *fmt, ...)
 {
@@ -353,7 +355,7 @@ void expr_defined_usage(const expr_definition *d, const char *name, char *usage,
 
 /* --- Text --------------------------------------------------------------------------------------------- */
 
-/* A temperature in degrees Celsius, in the units of an array. Sets *known to false for other units. */
+/* Converts degrees Celsius to the units of an array. Clears *known if the units are neither degrees Celsius nor kelvin. */
 static double temperature(const char *units, double celsius, bool *known)
 {
     *known = *known && units;
@@ -362,12 +364,12 @@ static double temperature(const char *units, double celsius, bool *known)
     return celsius + 273.15;
 }
 
-/* Millimetres per day, in the units of an array. */
+/* Converts millimetres per day to the units of an array. Clears *known if the units are not in the list. */
 static double precipitation(const char *units, double amount, bool *known)
 {
     static const struct {
         const char *units;
-        double days_per_unit; /* how many mm per day one unit is */
+        double days_per_unit; /* mm per day of one such unit */
     } list[] = {{"mm", 1},         {"mm d-1", 1},       {"mm day-1", 1},
                 {"mm/day", 1},     {"mm/d", 1},         {"kg m-2", 1},
                 {"kg m-2 d-1", 1}, {"kg m-2 day-1", 1}, {"kg m-2 s-1", 86400},
@@ -379,7 +381,7 @@ static double precipitation(const char *units, double amount, bool *known)
     return amount;
 }
 
-/* The reduction {total m}, {most m} or {mean m} of the name `of`. */
+/* Writes the reduction for a mark {total m}, {most m} or {mean m}: a call with the name `of`. */
 static char *reduction(const char *kind, const char *of, const char *freq, const char *dim)
 {
     const bool is_total = strcmp(kind, "total") == 0;
@@ -392,7 +394,8 @@ static char *reduction(const char *kind, const char *of, const char *freq, const
                        dim);
 }
 
-/* The text in place of a mark. Sets *units to "temperature" or "precipitation" if the mark needs units that are not known. */
+/* Returns the string that replaces a mark. If the mark needs units that are not known, sets *units to "temperature" or
+ * "precipitation". */
 static char *replacement(const expr *e, const char *mark, const json_t *attrs, const double *number,
                          const char *freq, const char **units)
 {

@@ -12,18 +12,18 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* A field while its axes and weights are found. */
+/* A field, with the coordinates and weights found for it. */
 typedef struct field {
     expr_builder *b;
     const expr *e, *of; /* the call, and the expression of x, its first argument */
     cubed_array *x;
-    expr_about about; /* of `of` */
+    expr_about about; /* description of the expression `of` */
     const char *name
         [FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...); NULL if none was found */
     cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
     cubed_array *bounds[FIELD_KINDS];     /* bounds of these elements; NULL if it has none */
     uint32_t axes[FIELD_KINDS];           /* bit d: the coordinate describes axis d of x */
-    bool on_earth;                        /* coordinates of rotated grids do not count */
+    bool on_earth;                        /* ignore coordinates of rotated grids */
     const char *
         moved; /* a dimension whose elements no coordinate describes after calls moved them; NULL if none */
 } field;
@@ -101,7 +101,7 @@ static cubed_status open_coordinate(const field *f, const char *name, cubed_arra
     return CUBED_OK;
 }
 
-/* Returns the axes of x with the names of the first n dimensions of y, as bits; 0 if x lacks one of them. */
+/* Returns the axes of x that have the names of y's first n dimensions, as bits. Returns 0 if x does not have one of them. */
 static uint32_t axes_of(const field *f, const cubed_array *y, int n)
 {
     uint32_t mask = 0;
@@ -189,7 +189,7 @@ static bool is_in_radians(const field *f, int kind)
     return found;
 }
 
-/* Sets *out to x in degrees: a new reference to x if it is not in radians. *out is NULL if x is NULL. */
+/* Sets *out to x in degrees. If x is not in radians, *out is a new reference to x. If x is NULL, *out is NULL. */
 static cubed_status in_degrees(const field *f, cubed_array *x, bool is_radians, cubed_array **out)
 {
     cubed_array *wide = NULL;
@@ -345,8 +345,8 @@ static cubed_status choose_axes(const field *f, uint32_t *mask)
     return CUBED_OK;
 }
 
-/* Finds weights for a call without weights. They broadcast to x; NULL stands for equal weights. *said becomes their origin, for
- * cell_methods, or NULL. */
+/* Finds weights for a call that gives none. *out broadcasts to x, or is NULL for equal weights. *said receives the origin of
+ * the weights for cell_methods, or NULL. */
 static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, const char **said)
 {
     const unsigned kinds = wanted_kinds(f->e->text);
@@ -479,7 +479,7 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
     char *named = NULL;
     int n = 0;
     while (n < e->n && e->child[n]->kind != EXPR_KEYWORD) n++;
-    /* Lists have no coordinates, so the catalogue takes them as arguments. */
+    /* Lists have no coordinates, so calls with a list go to the catalogue. */
     *is_one = strcmp(function->category, "fields") == 0 && n > 0 &&
               e->child[0]->kind != EXPR_TUPLE && !(is_area && n != 1) && !expr_keyword(e, "lat") &&
               !expr_keyword(e, "lon");

@@ -162,7 +162,8 @@ static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_arra
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* Chooses the axes from axis= or dim=, else by the names of the labels' dimensions, else the first axes. */
+/* Chooses the axes from axis= or dim= if given. Otherwise uses the dimensions with the names of the labels' dimensions, or
+ * the first axes. */
 static cubed_status choose_axes(expr_builder *b, const expr *e, const cubed_array *x,
                                 const cubed_array *by, int *n, int axes[CUBED_MAX_NDIM])
 {
@@ -288,7 +289,7 @@ typedef struct labels_call {
     const expr *q;
 } labels_call;
 
-/* groupby=region, or "region". */
+/* Gets the labels from groupby=region, or from a name such as "region". */
 static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_array **out)
 {
     expr name = *call->by;
@@ -305,7 +306,7 @@ static cubed_status get_labels(expr_builder *b, const labels_call *call, cubed_a
                      lang_guess_text(&guess, text));
 }
 
-/* Records the coordinate of the groups, which replaces the input's coordinate of that name. */
+/* Records the coordinate of the groups. It replaces the input's coordinate of the same name. */
 static cubed_status note_labels(expr_builder *b, const expr *e, const cubed_array *by,
                                 const labels *l, const char *dim)
 {
@@ -348,7 +349,7 @@ static cubed_status reduce_labelled(expr_builder *b, const expr *e, const labels
     } else {
         EXPR_TRY(read_labels(b, call->by, by, &l));
         g.ngroups = l.ngroups;
-        /* A remaining dimension may have the same name. */
+        /* The name of the labels is used unless a remaining dimension has the same name. */
         if (call->name && !is_left(x, &g, call->name)) g.name = call->name;
     }
     cubed_status st = given ? CUBED_OK
@@ -378,7 +379,7 @@ static cubed_status group_by_labels(expr_builder *b, const expr *e, labels_call 
     return st;
 }
 
-/* groupby(x, labels, "mean") */
+/* Builds a call such as groupby(x, labels, "mean"). */
 static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "ngroups", EXPR_GROUP_KEYWORDS, NULL};

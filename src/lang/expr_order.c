@@ -6,8 +6,8 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* Whether a recorded coordinate with other elements already uses that name. Results may share a file, in which a dimension has
- * one length. */
+/* Returns true if a recorded coordinate of the same name has other elements. Results may be written to one file, in which a
+ * dimension has one length. */
 static bool is_taken(const expr_builder *b, const char *name, const char *key)
 {
     for (int i = 0; i < b->nnoted; i++) {

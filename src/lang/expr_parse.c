@@ -78,7 +78,7 @@ static void fail_memory(parser *p)
         p->status = expr_fail(p->err, CUBED_E_NOMEM, p->text, p->at, EXPR_NO_MEMORY);
 }
 
-/* Rejects the token here, which is not a value if `value`, else neither an operator nor the end. */
+/* Fails at this token. If `value`, the parser expected a value, otherwise an operator or the end. */
 static void fail_here(parser *p, bool value, const char *what)
 {
     char hint[300];
@@ -117,7 +117,7 @@ static expr *new_node(parser *p, expr_kind kind, int at)
     return e;
 }
 
-/* A spare node, which has no children, is not freed. */
+/* The spare node (number 0) has no children and is not freed. */
 static void free_node(expr *e)
 {
     if (!e || e->number == 0) return;
@@ -133,7 +133,7 @@ void expr_free(expr **list, int n)
     lang_free(list);
 }
 
-/* Makes room for one more pointer after n; doubles the list. */
+/* Makes room for one more pointer in a list of n. Doubles the list when it is full. */
 static bool grow(expr ***list, int n)
 {
     if (n & (n - 1)) return true;
@@ -217,7 +217,7 @@ static expr *parse_string(parser *p)
     return e;
 }
 
-/* Expressions and keywords up to `close`. */
+/* Parses expressions and keywords up to the token `close`. */
 static void parse_list(parser *p, expr *into, const char *close, bool *comma)
 {
     bool any = false;
@@ -342,7 +342,7 @@ static expr *parse_atom(parser *p)
         e->op = c;
         p->at++;
         parse_list(p, e, c == '(' ? ")" : "]", &comma);
-        if (c == '(' && e->n == 1 && !comma) { /* brackets around an expression, not a tuple */
+        if (c == '(' && e->n == 1 && !comma) { /* an expression in parentheses, not a tuple */
             expr *inner = e->child[0];
             e->n = 0;
             free_node(e);
@@ -383,7 +383,7 @@ static const struct {
     char op;
     int left, right;
 } operators[] = {
-    /* A token precedes its own prefixes. */
+    /* A token must come before those that are its prefixes. */
     {"**", 'p', 80, 71}, {"*", '*', 60, 61},  {"//", 'd', 60, 61}, {"/", '/', 60, 61},
     {"%", '%', 60, 61},  {"+", '+', 50, 51},  {"-", '-', 50, 51},  {"<<", 's', 45, 46},
     {">>", 'r', 45, 46}, {"&", '&', 40, 41},  {"^", '^', 35, 36},  {"|", '|', 30, 31},
@@ -418,7 +418,7 @@ static expr *parse_binary(parser *p, int power)
     return left;
 }
 
-/* "name =", "name, name, ... =" */
+/* Parses "name =" or "name, name, ... =". */
 static bool parse_targets(parser *p, expr *e)
 {
     do {

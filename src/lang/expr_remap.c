@@ -12,26 +12,26 @@
 #include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
-/* Latitudes, longitudes, and bounds of both, in degrees. */
+/* Indices of arrays: latitudes, longitudes, bounds of latitudes, bounds of longitudes, in degrees. */
 enum { LAT, LON, NUMBERS = 4 };
 
-/* The call, and the numbers of the grid of its variable. */
+/* A remapping call, and the coordinates of the grid of its variable. */
 typedef struct remap_call {
     expr_builder *b;
-    const expr *e, *at; /* `at`: the target */
+    const expr *e, *at; /* at: expression of the target */
     const char *target, *file;
     cubed_remap_method method;
     int64_t neighbours;
     cubed_remap_options options;
     expr_grid found;
-    double *number[NUMBERS]; /* NULL: no bounds */
+    double *number[NUMBERS]; /* NULL if there are no bounds */
     int64_t n[NUMBERS];
     cubed_grid *from, *to;
-    cubed_grid_names names; /* of the target, if a file has it */
+    cubed_grid_names names; /* names in the target's file, if the target is a file */
     cubed_weights *weights;
 } remap_call;
 
-/* Weights of the last call, which variables of the same grid share. */
+/* The weights of the last call, for reuse by variables on the same grid. */
 struct expr_weights {
     char *target;
     cubed_remap_method method;
@@ -85,7 +85,7 @@ static cubed_status read_numbers(expr_builder *b, const expr *e, cubed_array *y,
     return expr_located(b, e, lang_read_numbers(b->ctx, y, b->host->task_mem, out, n, b->err));
 }
 
-/* Returns whether bounds have the extents of their coordinate, and one more. */
+/* Returns true if bounds have the extents of their coordinate and one more axis. */
 static bool has_bounds(const cubed_array *y, const cubed_array *bounds)
 {
     const int ndim = cubed_array_ndim(y);
@@ -103,7 +103,7 @@ static bool have_same_dims(const cubed_array *x, const cubed_array *y)
     return same;
 }
 
-/* Makes the grid of the variable, and puts its dimensions to the end of the variable. */
+/* Makes the source grid from the variable's coordinates, and moves the dimensions of the grid to the end of the variable. */
 static cubed_status read_source(remap_call *c)
 {
     cubed_array *const *y = c->found.coordinate, *const *bounds = c->found.bounds, *moved;
@@ -159,7 +159,7 @@ static bool is_kept(const remap_call *c, const expr_weights *w, const int64_t sh
     return same;
 }
 
-/* Makes weights, or takes those of the call before. Numbers of the source then belong to the kept weights. */
+/* Makes weights, or reuses those of the last call. Kept weights take ownership of the source's coordinates. */
 static cubed_status make_weights(remap_call *c)
 {
     cubed_weights_options o = CUBED_WEIGHTS_OPTIONS_INIT;
@@ -197,7 +197,7 @@ static cubed_status make_weights(remap_call *c)
     return CUBED_OK;
 }
 
-/* Opens array `name` of the file of weights. *out is NULL if there is none. */
+/* Opens array `name` in the file of weights. Sets *out to NULL if it does not exist. */
 static cubed_status open_of_file(void *ctx, const char *name, cubed_array **out, cubed_error *err)
 {
     const remap_call *c = ctx;
@@ -209,7 +209,7 @@ static cubed_status open_of_file(void *ctx, const char *name, cubed_array **out,
     return st;
 }
 
-/* Reads weights of a file of CDO (SCRIP) or of ESMF and xESMF. */
+/* Reads weights from a file of CDO (SCRIP), ESMF or xESMF. */
 static cubed_status read_weights(remap_call *c)
 {
     cubed_grid_cells from = CUBED_GRID_CELLS_INIT, to = CUBED_GRID_CELLS_INIT;
@@ -237,7 +237,7 @@ typedef struct described {
     const char *dims[2], *names[2];
 } described;
 
-/* Makes an array of coordinates k, or of their bounds, in degrees. */
+/* Makes an array in degrees: latitudes (k is 0), longitudes (k is 1), or their bounds. */
 static cubed_status make_degrees(remap_call *c, const described *d, int k, bool of_bounds,
                                  const cubed_grid_cells *to, cubed_array **out)
 {
@@ -272,7 +272,8 @@ static cubed_status make_degrees(remap_call *c, const described *d, int k, bool 
     return st;
 }
 
-/* Records coordinates k of the result, with their bounds: of an axis, or of cells. */
+/* Records latitudes or longitudes (k) of the result with their bounds. They belong to an axis of a regular grid, or to the
+ * cells of another grid. */
 static cubed_status note_coordinate(remap_call *c, const described *d, int k,
                                     const cubed_grid_cells *to)
 {
@@ -296,7 +297,7 @@ static cubed_status note_coordinate(remap_call *c, const described *d, int k,
     return CUBED_OK;
 }
 
-/* Names the dimensions of the result's grid: as the file of the target does, or as usual. */
+/* Names the dimensions of the result's grid. Uses the names in the target's file if possible. */
 static described describe(const remap_call *c, const cubed_grid_cells *to)
 {
     const cubed_grid_names *n = &c->names;
@@ -338,7 +339,7 @@ static cubed_status name_result(remap_call *c, cubed_array **out)
 
 /* --- Files of weights --------------------------------------------------------------------------------- */
 
-/* Makes an array of a file of weights. */
+/* Makes an array that is part of a file of weights. */
 static cubed_status make_part(const remap_call *c, cubed_array **out)
 {
     const expr *given = expr_keyword(c->e, "part");
@@ -360,11 +361,12 @@ static cubed_status parse_target(remap_call *c)
 {
     cubed_error why = CUBED_ERROR_INIT;
     const cubed_status st = cubed_grid_parse(c->b->ctx, c->target, &c->to, c->b->err);
-    /* Only a host with coordinates gives access to files. */
+    /* Files can be read only if the host provides coordinates. */
     if (st != CUBED_E_ARG || strstr(c->target, "gridtype") || !c->b->host->coordinate)
         return expr_located(c->b, c->at, st);
     const cubed_status found = cubed_grid_open(c->b->ctx, c->target, &c->to, &c->names, &why);
-    if (found == CUBED_E_NOT_FOUND) return expr_located(c->b, c->at, st); /* a misspelled name */
+    /* the target is a misspelled name, not a file */
+    if (found == CUBED_E_NOT_FOUND) return expr_located(c->b, c->at, st);
     if (found != CUBED_OK) *c->b->err = why;
     return expr_located(c->b, c->at, found);
 }
@@ -408,7 +410,7 @@ static cubed_status read_arguments(remap_call *c)
     return expr_get_bool(c->b, c->e, "skipna", &c->options.skipna);
 }
 
-/* Calls the function of the catalogue, which has lat= and lon=. */
+/* Calls the catalogue's function of the same name, for arrays with explicit lat= and lon=. */
 static cubed_status call_with_axes(expr_builder *b, const expr *e, cubed_array **out)
 {
     cubed_results results;

@@ -18,7 +18,7 @@ typedef struct wanted {
     const expr *at; /* for messages */
     bool one;
     double from, to;
-    int64_t first, behind; /* of times */
+    int64_t first, behind; /* span of times; `behind` is its exclusive end */
     const char *text[2];
 } wanted;
 
@@ -105,7 +105,7 @@ static bool is_cyclic(const axis_values *v)
     return v->number && longitudes_are(v->had.dim, v->attrs);
 }
 
-/* If two values are equally near, returns the greater one, as Pandas does. */
+/* Returns the index of the nearest value. As in Pandas, the greater of two equally near values wins. */
 static int64_t nearest_number(const axis_values *v, double x)
 {
     const bool cyclic = is_cyclic(v);
@@ -267,7 +267,7 @@ static cubed_status find_longitude(expr_builder *b, const expr *e, const axis_va
     return nothing_there(b, e, v, w);
 }
 
-/* A label or a range. */
+/* Finds the elements of one label or range. */
 static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_values *v, wanted *w,
                                 bool nearest, choice *out)
 {
@@ -290,7 +290,7 @@ static cubed_status find_wanted(expr_builder *b, const expr *e, const axis_value
     return find_side_by_side(b, e, v, w, &out->slice);
 }
 
-/* Replaces equally spaced positions by a slice, because it keeps the coordinate's bounds. */
+/* Replaces equally spaced positions by a slice. A slice keeps the bounds of the coordinate. */
 static void use_slice(choice *c)
 {
     const int64_t step = c->n > 1 ? c->at[1] - c->at[0] : 1;
@@ -302,7 +302,7 @@ static void use_slice(choice *c)
     c->at = NULL;
 }
 
-/* [850, 200]: the elements of each label, in the order of the list. */
+/* Finds the elements of a list of labels such as [850, 200], in the order of the list. */
 static cubed_status find_list(expr_builder *b, const expr *list, const axis_values *v, bool nearest,
                               choice *out)
 {
@@ -502,7 +502,7 @@ static cubed_status select_along(expr_builder *b, const expr *e, const expr *a, 
     return st;
 }
 
-/* sel(x, time="2020-01", lat=(40, 60)) */
+/* Builds a call such as sel(x, time="2020-01", lat=(40, 60)). */
 static cubed_status call_sel(expr_builder *b, const expr *e, cubed_array **out)
 {
     cubed_slice slices[CUBED_MAX_NDIM] = {{0, 0, 1, false}};

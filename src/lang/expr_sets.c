@@ -1,4 +1,4 @@
-/* Arguments that need values: counts that decide shapes, computed when the expression is built, and elements of lists. */
+/* Arguments that need values when the expression is built: counts that decide shapes, and elements of lists. */
 #include "lang/expr_builder.h"
 #include "lang/lang_memory.h"
 
@@ -22,7 +22,7 @@ cubed_status expr_get_elements(expr_builder *b, const expr *e, const cubed_array
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
-        /* Integers are compared as integers, also if the other type cannot represent them. */
+        /* An integer next to integers is compared as an integer, even if their type cannot represent it. */
         bool whole = like && v.kind == EXPR_INT &&
                      cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
         EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));

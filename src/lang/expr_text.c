@@ -1,4 +1,4 @@
-/* String literals next to arrays of strings. A literal gets the kind of string of the array. */
+/* String literals in operations with arrays of strings. A literal gets the kind of strings of the array. */
 #include <string.h>
 
 #include "lang/expr_builder.h"

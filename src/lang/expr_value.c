@@ -54,7 +54,7 @@ const char *expr_literal_negate(const expr_value *v, expr_value *out)
     return NULL;
 }
 
-/* i**n by squaring; returns true if the result overflows int64. */
+/* Computes i**n by repeated squaring. Returns true if the result overflows int64. */
 static bool power_overflows(int64_t i, int64_t n, int64_t *out)
 {
     *out = 1;

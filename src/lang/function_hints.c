@@ -6,7 +6,7 @@
 #include "lang/calendar_call.h"
 #include "lang/expr_defined.h"
 
-/* Functions of NumPy and Xarray that have other names in the Array API standard, or here. */
+/* Functions of NumPy and Xarray that have other names here or in the Array API standard. */
 static const struct {
     const char *theirs, *ours;
 } names[] = {

@@ -1,4 +1,4 @@
-/* The grid of a file or store (cubed/grid_files.h). */
+/* Reads the grid of a file or store (cubed/grid_files.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +26,11 @@ bool cubed_units_are_radians(const char *units)
 
 /* --- Arrays of the file ------------------------------------------------------------------------------- */
 
-/* An array of the file. Strings are owned. */
+/* An array of the file. Owns its strings. */
 typedef struct member {
-    char *name, *bounds, *coordinates; /* the last two: attributes, may be NULL */
-    char kind;                         /* of cubed_coordinate_kind */
-    double degrees;                    /* of a unit of the coordinate */
+    char *name, *bounds, *coordinates; /* `bounds` and `coordinates` are attributes; may be NULL */
+    char kind;                         /* a cubed_coordinate_kind */
+    double degrees;                    /* degrees per unit of the coordinate */
     int ndim;
     int64_t shape[2];
     char *dim[CUBED_MAX_NDIM]; /* "" for a dimension without a name */
@@ -111,7 +111,7 @@ static bool has_dim(const member *x, const char *dim)
     return false;
 }
 
-/* Returns whether `text` has the word `name`. */
+/* Returns true if `text` contains the word `name`. */
 static bool has_word(const char *text, const char *name)
 {
     const size_t n = strlen(name);
@@ -122,8 +122,8 @@ static bool has_word(const char *text, const char *name)
     return false;
 }
 
-/* Returns how well coordinate y describes variable x: an axis of x, a name in its attribute "coordinates", or only dimensions of x;
- * 0: not at all. */
+/* Returns how well coordinate y describes variable x. 3: y is the coordinate of an axis of x. 2: x lists y in its attribute
+ * "coordinates". 1: y only has dimensions of x. 0: not at all. */
 static int fit(const member *x, const member *y)
 {
     for (int d = 0; d < y->ndim; d++) {
@@ -134,7 +134,7 @@ static int fit(const member *x, const member *y)
     return has_word(x->coordinates, y->name) ? 2 : 1;
 }
 
-/* Sets pair to the latitudes and longitudes of variable x, or of the whole file if x is NULL. */
+/* Finds the latitudes and longitudes of variable x, or, if x is NULL, of any variable of the file. */
 static bool find_pair(const members *m, const member *x, const member *pair[2])
 {
     int best[2] = {0, 0};
@@ -152,7 +152,7 @@ static bool find_pair(const members *m, const member *x, const member *pair[2])
 
 /* --- The grid ----------------------------------------------------------------------------------------- */
 
-/* Numbers of a grid: latitudes, longitudes, and bounds of both, in degrees. */
+/* Coordinates of a grid: latitudes, longitudes, bounds of latitudes, bounds of longitudes, in degrees. */
 typedef struct numbers {
     double *of[4];
     int64_t n[4];
@@ -175,7 +175,7 @@ static cubed_status read_array(cubed_context *ctx, const char *place, const memb
     return st;
 }
 
-/* Returns the bounds of coordinate y if they have its dimensions and one more. */
+/* Returns the bounds of coordinate y if they have its dimensions and one additional dimension, else NULL. */
 static const member *bounds_of(const members *m, const member *y)
 {
     const member *b = find_member(m, y->bounds);
@@ -241,7 +241,7 @@ static bool is_scrip(const members *m)
     return find_member(m, scrip[0]) && find_member(m, scrip[1]);
 }
 
-/* A mask of cells that are not in use would change the weights. */
+/* Refuses a mask that excludes cells, because such cells would change the weights. */
 static cubed_status check_mask(cubed_context *ctx, const char *place, const members *m,
                                cubed_error *err)
 {
@@ -276,7 +276,7 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     }
     if (st == CUBED_OK && dims) st = read_array(ctx, place, dims, 1, &extent, &rank, err);
     const int64_t n = v.n[0];
-    /* grid_dims are in the order of Fortran. */
+    /* grid_dims lists the dimensions in Fortran order. */
     const bool two =
         rank == 2 && extent[0] >= 1 && extent[1] >= 1 && extent[0] * extent[1] == (double)n;
     cells.regular = false;

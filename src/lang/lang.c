@@ -7,7 +7,7 @@
 #include "lang/lang_memory.h"
 #include "lang/result_names.h"
 
-/* The name of a result: a string of the tree, or `own` for a bare expression. */
+/* The name of a result: a string of the tree, or `own` for an expression without a name. */
 typedef struct result_name {
     const char *name;
     bool is_bare;
@@ -24,10 +24,10 @@ struct cubed_expr {
 struct cubed_expr_results {
     expr_result built;
     int n;
-    const expr_var **at; /* those variables that are results */
+    const expr_var **at; /* the variables that are results */
 };
 
-/* Finds the names of all results, for which x->names has room. */
+/* Finds the names of all results. The caller has allocated x->names. */
 static void find_names(cubed_expr *x)
 {
     for (int i = 0, bare = 0; i < x->n; i++) {

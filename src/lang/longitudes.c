@@ -6,7 +6,7 @@
 #include "lang/lang_arrays.h"
 
 #define CIRCLE 360.0
-/* Tolerance in degrees for sums with whole circles, which are rounded. */
+/* Tolerance in degrees for sums with multiples of 360, which are rounded. */
 #define CLOSE 1e-9
 
 bool longitudes_are(const char *name, const json_t *attrs)
@@ -36,8 +36,8 @@ double longitudes_round(double x, int digits)
     return ldexp(rint(ldexp(part, digits)), exponent - digits);
 }
 
-/* Returns whether x + 360 * circles is in the range from west to east. The ends are rounded to the coordinate's type, and are in
- * the range. */
+/* Returns true if x + 360 * circles is in the range from west to east. The ends are rounded to the coordinate's type and
+ * belong to the range. */
 static bool is_in(double x, double west, double east, double circles, int digits)
 {
     const double off = CIRCLE * circles, close = circles == 0 ? 0 : CLOSE;
@@ -45,7 +45,8 @@ static bool is_in(double x, double west, double east, double circles, int digits
            x <= longitudes_round(east - off, digits) + close;
 }
 
-/* Moves x by whole circles into a range. If there are two places, *out is the western one. Returns false if there is none. */
+/* Adds a multiple of 360 to x so that it is in a range. If two are possible, *out is the western one. Returns false if none
+ * is. */
 static bool place_in(double x, double west, double east, int digits, double *out)
 {
     const double least = ceil((west - x) / CIRCLE) - 1;
@@ -102,7 +103,7 @@ longitudes_result longitudes_find(const double *v, int64_t n, double west, doubl
     if (east - west > CIRCLE + CLOSE) return LONGITUDES_TOO_WIDE;
     if (sign == 0 && n > 1) return LONGITUDES_UNORDERED;
     *out = (longitudes_range){0, 0, false, false};
-    /* All elements are in the range without moving. The axis stays as it is, even if both ends are the same meridian. */
+    /* If all elements are in the range already, the axis stays as it is, even if both ends are the same meridian. */
     while (out->n < n && is_in(v[out->n], west, east, 0, digits)) out->n++;
     if (out->n == n && n > 0) return LONGITUDES_FOUND;
     for (int64_t i = 0; i < n; i++) {
@@ -131,7 +132,7 @@ int64_t longitudes_place(const double *v, int64_t n, const longitudes_range *ran
         if (range->closed && i == n - 1) continue;
         at[count] = i;
         label[count] = v[i];
-        /* Labels continue from the element before, although the numbers jump by 360 somewhere. */
+        /* Each label is near the previous one: multiples of 360 remove the jump of the numbers. */
         if (count > 0) label[count] -= CIRCLE * round((v[i] - label[count - 1]) / CIRCLE);
         count++;
     }

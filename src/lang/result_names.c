@@ -12,7 +12,7 @@ void expr_name_bare(int number, char name[EXPR_BARE_CAP])
     snprintf(name, EXPR_BARE_CAP, number > 1 ? "result%d" : "result", number);
 }
 
-/* Returns whether the coordinate of a dimension names `name` as its bounds. */
+/* Returns true if the coordinate of a dimension names `name` as its bounds. */
 static bool is_bounds_of(expr_builder *b, const char *dim, const char *name)
 {
     static const char *const attributes[] = {"bounds", "climatology"};
@@ -78,7 +78,7 @@ void expr_source_free(expr_source *source)
     *source = (expr_source){.name = NULL};
 }
 
-/* The name of the only input of a bare result; otherwise NULL. */
+/* Returns the name of the only input of an unnamed result, or NULL. */
 static const char *only_source(const expr_var *v)
 {
     const char *name = v->of.is_bare && !v->source.several ? v->source.name : NULL;
@@ -120,7 +120,7 @@ void expr_name_results(expr_builder *b)
         v->of.name = v->source.name;
         v->source.name = NULL;
     }
-    /* Numbers without gaps. */
+    /* Numbers the remaining unnamed results without gaps. */
     for (int i = 0, number = 0; i < r->n; i++) {
         expr_var *v = &r->vars[i];
         char name[EXPR_BARE_CAP];

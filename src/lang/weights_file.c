@@ -16,8 +16,8 @@
 
 /* --- Methods ------------------------------------------------------------------------------------------ */
 
-/* Names of methods; CDO's, after "remap" and "gen"; and titles by which CDO chooses how to read weights. Its own bicubic weights
- * multiply gradients. */
+/* Names of methods, CDO's names after "remap" and "gen", and the titles by which CDO recognises how to read weights. Bicubic
+ * weights have the title of bilinear ones, because CDO's own bicubic weights multiply gradients. */
 static const struct {
     const char *name, *of_cdo, *title;
 } methods[CUBED_REMAP_METHODS] = {
@@ -70,7 +70,7 @@ static cubed_status open_array(const reader *r, const char *name, cubed_array **
     return r->in.find(r->in.ctx, name, out, r->err);
 }
 
-/* Reads one list of links by either name. *out is NULL if there is none. */
+/* Reads one list of links, under either of two names. Sets *out to NULL if it does not exist. */
 static cubed_status read_links(const reader *r, const char *const names[2], double **out,
                                int64_t *n)
 {
@@ -97,7 +97,7 @@ static cubed_status check_extent(const reader *r, const char *name, double exten
                      r->in.name, name, extent);
 }
 
-/* Compares the shape of a grid, whose dimensions are in the order of C, with the file's, or sets it to the file's. */
+/* Compares the shape of a grid with the file's, or sets it to the file's if it is not known. The shape is in C order. */
 static cubed_status take_shape(const reader *r, const char *name, int64_t shape[2], int *ndim)
 {
     cubed_array *y;
@@ -139,7 +139,8 @@ static cubed_status take_shape(const reader *r, const char *name, int64_t shape[
 
 static cubed_status check_memory(const reader *r, int64_t n)
 {
-    enum { BYTES_OF_LINK = 3 * 8 + 2 * 8 + 8 + 12 }; /* as read; as integers; order; kept */
+    /* per link: as read, as integers, order, and kept */
+    enum { BYTES_OF_LINK = 3 * 8 + 2 * 8 + 8 + 12 };
     const uint64_t need = (uint64_t)n * BYTES_OF_LINK, allowed = r->in.memory;
     if (!allowed || need <= allowed) return CUBED_OK;
     return lang_fail(r->err, CUBED_E_BUDGET,
@@ -189,7 +190,7 @@ cubed_status cubed_weights_read(cubed_context *ctx, const cubed_weights_input *i
 
 /* --- Arrays of a file --------------------------------------------------------------------------------- */
 
-/* Arrays of a file of weights, as CDO (SCRIP) has them, and after them ESMF's and xESMF's names of links. */
+/* Arrays of a file of weights, in CDO's (SCRIP) layout. ESMF's and xESMF's names of links follow. */
 typedef enum part {
     SRC_DIMS,
     DST_DIMS,
@@ -248,7 +249,7 @@ static double centre_of(const cubed_grid_cells *g, bool lat, int64_t i)
     return degrees * (3.14159265358979323846 / 180);
 }
 
-/* Returns element i of a part that has one for each cell, or for each dimension. */
+/* Returns element i of a part that has one element per cell or per dimension. */
 static double number_of(part what, const cubed_grid_cells *g, int64_t i)
 {
     switch (what) {
@@ -291,7 +292,7 @@ static bool is_of_source(part what)
            what == SRC_FRAC;
 }
 
-/* Sets g to the shape of one grid, and to its cells if the grid is known. */
+/* Gets the cells of one grid if the grid is known, otherwise only its shape. */
 static cubed_status cells_or_shape(const cubed_grid *grid, int ndim, const int64_t shape[2],
                                    cubed_grid_cells *g, cubed_error *err)
 {
