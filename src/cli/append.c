@@ -12,13 +12,13 @@
 #include "lang/axis_values.h"
 #include "lang/lang_arrays.h"
 
-/* Largest differences of times, in microseconds, from the numbers that are stored for them. */
+/* Maximum rounding errors of stored times, in microseconds: for float64 and for float32. */
 enum { DOUBLE_US = 1000, SINGLE_US = 1000000 };
 
 /* An array of the store. */
 typedef struct stored_array {
     char *name;
-    int axis; /* of the dimension; -1: the array lacks it */
+    int axis; /* index of the dimension; -1 if the array does not have it */
     int64_t length;
     char *codecs, *unsupported;
     bool given; /* a result or coordinate extends it, or has been compared with it */
@@ -30,10 +30,10 @@ typedef struct times {
     cubed_time_axis axis;
 } times;
 
-/* An array of results without the dimension, and the stored array that it must equal. */
+/* An array of the results that does not have the dimension, and must equal the stored array of its name. */
 typedef struct same {
     char *name;
-    cubed_array *differs; /* bool, 0-d; NULL: compared already */
+    cubed_array *differs; /* 0-d bool; NULL if the comparison is done */
 } same;
 
 struct append {
@@ -45,16 +45,16 @@ struct append {
     char *attrs;
     stored_array *array;
     int narrays;
-    int64_t base; /* length of the dimension */
-    char *bounds; /* bounds of the stored coordinate; NULL: none */
+    int64_t base; /* stored length of the dimension */
+    char *bounds; /* name of the bounds of the stored coordinate, or NULL */
     times old, new;
     cubed_hold **hold;
     int nholds;
     same *same;
     int nsame;
     cubed_target *target;
-    cubed_array **owned; /* arrays of targets */
-    char **text;         /* strings of targets */
+    cubed_array **owned; /* arrays that targets use */
+    char **text;         /* strings that targets use */
     int ntargets, nowned, ntexts;
 };
 
@@ -65,7 +65,7 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
     append *a = ctx;
     size_t n, store;
     (void)cubed_url_path(a->out, &n, &store);
-    /* Paths begin with that of the group. */
+    /* A path begins with the path of the group. */
     const bool top = strlen(info->path) <= n;
     const char *name = top ? "" : info->path + n + (n > 0);
     if (top) {
@@ -123,7 +123,8 @@ static char *url_of(const append *a, const stored_array *s)
     return a->is_group ? cli_join_url(a->out, s->name) : cli_strdup(a->out);
 }
 
-/* Sets the length of the dimension: that of its coordinate, whose length changes last, or else the smallest of all arrays. */
+/* Sets the length of the dimension to that of its coordinate, which is extended last. Without a coordinate, uses the
+ * smallest length of all arrays. */
 static cubed_status find_base(append *a, cubed_error *err)
 {
     const stored_array *coordinate = a->is_group ? find_array(a, a->dim) : NULL;
@@ -147,7 +148,7 @@ static cubed_status find_base(append *a, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Refuses one array of a group whose other arrays would be shorter. */
+/* Refuses to extend one array of a group, because the other arrays would then be shorter. */
 static cubed_status check_alone(const append *a, cubed_error *err)
 {
     cubed_array *x;
@@ -175,7 +176,7 @@ static cubed_status read_store(append *a, cubed_error *err)
     return st == CUBED_OK ? find_base(a, err) : st;
 }
 
-/* Holds the arrays, then reads the store again, because another process may have extended them before. */
+/* Takes holds on the arrays. Then reads the store again, because another process may have extended arrays in the meantime. */
 static cubed_status hold_all(append *a, cubed_error *err)
 {
     cubed_takeover_options takeover = CUBED_TAKEOVER_OPTIONS_INIT;
@@ -193,7 +194,7 @@ static cubed_status hold_all(append *a, cubed_error *err)
     return st == CUBED_OK ? read_store(a, err) : st;
 }
 
-/* Makes arrays as long as the coordinate that a killed command had made longer. */
+/* Truncates arrays that are longer than the coordinate, because a command that was killed had extended them. */
 static cubed_status cut_all(append *a, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -290,7 +291,7 @@ bool append_is_group(const append *a) { return a->is_group; }
 
 bool append_has(append *a, const char *name) { return a->is_group && find_array(a, name); }
 
-/* Keeps a reference until append_end. */
+/* Owns a reference to x until append_end. Returns x. */
 static cubed_array *own(append *a, cubed_array *x)
 {
     a->owned = cli_resize(a->owned, (size_t)(a->nowned + 1) * sizeof(cubed_array *));
@@ -298,7 +299,7 @@ static cubed_array *own(append *a, cubed_array *x)
     return x;
 }
 
-/* Keeps a string until append_end. */
+/* Owns a string until append_end. Returns it. */
 static const char *own_text(append *a, char *text)
 {
     a->text = cli_resize(a->text, (size_t)(a->ntexts + 1) * sizeof *a->text);
@@ -342,13 +343,13 @@ static cubed_status read_elements(const append *a, const char *name, cubed_array
     return st;
 }
 
-/* A coordinate's elements: microseconds if they are times with units, otherwise numbers or integers. */
+/* Elements of a coordinate: times as microseconds, or other numbers. */
 typedef struct places {
     int64_t n;
     bool real;
     double *number;
     int64_t *whole;
-    const times *of; /* times with units: `whole` has microseconds */
+    const times *of; /* if set, the elements are times, and `whole` has microseconds */
 } places;
 
 static void free_places(places *p)
@@ -389,7 +390,7 @@ static cubed_status read_places(const append *a, const char *name, cubed_array *
     return st;
 }
 
-/* Microseconds between the origins of two calendars whose dates agree since 1582-10-15. */
+/* Returns the microseconds between the origins of two calendars. Their dates agree from 1582-10-15 on. */
 static int64_t between_origins(cubed_calendar from, cubed_calendar to)
 {
     return (cubed_calendar_days(to, 2000, 1, 1) - cubed_calendar_days(from, 2000, 1, 1)) *
@@ -401,7 +402,8 @@ static bool is_gregorian(cubed_calendar c)
     return c == CUBED_CALENDAR_STANDARD || c == CUBED_CALENDAR_PROLEPTIC;
 }
 
-/* Moves times of the results to the calendar of the store. Dates before 1582-10-15 differ between the calendars. */
+/* Converts times of the results to the calendar of the store. Refuses earlier dates than 1582-10-15, which differ between
+ * the calendars. */
 static cubed_status change_calendar(const append *a, const char *name, places *p, cubed_error *err)
 {
     const cubed_calendar from = a->new.axis.calendar, to = a->old.axis.calendar;
@@ -437,7 +439,7 @@ static const char *show(const places *p, int64_t i, cubed_calendar c, char text[
     return text;
 }
 
-/* Checks that the new elements continue the old ones, of which `old` has the last two at most. */
+/* Checks that the new elements continue the old ones. `old` has at most the last two. */
 static cubed_status check_order(const append *a, const places *old, const places *new,
                                 cubed_error *err)
 {
@@ -554,7 +556,7 @@ static cubed_status not_exact(const append *a, const char *name, int64_t us, cub
                       cubed_dtype_text(dtype, type), a->out);
 }
 
-/* Sets the number of one time in the units of the store. */
+/* Encodes one time as a number in the units of the store. Returns false if the type cannot represent the time. */
 static bool encode_time(const cubed_time_axis *to, cubed_dtype dtype, int64_t us, int64_t *whole,
                         double *number)
 {
@@ -621,7 +623,7 @@ static bool are_axes_equal(const cubed_time_axis *x, const cubed_time_axis *y)
            x->divide == y->divide;
 }
 
-/* Replaces NaN by the store's marker of missing values. */
+/* Replaces NaN by the value that marks missing elements in the store. */
 static cubed_status put_marker(cubed_array **x, const cubed_cf_packing *packing, cubed_error *err)
 {
     cubed_array *is_nan = NULL, *marker = NULL, *typed = NULL, *y = NULL;
@@ -664,7 +666,7 @@ static cubed_status other_type(const append *a, const char *name, const cubed_ar
                       name, have, want, a->out, name, want);
 }
 
-/* Makes elements of x as the array of the store holds them: the same elements if they mean the same there, else values. */
+/* Converts elements of x to the form of the stored array: unchanged if both have the same packing, otherwise as values. */
 static cubed_status encode(append *a, const char *name, cubed_array *x, cubed_array *into,
                            cubed_array **out, cubed_error *err)
 {
@@ -754,7 +756,7 @@ static cubed_status name_like(const cubed_array *like, cubed_array **x, cubed_er
     return CUBED_OK;
 }
 
-/* Returns codecs that give a file the deflation of an array of it; NULL: the default. */
+/* Returns codecs with the same level of deflation as an array of the file, or NULL for the default codecs. */
 static const char *deflation(append *a, const char *codecs)
 {
     json_t *list = codecs ? json_loads(codecs, 0, NULL) : NULL;
@@ -782,7 +784,7 @@ static cubed_target *add_target(append *a)
     return &a->target[a->ntargets++];
 }
 
-/* A file is written as a whole: the target is the stored array, with x behind it if x is not NULL. */
+/* Adds a target that is the stored array, followed by x unless x is NULL. A file is always rewritten as a whole. */
 static cubed_status file_target(append *a, const stored_array *s, const char *url,
                                 cubed_array *into, cubed_array *x, cubed_error *err)
 {
@@ -811,7 +813,7 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
     cubed_array *y;
     cubed_status st = check_shape(a, name, x, into, s->axis, err);
     if (st == CUBED_OK) st = find_times(a, name, into, &of_into, err);
-    /* Bounds without units have those of their coordinate. */
+    /* Bounds without units have the units of their coordinate. */
     if (is_bounds && !of_into.is_time) of_into = a->old;
     if (st == CUBED_OK) st = find_times(a, name, x, &of_x, err);
     if (st == CUBED_OK && is_bounds && !of_x.is_time) of_x = a->new;
@@ -845,7 +847,7 @@ static cubed_status extend(append *a, const stored_array *s, const char *url, co
     return st;
 }
 
-/* Compares all elements now or, if there are many, by the plan of append_targets. NaN equals NaN. */
+/* Compares all elements. If there are many, the plan of append_targets compares them later. NaN equals NaN. */
 static cubed_status compare_later(append *a, const char *name, cubed_array *x, cubed_array *into,
                                   cubed_error *err)
 {
@@ -895,7 +897,7 @@ cubed_status append_add(append *a, const char *name, cubed_array *x, cubed_error
     return st == CUBED_OK && a->is_file ? file_target(a, s, url, into, NULL, err) : st;
 }
 
-/* Adds what else a file has, and refuses arrays that would be shorter than the others. */
+/* Adds the arrays of a file that the results do not contain. Refuses arrays that would become too short. */
 static cubed_status add_others(append *a, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -943,7 +945,7 @@ static cubed_status compare_now(append *a, cubed_error *err)
     return st;
 }
 
-/* The coordinate becomes longer last, so that its length is that of complete arrays. */
+/* Moves the coordinate to the end of the targets. It is extended last, so its length counts only complete arrays. */
 static void put_coordinate_last(append *a, const char *url)
 {
     for (int i = 0; i + 1 < a->ntargets; i++) {

@@ -1,5 +1,5 @@
-/* Results that are a single file (--out r.zip, r.nc, map.png): arrays are created in a store next to it, which is packed or
- * drawn when all are complete. */
+/* Results in a single file (--out r.zip, r.nc, map.png). Arrays are created in a store next to the file. The store is packed
+ * or drawn when all arrays are complete. */
 #include "archive.h"
 
 #include <string.h>
@@ -125,7 +125,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
         const int i = a->ntargets;
         a->targets[i] = targets[i];
         a->targets[i].url = staged(a, targets[i].url);
-        a->targets[i].overwrite = true; /* output of an earlier attempt */
+        a->targets[i].overwrite = true; /* replaces output of an earlier attempt */
         a->targets[i].durable = false;
         if (!a->netcdf) continue;
         a->targets[i].zarr_format = 3;

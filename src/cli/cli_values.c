@@ -10,7 +10,7 @@
 
 enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
-/* Significant digits: a readable number in arrays, all for scalars. */
+/* Maximum significant digits: SOME for elements of arrays, ALL for scalars. */
 enum { SOME = 8, ALL = 17 };
 
 /* Formats the shortest number, of at most `most` digits, that reads back the same. */
@@ -92,10 +92,10 @@ char *values_element(const cubed_array *x, const void *data, int64_t i, bool bri
 }
 
 typedef struct printer {
-    FILE *f; /* NULL: only compute the width */
+    FILE *f; /* NULL while only widths are computed */
     const cubed_array *x;
     bool brief; /* omit the middle of long axes */
-    int width;  /* of the widest element */
+    int width;  /* width of the widest element */
     int column;
 } printer;
 

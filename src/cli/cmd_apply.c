@@ -25,7 +25,7 @@
 enum { KEY_PASSED = CLI_OWN_KEY, KEY_ALONG };
 enum { MOST_OPERATIONS = 32, MOST_PAIRS = INPUTS_MAX / 2 };
 
-/* The dimension of the files of ensmean and the like. */
+/* The dimension that ensmean and similar operators add for their files. */
 #define MEMBERS "member"
 
 static const cli_option own[] = {
@@ -72,7 +72,7 @@ const cli_usage cmd_apply_usage = {
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Whether `word` names a dimension of the input that the variable lacks. */
+/* Returns true if `word` names a dimension of the input that the variable does not have. */
 static bool lacks(const content *c, const variable *v, const char *word)
 {
     return content_is_dim(c, word) && !content_has_dim(v, word);
@@ -90,7 +90,7 @@ static bool is_along(const content *c, const variable *v, int kind, bool on_eart
     return false;
 }
 
-/* Whether `o` takes argument k as strings: labels of dates or strings, and dates. */
+/* Returns true if argument k of `o` is a string: a label of dates or strings, or a date. */
 static bool takes_strings(const content *c, const operation *o, int k)
 {
     const char *key = o->argument[k].key;
@@ -116,7 +116,7 @@ static bool applies(const content *c, const variable *v, const operation *o)
     return any;
 }
 
-/* The variable of the second input that pairs with a variable of the first: the one with its name, or the only one. */
+/* Returns the variable of the second input that is paired with v: the variable of the same name, or else the only one. */
 static const char *partner_of(const content *second, const variable *v)
 {
     const char *only = NULL;
@@ -134,26 +134,27 @@ static const char *partner_of(const content *second, const variable *v)
 /* --- The expression ----------------------------------------------------------------------------------- */
 
 typedef struct apply {
-    operation operations[MOST_OPERATIONS]; /* the outermost first */
+    operation operations[MOST_OPERATIONS]; /* from the outermost to the innermost */
     int noperations;
     const char **in;
-    int nin, owned; /* number of inputs, and of strings that belong to this structure */
+    /* nin: number of inputs; owned: number of those strings that belong to this structure */
+    int nin, owned;
     const char *out;
     const char *along;      /* dimension along which several input files are joined */
-    bool has_along, stacks; /* --along was given; it is a new dimension */
+    bool has_along, stacks; /* has_along: --along was given; stacks: it is a new dimension */
     operator_kind
-        of_inputs;    /* the innermost operator if it takes several files; else OPERATOR_NONE */
-    char *list;       /* the inputs as one; NULL: they are not */
+        of_inputs;    /* the innermost operator if it accepts several files, else OPERATOR_NONE */
+    char *list;       /* the list of inputs that are used as one; NULL if they are not */
     char *first_file; /* first of several input files; NULL if there is one file */
-    content *content; /* of each input */
+    content *content; /* content of each input */
     int ncontents;
-    const operation *piece; /* a selection that comes last; NULL: none */
-    const char *only;       /* the variable of a result; NULL: all */
-    char *wrong;            /* the first error in the arguments of an operator */
-    int code;               /* not EXIT_SUCCESS: an error in an operator was reported */
-    char **options;         /* of the command line */
+    const operation *piece; /* selection of a piece, applied last; may be NULL */
+    const char *only;       /* the only variable of the result; NULL if it has all */
+    char *wrong;            /* first error in an operator's arguments */
+    int code;               /* not EXIT_SUCCESS after a reported error in an operator */
+    char **options;         /* options of the command line */
     int noptions;
-    char *command; /* for the attribute history */
+    char *command; /* the command line, for the attribute history */
     char *text;    /* the expression */
     char *copied;  /* names of variables that are copied, for a message */
     char **inputs; /* arguments of --in for single variables */
@@ -166,7 +167,7 @@ static void add_input(apply *a, const char *name, const char *url, const char *a
     a->inputs[a->ninputs++] = cli_printf("%s=%s::%s", name, url, array);
 }
 
-/* Replaces *value by a call of the function. `second`: its second argument; NULL: there is none. */
+/* Replaces *value by a call of the function. `second` is the second argument; may be NULL. */
 static void add_call(const content *c, const variable *v, const operation *o, const char *second,
                      char **value)
 {
@@ -192,7 +193,7 @@ static char **eval_words(const apply *a, const char *out, int *count)
     int n = 0;
     argv[n++] = "apply";
     for (int i = 0; i < a->noptions; i++) {
-        /* A new dimension has an option of its own. */
+        /* A new dimension is passed by another option than --along. */
         if (a->stacks && strcmp(a->options[i], "--along") == 0)
             i++;
         else if (!a->stacks || strncmp(a->options[i], "--along=", strlen("--along=")) != 0)
@@ -227,14 +228,15 @@ static char **eval_words(const apply *a, const char *out, int *count)
     return argv;
 }
 
-/* Whether a variable has different values in the files that are joined. */
+/* Returns true if a variable has different values in the files that are joined. */
 static bool is_joined(const apply *a, const variable *v)
 {
     if (a->of_inputs == OPERATOR_ENSEMBLE) return v->is_numeric;
     return a->stacks || content_has_dim(v, a->along);
 }
 
-/* Adds the input of a variable whose name alone would mean another array: of two inputs, or the same in all of several files. */
+/* Adds an input for a single variable, if its name alone is ambiguous or means all files: there are two inputs, or the
+ * variable is the same in all of several files. */
 static void add_own_input(apply *a, const variable *v, const char *name)
 {
     if (a->nin > 1 && a->of_inputs == OPERATOR_NONE)
@@ -243,11 +245,12 @@ static void add_own_input(apply *a, const variable *v, const char *name)
         add_input(a, v->name, a->first_file, v->name);
 }
 
-/* Builds `value`, an expression of one variable, whose name in it is `name`, or its coordinate `dim` if that is not NULL. */
+/* Builds `value`, an expression of one variable that it calls `name`. If `dim` is not NULL, builds the coordinate of that
+ * dimension instead. */
 static int build_value(apply *a, const variable *v, const char *name, const char *value,
                        const char *dim, cubed_array **built)
 {
-    apply only = *a; /* its own inputs and text */
+    apply only = *a; /* has inputs and text of its own */
     int n;
     only.inputs = NULL;
     only.ninputs = 0;
@@ -262,7 +265,7 @@ static int build_value(apply *a, const variable *v, const char *name, const char
     return code;
 }
 
-/* Finds the axes of a value, as of build_value. Releases no names: *built has them. */
+/* Builds a value like build_value, and finds its axes. The names of the axes belong to *built. */
 static int find_axes(apply *a, const content *c, const variable *v, const char *name,
                      const char *value, operator_axes *axes, cubed_array **built)
 {
@@ -278,7 +281,8 @@ static int find_axes(apply *a, const content *c, const variable *v, const char *
     return code;
 }
 
-/* Applies one operation to *value, in which the variable's name is `name`; returns whether it applies to the variable. */
+/* Applies one operation to *value, in which the variable is called `name`. Returns true if the operation applies to the
+ * variable. */
 static bool add_operation(apply *a, const content *c, const variable *v, const operation *o,
                           const char *name, const char *second, char **value)
 {
@@ -290,7 +294,7 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     }
     operator_axes axes = content_axes_of(c, v);
     cubed_array *built = NULL;
-    /* Functions change axes, and several files have longer ones than the first. */
+    /* Functions may change the axes. The axes of several files are longer than those of the first file. */
     const bool changed = strcmp(*value, name) != 0,
                longer = (a->list || a->first_file) && operator_counts(o->spec);
     if (o->kind == OPERATOR_SELECT && a->code == EXIT_SUCCESS && (changed || longer))
@@ -310,8 +314,8 @@ static bool add_operation(apply *a, const content *c, const variable *v, const o
     return true;
 }
 
-/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable; *n is their number. `second` is the second
- * argument of the outermost function; NULL: there is no second input. */
+/* Returns "op1(op2(x, ...), ...)" with the operations that apply to the variable, and sets *n to their number. `second` is
+ * the second argument of the outermost function, or NULL without a second input. */
 static char *call(apply *a, const content *c, const variable *v, const char *first,
                   const char *second, int *n)
 {
@@ -323,8 +327,8 @@ static char *call(apply *a, const content *c, const variable *v, const char *fir
     return all;
 }
 
-/* Adds the statement for a variable. Of two inputs, each array gets a name of its own. Returns the number of operations, or
- * -1 if there are too many variables. */
+/* Adds the statement for a variable. If there are two inputs, each array gets its own name. Returns the number of
+ * operations, or -1 if there are too many variables. */
 static int add_statement(apply *a, const content *c, const variable *v)
 {
     const bool pairs = a->nin > 1 && a->of_inputs == OPERATOR_NONE;
@@ -346,13 +350,13 @@ static int add_statement(apply *a, const content *c, const variable *v)
     return n;
 }
 
-/* Whether an expression can assign the name to a result: those that begin with _ are no results. */
+/* Returns true if an expression can assign the name to a result. Names that begin with _ are not results. */
 static bool is_result_name(const char *name)
 {
     return isalpha((unsigned char)*name) && !name[strspn(name, operation_name_characters)];
 }
 
-/* Whether one of the names or patterns of selname and the like means the variable. */
+/* Returns true if a name or pattern of selname or a similar operator matches. */
 static bool is_listed(const operation *o, const char *name)
 {
     bool is = false;
@@ -362,7 +366,7 @@ static bool is_listed(const operation *o, const char *name)
     return is;
 }
 
-/* Whether a variable is to be a result: not if it only describes others, unless its name is given. */
+/* Returns true if the variable becomes a result. A variable that only describes others does so only if it is named. */
 static bool is_wanted(const apply *a, const content *c, const variable *v)
 {
     bool named = false;
@@ -377,7 +381,7 @@ static bool is_wanted(const apply *a, const content *c, const variable *v)
     return named || !content_is_aside(c, v);
 }
 
-/* Refuses names of selname and delname that no variable has, and of delname that others are described by. */
+/* Refuses names in selname and delname that match no variable. Refuses names in delname of variables that describe others. */
 static int check_names(const apply *a)
 {
     for (int i = 0; i < a->noperations; i++) {
@@ -416,7 +420,7 @@ static int check_names(const apply *a)
     return EXIT_SUCCESS;
 }
 
-/* Writes the expression of a result, a new one each time. */
+/* Writes the expression of a result, in place of the previous one. */
 static int write_expression(apply *a)
 {
     const int ncontents = a->of_inputs == OPERATOR_MERGE ? a->nin : 1;
@@ -467,7 +471,7 @@ static int write_expression(apply *a)
     return EXIT_SUCCESS;
 }
 
-/* Says once which variables are unchanged or left out. */
+/* Reports which variables are copied unchanged or left out. */
 static void say_what_is_left(const apply *a)
 {
     const bool computes = a->noperations > 0 && (a->operations[0].kind == OPERATOR_NONE ||
@@ -483,7 +487,7 @@ static void say_what_is_left(const apply *a)
 
 /* --- Several inputs ----------------------------------------------------------------------------------- */
 
-/* Makes one input of several: a list, and for merge all files of patterns. */
+/* Joins several inputs to one list. For merge, expands patterns to all their files. */
 static int gather(apply *a)
 {
     char **all = NULL;
@@ -512,12 +516,12 @@ static int gather(apply *a)
         cli_free(a->list);
         a->list = longer;
     }
-    /* The content of the first file stands for all. */
+    /* Only the content of the first file is used from here on. */
     a->nin = 1;
     return EXIT_SUCCESS;
 }
 
-/* Refuses files of merge that have a variable twice, or dimensions of one name with other lengths or coordinates. */
+/* Refuses a merge of files that share a variable, or whose dimensions of the same name differ in length or coordinates. */
 static int check_merged(apply *a, cubed_context *ctx)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -574,10 +578,10 @@ static int check_merged(apply *a, cubed_context *ctx)
 
 /* --- Pieces ------------------------------------------------------------------------------------------- */
 
-/* One result of a split. */
+/* One of the results of a split. */
 typedef struct piece {
     char *suffix, *only;
-    operation selects; /* without a name: none */
+    operation selects; /* selection of the piece; has no name if there is none */
 } piece;
 
 typedef struct pieces {
@@ -585,7 +589,7 @@ typedef struct pieces {
     piece *piece;
 } pieces;
 
-/* Adds a piece; `spec` is its selection, or NULL, and `only` its variable, or NULL. Takes over all. */
+/* Adds a piece with selection `spec` and variable `only`, both nullable. Takes ownership of all strings. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): the piece owns the strings */
 static void add_piece(pieces *p, char *suffix, char *spec, char *only)
 {
@@ -606,7 +610,7 @@ static void free_pieces(pieces *p)
     cli_free(p->piece);
 }
 
-/* The dimension of a kind in the first input; NULL if there is none. *length is its length in one file. */
+/* Returns the dimension of a kind in the first input, or NULL, and sets *length to its length in one file. */
 static const char *find_dimension(const apply *a, operator_axis kind, int64_t *length)
 {
     const content *c = &a->content[0];
@@ -619,7 +623,7 @@ static const char *find_dimension(const apply *a, operator_axis kind, int64_t *l
     return NULL;
 }
 
-/* Adds pieces of months or years from the sorted months of all times, counted from year 0. */
+/* Adds pieces of months or years. `month` has the months of all times in ascending order, counted from year 0. */
 static void add_spans(pieces *p, const char *name, const char *dim, const int64_t *month, int64_t n)
 {
     const bool by_year = strcmp(name, "splityear") == 0, by_month = strcmp(name, "splitmon") == 0;
@@ -657,7 +661,7 @@ static int by_number(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Appends the months of n times to *month, counted from year 0. */
+/* Appends the months of n times to *month. Months are counted from year 0. */
 static void note_months(const cubed_time_axis *axis, const int64_t *us, int64_t n, int64_t **month,
                         int64_t *nmonths)
 {
@@ -698,7 +702,7 @@ static int read_months(const apply *a, cubed_context *ctx, const char *dim, int6
     return code;
 }
 
-/* Reads the months of a coordinate of results. Leaves *n 0 if it has no dates. */
+/* Reads the months of a coordinate of the results. *n stays 0 if the coordinate has no dates. */
 static cubed_status months_of(const char *dim, cubed_array *x, int64_t **month, int64_t *n,
                               cubed_error *err)
 {
@@ -720,8 +724,8 @@ static cubed_status months_of(const char *dim, cubed_array *x, int64_t **month, 
     return st;
 }
 
-/* Reads the months that the functions of the command leave, of the first variable along the dimension. Leaves *n 0 if
- * that is not known. */
+/* Reads the months that remain after the command's functions, from the first variable along the dimension. *n stays 0 if
+ * they are unknown. */
 static int read_months_left(apply *a, const char *dim, int64_t **month, int64_t *n)
 {
     const content *c = &a->content[0];
@@ -786,7 +790,8 @@ static int split_levels(const apply *a, cubed_context *ctx, const char *dim, pie
     return code;
 }
 
-/* Returns the number of time steps that the functions of the command leave; 0 if there are none. Sets a->code after an error. */
+/* Returns the number of time steps that remain after the command's functions, or 0 without time steps. Sets a->code after an
+ * error. */
 static int64_t count_steps(apply *a)
 {
     const content *c = &a->content[0];
@@ -810,7 +815,7 @@ static int64_t count_steps(apply *a)
     return 0;
 }
 
-/* Adds pieces of a number of time steps. */
+/* Adds pieces with a fixed number of time steps. */
 static int split_steps(apply *a, pieces *p)
 {
     int64_t each;
@@ -858,7 +863,7 @@ static int find_pieces(apply *a, cubed_context *ctx, pieces *p)
 
 /* --- The verb ----------------------------------------------------------------------------------------- */
 
-/* Reads the operations in front of the files; *at is the word after them. */
+/* Reads the operations before the files. Sets *at to the next word. */
 static int read_operations(int argc, char **words, apply *a, int *at)
 {
     for (; *at < argc; ++*at) {
@@ -891,12 +896,12 @@ static int read_operations(int argc, char **words, apply *a, int *at)
     return EXIT_SUCCESS;
 }
 
-/* Reads functions, options, inputs and the output. */
+/* Reads the operations, options, inputs and output. */
 static int parse(int *argc, char ***argv, apply *a, cli_common *common)
 {
     char **words = *argv;
     int at = strcmp(words[0], "apply") == 0;
-    if (at < *argc && *words[at] == '-') at = *argc; /* only options, such as --help */
+    if (at < *argc && *words[at] == '-') at = *argc; /* there are only options, such as --help */
     const int code = read_operations(*argc, words, a, &at);
     if (code != EXIT_SUCCESS) return code;
     const int first = a->noperations > 0 ? at - 1 : 0;
@@ -924,7 +929,7 @@ static int parse(int *argc, char ***argv, apply *a, cli_common *common)
     return gather(a);
 }
 
-/* `cat --along member` of files without such a dimension: a new one, which all variables get. */
+/* Prepares `cat --along member` for files without such a dimension: all variables get it as a new dimension. */
 static void stack_variables(apply *a)
 {
     content *c = &a->content[0];
@@ -961,7 +966,7 @@ static int read_inputs(apply *a, cubed_context *ctx)
     if (code == EXIT_SUCCESS && a->of_inputs == OPERATOR_MERGE) code = check_merged(a, ctx);
     if (a->of_inputs == OPERATOR_JOIN && a->has_along && !content_is_dim(&a->content[0], a->along))
         stack_variables(a);
-    /* Files are joined along the dimension of times, whatever its name is. */
+    /* By default, files are joined along their dimension of times, whatever its name. */
     int64_t length;
     const char *time = find_dimension(a, AXIS_TIME, &length);
     if (!a->has_along && time && (a->list || a->first_file)) a->along = time;
@@ -978,7 +983,7 @@ static int evaluate(apply *a, const char *out)
     return code;
 }
 
-/* Returns the suffix of a result's or an input's name, such as ".nc"; "" if it has none. */
+/* Returns the suffix of the name of a result or input, such as ".nc", or "". */
 static const char *suffix_in(const char *name)
 {
     static const char *const known[] = {".nc", ".nc4", ".zarr", ".zip", NULL};
@@ -986,7 +991,7 @@ static const char *suffix_in(const char *name)
     return dot && lang_is_one_of(dot, known) ? dot : "";
 }
 
-/* Writes one result for each piece: OUT is the beginning of their names. */
+/* Writes one result for each piece. The names of results begin with OUT. */
 static int evaluate_pieces(apply *a, cubed_context *ctx)
 {
     pieces p = {0, NULL};

@@ -41,7 +41,7 @@ typedef struct demo {
     cubed_context *ctx;
     cli_common common;
     char *dir;
-    char *report; /* path of the report of the run; NULL: none */
+    char *report; /* path of the report of the run; may be NULL */
     bool temporary_report, computed;
     const char *codecs;
     int64_t ntime;
@@ -63,7 +63,7 @@ static const char *codecs_of(const char *name)
     return NULL;
 }
 
-/* x = op(x, y), dropping both. */
+/* Computes x = op(x, y), and drops the references to both operands. */
 static cubed_status combine(cubed_op op, cubed_array **x, cubed_array *y, cubed_error *err)
 {
     const cubed_status st = step_with_array(op, x, y, err);
@@ -92,8 +92,8 @@ static cubed_status convert(cubed_array **x, cubed_dtype dtype, cubed_error *err
         if (st != CUBED_OK) goto out;                                                              \
     } while (0)
 
-/* A wind in whole 64ths of m/s, like measurements, so that it compresses like real data: `slope` 64ths per line of
- * latitude, and noise of 16 m/s. */
+/* Makes a wind in integer multiples of 1/64 m/s. Like measurements, it compresses moderately. It increases by `slope` 64ths
+ * per line of latitude, and has noise of 16 m/s. */
 static cubed_status make_wind(const demo *d, int64_t seed, double slope, cubed_array **out,
                               cubed_error *err)
 {
@@ -144,7 +144,7 @@ static int make_input(demo *d)
     return code;
 }
 
-/* mean(a*b, axis=time) of two stored arrays. */
+/* Computes mean(a*b, axis=time) of two stored arrays. */
 static cubed_status mean_product(cubed_array *a, cubed_array *b, cubed_array **out,
                                  cubed_error *err)
 {
@@ -302,7 +302,7 @@ static void print_json(const demo *d, double worst)
 static bool choose_report(demo *d, bool keep)
 {
     if (d->common.report) d->report = cli_strdup(d->common.report);
-    d->common.report = NULL; /* the run that creates the data makes no report */
+    d->common.report = NULL; /* no report of the run that creates the data */
     if (d->report || d->common.json) return true;
     d->report = keep ? cli_printf("%s/report.html", d->dir)
                      : cli_temp_name("cubed-demo-report-XXXXXX.html");

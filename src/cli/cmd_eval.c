@@ -123,8 +123,8 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_decref(all);
 }
 
-/* Sets the part of an existing array that item i is written to: as values, or as stored elements if the array has the same
- * packing. */
+/* Sets the part of an existing array into which item i is written. Writes values, or stored elements if the array has the
+ * same packing. */
 static cubed_status region_target(const eval *e, int i, cubed_target *target, cubed_error *err)
 {
     const char *url = e->item[i].url;
@@ -151,7 +151,7 @@ static cubed_status region_target(const eval *e, int i, cubed_target *target, cu
 typedef struct eval_targets {
     cubed_target *target;
     int ntargets;
-    int nregions; /* number of targets whose arrays must be released */
+    int nregions; /* number of targets whose arrays the exit code must release */
     cubed_plan_group group;
     bool grouped;
     char *attrs;
@@ -186,7 +186,7 @@ static cubed_status make_appended(eval *e, eval_targets *t, cubed_error *err)
     }
     st = append_coordinate(a, coordinate, err);
     for (int i = 0; i < e->nitems && st == CUBED_OK; i++) {
-        /* Coordinates that the store lacks describe the results alone. */
+        /* A coordinate that the store does not have describes only these results, so it is not stored. */
         if (e->item[i].result || append_has(a, e->item[i].name))
             st = append_add(a, e->item[i].name, e->item[i].array, err);
     }
@@ -273,7 +273,7 @@ static int run(eval *e)
     return code;
 }
 
-/* Creates an array over numbers in memory, which it takes over. */
+/* Creates an array over numbers in memory. Takes ownership of `data`. */
 static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_t *data,
                                      cubed_array **numbers, cubed_error *err)
 {
@@ -287,8 +287,8 @@ static cubed_status array_of_numbers(const eval *e, const cubed_array *x, int64_
     return st;
 }
 
-/* Computes numbers that shapes depend on; *last: the last one. Expressions that are only planned get zeros. They get the
- * maximum number of elements unless it is known. */
+/* Computes numbers that shapes depend on, and sets *last to the last of them. If the expression is only planned, numbers are
+ * 0, and *last is the known length or the maximum, `most`. */
 static cubed_status count_now(void *ctx, cubed_array *x, int64_t most, cubed_array **numbers,
                               int64_t *last, cubed_error *err)
 {
@@ -363,7 +363,7 @@ static void free_again(eval *e)
     memset(&e->again, 0, sizeof e->again);
 }
 
-/* Moves the current arrays to `again`, and restores those that were kept. */
+/* Moves the current arrays to `again`, and restores the kept ones. */
 static void keep_again(eval *e, const eval *kept)
 {
     e->again.built = e->built;
@@ -379,7 +379,7 @@ static void keep_again(eval *e, const eval *kept)
     e->is_planned = kept->is_planned;
 }
 
-/* Builds the arrays again for another allowed_mem. */
+/* Builds the arrays again, for another allowed_mem. */
 static cubed_status build_again(eval *e, uint64_t allowed_mem, cubed_error *err)
 {
     cli_common common = e->common;
@@ -428,7 +428,7 @@ static cubed_status remake_all(void *ctx, uint64_t allowed_mem, cubed_array **ar
     return CUBED_OK;
 }
 
-/* Checks the plans that run one after another: one for each array of numbers, and one for the results. */
+/* Checks the plans that will run one after another: one per array of numbers, then the plan of the results. */
 static cubed_status check_all(eval *e, const eval_targets *results, cubed_error *err)
 {
     cli_common common = e->common;
@@ -449,9 +449,9 @@ static cubed_status check_all(eval *e, const eval_targets *results, cubed_error 
     return st;
 }
 
-/* Numbers that shapes depend on were refused. Adds to the error the memory that is enough for these numbers, for later
- * ones, and for the results. Unknown lengths are assumed to be maximal. If shapes do not fit such lengths, the error says
- * that its advice holds only for these numbers. */
+/* Improves the error if numbers that shapes depend on do not fit in memory: adds the memory that suffices for these numbers,
+ * for later ones, and for the results. Assumes maximum lengths where lengths are unknown. If shapes do not fit such lengths,
+ * the error says that its advice covers only these numbers. */
 static void advise_for_all(eval *e, cubed_error *err)
 {
     cubed_error other = CUBED_ERROR_INIT;
@@ -536,7 +536,7 @@ static int prepare(eval *e)
     return wrong == EXIT_SUCCESS ? run(e) : wrong;
 }
 
-/* Reports what is wrong with an option, and frees it. */
+/* Reports an error in an option, and frees the message `wrong`. */
 static int refuse(const eval *e, const char *option, char *wrong)
 {
     const int code = cli_usage_error(e->verb, "%s%s", option, wrong);
@@ -544,7 +544,7 @@ static int refuse(const eval *e, const char *option, char *wrong)
     return code;
 }
 
-/* Reads options and inputs. The caller frees them, also after an error. */
+/* Reads options and inputs. The caller frees `e`, even after an error. */
 static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *picture, eval *e)
 {
     char *wrong = NULL;
@@ -635,7 +635,7 @@ static int parse(int argc, char **argv, const cli_usage *usage, cli_picture *pic
         return refuse(e, "--out ", wrong);
     e->common.remake = e->append ? NULL : remake;
     e->common.remake_ctx = e;
-    /* A file is replaced as a whole, when it is longer. */
+    /* A NetCDF file that becomes longer is replaced as a whole. */
     if (e->append && archive_is_netcdf(e->out)) e->common.overwrite = true;
     return EXIT_SUCCESS;
 }
@@ -655,7 +655,7 @@ static void free_eval(eval *e)
     cubed_context_unref(e->ctx);
 }
 
-/* Evaluates expressions: common to all verbs, from options and inputs to the run. Takes over `command`. */
+/* Evaluates expressions for all verbs: reads options and inputs, plans and runs. Takes ownership of `command`. */
 static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *picture,
                     char *command)
 {
@@ -668,7 +668,7 @@ static int evaluate(int argc, char **argv, const cli_usage *usage, cli_picture *
     return code;
 }
 
-/* Makes the decoded coordinate of a dimension of the first result; *out is NULL if it has none. */
+/* Makes the decoded coordinate of a dimension of the first result. Sets *out to NULL if it does not exist. */
 static cubed_status find_result_coordinate(eval *e, const char *dim, cubed_array **out,
                                            cubed_error *err)
 {

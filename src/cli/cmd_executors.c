@@ -1,4 +1,4 @@
-/* cubed executors: what runs tasks, and a check of one before a long run. */
+/* Implements `cubed executors`: lists what can run tasks, and checks one executor before a long run. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ const cli_usage cmd_executors_usage = {
                 "  cubed executors --check dask --executor-option client=tcp://scheduler:8786\n",
     .own = own};
 
-/* Systems that run tasks without this command; docs/how-to/engines describes each of them. */
+/* Other systems that can run tasks; docs/how-to/engines describes each of them. */
 static const struct elsewhere {
     const char *name, *kind, *label;
 } elsewhere[] = {{"mpi", "program", "tested live"},
@@ -50,7 +50,7 @@ static const struct elsewhere {
                  {"coiled", "Python package", "local mode"},
                  {NULL, NULL, NULL}};
 
-/* Whether the Python package has this executor; "beam" is a batch system, too. */
+/* Returns true for executors of the Python package. "beam" is also the name of a batch system. */
 static bool is_of_python(const char *name)
 {
     for (const struct elsewhere *e = elsewhere; e->name; e++) {
@@ -73,7 +73,7 @@ static bool is_in_path(const char *program, int length)
     return false;
 }
 
-/* Looks for the programs of a batch system. */
+/* Checks whether the programs of a batch system are installed. */
 static int check_batch(const batch_system *system)
 {
     const char *list = system->programs;
@@ -93,7 +93,7 @@ static int check_batch(const batch_system *system)
     return code;
 }
 
-/* `module` runs the check in Python; options of the check follow. */
+/* Checks an executor. `module` is the Python module with the checks, followed by their options. */
 static int check(const char *name, python_words *module)
 {
     static const python_module needed[] = {{"cubed", "the package cubed"}};
@@ -114,14 +114,14 @@ static int check(const char *name, python_words *module)
     return python_run((const char *const *)module->list);
 }
 
-/* Prints what there is. */
+/* Prints all executors. */
 static int show(bool json)
 {
     json_t *list = json_array();
     for (int i = 0; cubed_executor_name(NULL, i); i++) {
         const char *name = cubed_executor_name(NULL, i);
         cubed_executor_caps caps;
-        /* A remote executor is an external service. */
+        /* Tests cannot use a remote executor live, because it is an external service. */
         const bool live =
             cubed_executor_get_caps(NULL, name, &caps, NULL) == CUBED_OK && !caps.remote;
         json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", name, "kind", "executor",

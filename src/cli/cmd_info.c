@@ -29,19 +29,19 @@ const cli_usage cmd_info_usage = {
 enum { COLUMNS = 7 };
 
 typedef struct table_row {
-    bool is_wide; /* one cell, across all columns */
+    bool is_wide; /* the row consists of one cell across all columns */
     char *cell[COLUMNS];
 } table_row;
 
 typedef struct info_state {
-    json_t *list; /* NULL: print text */
+    json_t *list; /* NULL if the output is text */
     table_row *row;
     int nrows, narrays;
     double logical, stored;
     cubed_validator validator; /* weakest validator of all entries */
-    const char *file_format;   /* NULL: a Zarr store, or unknown */
+    const char *file_format;   /* NULL for a Zarr store or an unknown format */
     info_details details;
-    char *copied; /* names of arrays that can only be copied unchanged; NULL: none */
+    char *copied; /* names of arrays that can only be copied unchanged; may be NULL */
 } info_state;
 
 static json_t *ints(int n, const int64_t *v)
@@ -57,7 +57,7 @@ static json_t *parsed(const char *text)
     return v ? v : json_string(text);
 }
 
-/* NetCDF's name of an attribute's type. */
+/* Returns NetCDF's name of an attribute's type. */
 static const char *type_name(const cubed_attribute *a)
 {
     switch (a->kind) {
@@ -67,7 +67,7 @@ static const char *type_name(const cubed_attribute *a)
     }
 }
 
-/* Adds attributes, and their types in the metadata. */
+/* Adds the attributes and their types in the metadata. */
 static void add_attributes(json_t *o, const cubed_zarr_info *x)
 {
     json_t *attrs = lang_attributes(x->attrs), *types = json_object(), *v;
@@ -140,7 +140,7 @@ static void put_codecs(const char *text, char *out, size_t cap)
     {
         const json_t *conf = json_object_get(e, "configuration");
         const char *name = json_string_value(json_object_get(e, "name"));
-        if (!name) name = json_string_value(json_object_get(e, "id")); /* of format 2 */
+        if (!name) name = json_string_value(json_object_get(e, "id")); /* Zarr format 2 */
         if (!name) name = json_is_null(e) ? "none" : json_string_value(e);
         const char *inner = json_string_value(json_object_get(conf ? conf : e, "cname"));
         n += (size_t)snprintf(out + n, n < cap ? cap - n : 0, "%s%s%s%s", i ? " " : "",
@@ -157,7 +157,7 @@ static table_row *add_row(info_state *s)
     return &s->row[s->nrows++];
 }
 
-/* "(time: 744, 33)"; `names` may be NULL. */
+/* Formats extents such as "(time: 744, 33)". `names` may be NULL. */
 static char *extents(int n, const int64_t *v, const char *const *names)
 {
     char *text = cli_strdup("(");
@@ -173,7 +173,7 @@ static char *extents(int n, const int64_t *v, const char *const *names)
     return closed;
 }
 
-/* "a, b". */
+/* Appends a name to a list such as "a, b". Frees `list`. */
 static char *append(char *list, const char *name)
 {
     char *longer = cli_printf("%s%s%s", list ? list : "", list ? ", " : "", name);
@@ -181,7 +181,7 @@ static char *append(char *list, const char *name)
     return longer;
 }
 
-/* "record(a: <f4, b: <i2)", of the first fields if there are many. */
+/* Formats a record type such as "record(a: <f4, b: <i2)". Shows only the first fields if there are many. */
 static char *record_type(const char *fields)
 {
     json_t *v = parsed(fields), *e;
@@ -230,7 +230,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     char *chunks = row->cell[3], *shards = x->shards ? extents(x->ndim, x->shards, NULL) : NULL;
-    /* of stored objects, which may be shards */
+    /* chunk_shapes describe the stored objects, which may be shards */
     const char *up_to = x->chunk_shapes ? "up to " : "";
     row->cell[3] = shards ? cli_printf("%s in %s%s", chunks, up_to, shards)
                           : cli_printf("%s%s", up_to, chunks);

@@ -25,7 +25,7 @@ enum {
     KEY_KEEP_EMPTY
 };
 
-/* Settings of the two verbs. */
+/* Properties of the verbs rechunk and copy. */
 typedef struct verb {
     const char *name;
     bool needs_chunks;
@@ -90,9 +90,9 @@ static const verb copy_verb = {"copy", false, &cmd_copy_usage};
 /* Chunks and shards of one array. */
 typedef struct layout {
     int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
-    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* of axes with irregular chunks */
+    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* chunk lengths of irregular axes */
     cubed_chunk_list shard_lists[CUBED_MAX_NDIM];
-    int64_t *own[CUBED_MAX_NDIM]; /* lists that belong to the layout */
+    int64_t *own[CUBED_MAX_NDIM]; /* memory of the lists, owned */
 } layout;
 
 typedef struct job {
@@ -102,20 +102,20 @@ typedef struct job {
     outputs outputs;
     bool no_shards, keep_empty, regular;
     const char *src, *dst;
-    int format;  /* 0: each source's */
-    bool resume; /* or that of a continued target */
+    int format;  /* 0: the format of each source */
+    bool resume; /* without a given format, uses that of the target that is resumed */
     int n, ngroups;
     struct {
         cubed_array *array;
         char *url;
         int format;
-        bool sharded, listed; /* chunks are in shards; chunks are irregular */
+        bool sharded, listed; /* sharded: chunks are in shards; listed: chunks are irregular */
         int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
     } * item;
     struct {
         char *url, *attrs;
         int format;
-    } * group; /* parents first */
+    } * group; /* parents precede their children */
     int ncopies;
     struct {
         char *url, *from;
@@ -123,7 +123,7 @@ typedef struct job {
     } * copy; /* arrays that can only be copied unchanged */
 } job;
 
-/* Keeps the lists of irregular axes of an array. */
+/* Copies the chunk lengths of irregular axes of an array. */
 static void keep_lists(const cubed_array *x, layout *l)
 {
     for (int d = 0; d < cubed_array_ndim(x); d++) {
@@ -135,7 +135,7 @@ static void keep_lists(const cubed_array *x, layout *l)
     }
 }
 
-/* Like keep_lists, for shards, which are described as text: lengths, and pairs of a length and its count. */
+/* Like keep_lists, for shards. Their description is JSON: lengths, or pairs of a length and its count. */
 static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
 {
     json_t *shapes = info->chunk_shapes ? json_loads(info->chunk_shapes, 0, NULL) : NULL;
@@ -172,7 +172,7 @@ typedef struct beside {
     const char *to;
 } beside;
 
-/* Returns true if the destination group of a single array has an array with that name. */
+/* Returns true if the group to which a single array is copied has an array of this name. */
 static bool is_beside(void *ctx, const char *name)
 {
     const beside *b = ctx;
@@ -185,7 +185,7 @@ static bool is_beside(void *ctx, const char *name)
     return is;
 }
 
-/* Returns the last part of the path of STORE::PATH; "" if there is none. */
+/* Returns the last part of PATH in STORE::PATH, or "". */
 static const char *name_in(const char *url)
 {
     size_t n, store;
@@ -193,7 +193,7 @@ static const char *name_in(const char *url)
     return slash ? slash + 1 : path;
 }
 
-/* Applies the options of how results are described: *url gets the new name. */
+/* Applies the options that describe results. *url receives the new name. */
 static cubed_status edit(job *j, cubed_array **x, char **url, cubed_error *err)
 {
     char *name = cli_strdup(name_in(*url));
@@ -222,7 +222,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (!format && j->resume) st = cubed_unfinished_format(j->ctx, to, &format, err);
     if (st != CUBED_OK) return st;
     if (!format) format = info->zarr_format;
-    /* A source's shards are kept unless other options are given. */
+    /* A source's shards are kept unless options say otherwise. */
     bool kept = info->shards && !j->spec.n && !j->no_shards && format == 3;
     st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
@@ -232,7 +232,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     st = chunk_spec_apply(&j->spec, "--chunks", j->ngroups, x, url, l.chunks, l.lists, err);
     const bool netcdf = archive_is_netcdf(to); /* does not support chunks longer than the axis */
     for (int d = 0; d < info->ndim; d++) {
-        /* Requested chunks beyond the extent would only be padded; the source's are kept. */
+        /* Chunks longer than the extent are shortened if they were requested. The source's own chunks are kept. */
         const int64_t extent = info->shape[d] ? info->shape[d] : 1;
         if (l.chunks[d] > extent && (netcdf || l.chunks[d] != info->chunks[d]))
             l.chunks[d] = extent;
@@ -242,14 +242,14 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     if (st == CUBED_OK)
         st = chunk_spec_apply(&j->shards, "--shards", j->ngroups, x, url, l.shards, l.shard_lists,
                               err);
-    /* Irregular shards are the chunks of the stored array. */
+    /* The chunks of the stored array are shards here, which may be irregular. */
     for (int d = 0; d < info->ndim; d++) {
         if (l.shard_lists[d].n == 0) continue;
         l.lists[d] = l.shard_lists[d];
         l.shards[d] = CUBED_CHUNKS_KEPT;
     }
     if (st == CUBED_OK) st = rechunk(x, &l, &y, err);
-    /* Referenced variables are only copied with a group. */
+    /* Without its group, an array keeps only references to variables that exist at the destination. */
     if (st == CUBED_OK && !j->ngroups) st = referred_keep(&y, is_beside, &(beside){j, to}, err);
     cubed_array_unref(x);
     for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
@@ -289,7 +289,7 @@ static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr
     return true;
 }
 
-/* Takes over `from` and `to`. */
+/* Adds a copy. Takes ownership of `from` and `to`. */
 static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
                              cubed_error *err)
 {
@@ -333,7 +333,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         cli_free(from);
         return CUBED_OK;
     }
-    /* A variable needs a name: an array at the root gets that of its store. */
+    /* A variable of a NetCDF file needs a name. An array at the root gets the name of its store. */
     if (archive_is_netcdf(to) && !*rest) {
         size_t given;
         (void)cubed_url_path(to, &given, &store);
@@ -354,7 +354,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return st;
 }
 
-/* Lists the groups, with the outermost one last: it has a copy of the metadata of all. */
+/* Lists the groups from the innermost to the outermost, because the outermost group has a copy of all metadata. */
 static cubed_plan_group *make_groups(const job *j, bool overwrite)
 {
     const size_t n = (size_t)j->ngroups + (size_t)j->ncopies;
@@ -374,7 +374,7 @@ static cubed_plan_group *make_groups(const job *j, bool overwrite)
     return groups;
 }
 
-/* Runs copies if no array can be computed with. */
+/* Runs the copies if there are only arrays that cannot be computed. */
 static int run_copies(const job *j, const cli_common *c, bool *ran)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -419,7 +419,7 @@ static int unknown_dim(const job *j, const char *option, const char *dim)
                            j->src, dim, lang_guess_text(&g, text));
 }
 
-/* The arrays that others describe by, such as coordinates and bounds, are not packed. */
+/* Names of arrays that describe other arrays, such as coordinates and bounds. They are not packed. */
 typedef struct asides {
     int n;
     char **name;
@@ -463,7 +463,7 @@ static cubed_status pack(job *j, const cli_common *c, cubed_error *err)
     return st;
 }
 
-/* The codecs of item i by options; NULL: the default. */
+/* Returns the codecs of item i according to the options, or NULL for the default codecs. */
 static const char *codecs_of(job *j, int i)
 {
     const int format = archive_is_netcdf(j->dst) ? 3 : j->item[i].format;
@@ -521,7 +521,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
         for (int i = 0; i < j->ncopies; i++)
             json_array_append_new(copied, json_string(j->copy[i].url));
         json_object_set_new(o, "arrays", urls);
-        json_object_set_new(o, "copied", copied); /* unchanged */
+        json_object_set_new(o, "copied", copied); /* arrays that were copied unchanged */
         if (j->n > 0) json_object_set_new(o, "_run", values_run_json(&stats, &info));
         json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');
@@ -545,7 +545,7 @@ static int bad_spec(const verb *v, const char *option, const char *text)
     return cli_usage_error(v->name, "%s \"%s\": " CHUNK_SPEC_EXPECTED, option, text);
 }
 
-/* Reads options and places. The caller frees the job, also after an error. */
+/* Reads options and places. The caller frees the job, even after an error. */
 static int parse(int argc, char **argv, job *j, cli_common *common, const char **codecs)
 {
     const verb *v = j->verb;
@@ -584,7 +584,7 @@ static int parse(int argc, char **argv, job *j, cli_common *common, const char *
                                j->outputs.zstd ? "zstd" : "deflate");
     if (j->outputs.shuffle && j->outputs.level < 0)
         return cli_usage_error(v->name, "--shuffle: expected --deflate or --zstd with it");
-    /* A plan does not depend on the destination, which is not checked: uses a dummy place. */
+    /* A plan without --save-plan does not depend on the destination, so a dummy place can replace it. */
     const bool placed = !common->plan_only || common->save_plan;
     if (argc - optind != 2 && (placed || argc - optind != 1))
         return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",
@@ -635,7 +635,8 @@ static int store_again(const verb *v, int argc, char **argv)
 
 int cmd_rechunk(int argc, char **argv) { return store_again(&rechunk_verb, argc, argv); }
 
-/* Whether the word after `before` is the value of this option: such words, as of --codecs, may look like patterns. */
+/* Returns true if the word after `before` is the value of this option. Such a value, for instance of --codecs, may look like
+ * a pattern. */
 static bool takes_value(const cli_usage *usage, const char *before)
 {
     const cli_option *const tables[] = {usage->own, cli_common_options};
@@ -647,10 +648,11 @@ static bool takes_value(const cli_usage *usage, const char *before)
             any = any || (o->arg && strncmp(o->name, before + 2, strlen(before + 2)) == 0);
         }
     }
-    return any; /* the beginning of a name */
+    return any; /* `before` may abbreviate an option */
 }
 
-/* Several files as one are computed, not copied: `cubed mergetime` has the options of both. */
+/* Several files that are used as one cannot be copied unchanged. `cubed mergetime` computes them, and has the options of
+ * both verbs. */
 int cmd_copy(int argc, char **argv)
 {
     bool several = false;

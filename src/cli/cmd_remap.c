@@ -51,9 +51,9 @@ const cli_usage cmd_remap_usage = {
 
 typedef struct remap_words {
     const char *grid, *in, *out;
-    const char *method, *weights, *neighbours, *na_threshold; /* NULL: not given */
+    const char *method, *weights, *neighbours, *na_threshold; /* NULL if not given */
     bool keep_missing;
-    char **argv; /* the other words: argv[0], options of `cubed apply`, names */
+    char **argv; /* remaining words: argv[0], then options of `cubed apply`, then names */
     int argc, noptions;
 } remap_words;
 
@@ -84,7 +84,7 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     return inputs_coordinate(ctx, name, out, err);
 }
 
-/* Builds all arrays of a file of weights from the grid of one variable. */
+/* Builds all arrays of a file of weights, for the grid of one variable. */
 static cubed_status build_parts(cubed_context *ctx, inputs *in, const remap_words *w,
                                 const char *grid, const char *variable, uint64_t task_mem,
                                 cubed_expr_results **out, cubed_error *err)
@@ -120,7 +120,7 @@ static cubed_status build_weights(cubed_context *ctx, inputs *in, const remap_wo
     for (int i = 0; i < v.n && st == CUBED_OK && !found; i++) {
         cubed_error why = CUBED_ERROR_INIT;
         found = build_parts(ctx, in, w, grid, v.name[i], task_mem, out, &why) == CUBED_OK;
-        /* A variable without a grid is no error; the last one's message stays. */
+        /* A variable without a grid is skipped. If no variable has a grid, the last message is reported. */
         if (!found) *err = why;
         if (!found && (why.status == CUBED_E_BUDGET || why.status == CUBED_E_NOMEM))
             st = why.status;
@@ -188,7 +188,7 @@ static int save_weights(const remap_words *w, cli_common common)
     if (code == EXIT_SUCCESS &&
         build_weights(ctx, &in, w, grid, cli_task_mem(&common), &built, &err) != CUBED_OK)
         code = cli_report("remap", &err);
-    /* The words of the command belong to the run after this one. */
+    /* These options apply to the run that follows, not to the computation of weights. */
     common.save_plan = common.report = common.plan_svg = common.events = NULL;
     common.plan_only = common.explain = common.json = common.resume = common.update = false;
     if (code == EXIT_SUCCESS) code = store_weights(ctx, w, built, &common);
@@ -201,7 +201,7 @@ static int save_weights(const remap_words *w, cli_common common)
 
 /* --- The verb ----------------------------------------------------------------------------------------- */
 
-/* Takes option --NAME VALUE or --NAME=VALUE from argv[*at]. */
+/* Reads option --NAME VALUE or --NAME=VALUE at argv[*at]. Returns false if there is another word. */
 static bool take(char **argv, int argc, int *at, const char *name, const char **value)
 {
     const char *word = argv[*at];
@@ -216,7 +216,7 @@ static bool take(char **argv, int argc, int *at, const char *name, const char **
     return true;
 }
 
-/* Separates the options of this verb from the other words. */
+/* Separates this verb's options from the other words. */
 static int parse(int argc, char **argv, remap_words *w, cli_common *common)
 {
     w->argv = cli_alloc((size_t)(argc + 1) * sizeof *w->argv);
@@ -248,7 +248,7 @@ static int parse(int argc, char **argv, remap_words *w, cli_common *common)
     return EXIT_SUCCESS;
 }
 
-/* Appends ",KEY=VALUE" to the call; *call is replaced. */
+/* Appends ",KEY=VALUE" to the operator *call, and frees the old string. */
 static void add(char **call, const char *key, const char *quote, const char *value)
 {
     if (!value) return;

@@ -57,7 +57,7 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, const c
            cli_format_bytes((double)stats->projected_mem, projected));
 }
 
-/* Returns the option that would change the plan; NULL if there is none. */
+/* Returns the given option that would change the plan, or NULL. */
 static const char *not_for_saved(const cli_common *c)
 {
     return c->durable     ? "--durable"
@@ -66,7 +66,7 @@ static const char *not_for_saved(const cli_common *c)
                           : NULL;
 }
 
-/* Returns the option that a batch system does not support, or handles differently; NULL if there is none. */
+/* Returns the given option that a batch system does not support or handles differently, or NULL. */
 static const char *not_for_engine(const cli_common *c)
 {
     return c->executor          ? "--executor"
@@ -89,7 +89,7 @@ static int run_on_engine(cubed_plan *plan, const cli_common *c, const batch_choi
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
-    o.max_workers = c->max_workers; /* limits of this machine do not apply */
+    o.max_workers = c->max_workers; /* unlimited by this machine, because jobs run elsewhere */
     o.other_machines = true;
     if (cubed_plan_set_limits(plan, &o, &err) != CUBED_OK) return cli_report("run", &err);
     return engine_run("run", choice, plan, c->max_workers, c->retries, detach);
@@ -102,7 +102,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     cubed_status st = cubed_plan_set_limits(plan, &o, err);
     if (st == CUBED_OK) st = cli_show_plan(plan, c, 0, err);
     if (st != CUBED_OK || c->plan_only) return st;
-    /* Its intermediates are in a named directory and may stay there. */
+    /* The plan names the directory of its intermediates, which may be kept. */
     c->work_dir = "";
     cli_warn_of_reserve("run", plan, c);
     st = cli_run_plan(plan, c, &stats, err);

@@ -29,11 +29,11 @@ enum {
     KEY_EVERY,
     KEY_JSON
 };
-/* Maximum missing ranges that are examined. */
+/* Maximum number of missing ranges to examine. */
 enum { LOOKED_AT = 1 << 16 };
-/* Seconds between checks. */
+/* Seconds between checks of the run. */
 enum { EVERY = 5 };
-/* Retries of a part, and the maximum. */
+/* RETRIES: default number of retries of a part; MAX_RETRIES: its maximum. */
 enum { RETRIES = 2, MAX_RETRIES = 255 };
 
 static const cli_option submit_options[] = {
@@ -76,7 +76,7 @@ const cli_usage cmd_submit_usage = {
 
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
-/* Starts a process that runs the script, with its output to `out` unless that is -1. */
+/* Starts a process that runs the script. Its output goes to `out`, unless `out` is -1. */
 static pid_t start_script(const char *dir, const char *script, int out)
 {
     char *path = cli_printf("%s/%s", dir, script);
@@ -154,7 +154,7 @@ int engine_check(const char *verb, const batch_choice *c)
     return cli_usage_error(verb, "%s", err.message);
 }
 
-/* Writes to s->dir, which exists, and names the run if nothing else does. */
+/* Writes a run's files to s->dir, which exists. If s->run is NULL, the run has the name of the directory. */
 static int write_run(const char *verb, batch_submission *s, const cubed_plan *plan,
                      const void *bytes, size_t size)
 {
@@ -233,7 +233,7 @@ int cmd_submit(int argc, char **argv)
     return code;
 }
 
-/* --- Afterwards --------------------------------------------------------------------------------------- */
+/* --- Following a run ---------------------------------------------------------------------------------- */
 
 static const cli_option follow_options[] = {{NULL, NULL, NULL, 0}};
 static const cli_option attach_options[] = {
@@ -266,8 +266,8 @@ typedef struct followed {
     cubed_context *ctx;
     cubed_plan *plan;
     int stages;
-    int64_t tasks, *done; /* by stage */
-    bool all_done, over;  /* over: the results are complete as well */
+    int64_t tasks, *done; /* tasks: total; done: completed tasks of each stage */
+    bool all_done, over;  /* all_done: all tasks are done; over: the results are also complete */
 } followed;
 
 static void count_event(void *ctx, const cubed_event *e)
@@ -277,7 +277,7 @@ static void count_event(void *ctx, const cubed_event *e)
         f->done[e->stage]++;
 }
 
-/* Reads the workers' notes. */
+/* Reads the notes of workers, and counts the completed tasks. */
 static cubed_status look(followed *f, cubed_error *err)
 {
     cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
@@ -291,7 +291,7 @@ static cubed_status look(followed *f, cubed_error *err)
     if (st == CUBED_OK) {
         cubed_task_range one;
         int n;
-        /* Stages that nothing waits for are only checked when it is their turn. */
+        /* Stages that no other stage waits for are examined only when their ranges become ready. */
         while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
         f->all_done = cubed_run_is_over(driver);
         cubed_driver_free(driver);
@@ -364,7 +364,7 @@ static int one_directory(const char *verb, int argc)
     return cli_usage_error(verb, "expected DIR, got %d arguments", argc - optind);
 }
 
-/* Lists the parts that failed, if the batch system's files say so. */
+/* Runs the script that lists failed parts, if the batch system has one. */
 static void say_failures(const char *dir, int out)
 {
     char *path = cli_printf("%s/failures", dir);
@@ -401,7 +401,7 @@ static bool has_jobs(const char *dir)
     int ends[2];
     char said[4096];
     bool any = false;
-    if (pipe(ends) != 0) return true; /* it is retried */
+    if (pipe(ends) != 0) return true; /* the caller checks again later */
     const pid_t pid = start_script(dir, "status", ends[1]);
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], said, sizeof said)) != 0;) {
@@ -423,7 +423,7 @@ static int wait_for(const char *verb, followed *f, unsigned every)
             said = total_done(f);
             fprintf(stderr, "%" PRId64 " of %" PRId64 " tasks done\n", said, f->tasks);
         }
-        /* The job that completes results did not start, or ended too early. */
+        /* The job that completes the results did not start, or ended too early, so this process completes them. */
         if (!jobs && f->all_done && !f->over) {
             if (cubed_run_finish(f->plan, f->run, &err) != CUBED_OK) return cli_report(verb, &err);
             f->over = true;
@@ -482,7 +482,7 @@ int cmd_cancel(int argc, char **argv)
     return code;
 }
 
-/* --- Runs that nobody has to stay for ----------------------------------------------------------------- */
+/* --- Starting a run in the background ----------------------------------------------------------------- */
 
 /* Creates a directory for a run in the plan's work directory; the caller frees its path. */
 static int make_run_directory(const char *verb, const cubed_plan *plan, char **dir)

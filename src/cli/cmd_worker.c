@@ -151,7 +151,7 @@ static int serve_http(const python_words *server)
 
 /* --- Serving a driver or a service ----------------------------------------------------------------------- */
 
-/* NULL: the worker was started by AWS Lambda, not by a command. */
+/* Serves a driver over a socket. `fd_text` is NULL if AWS Lambda started the worker. */
 static int serve(const char *fd_text, cli_common *c)
 {
     int fd = -1;
@@ -178,7 +178,7 @@ typedef struct request {
     bool begin, finish;
     const char *run, *message;
     int stage;
-    int64_t first, last, of; /* of: parts of the stage; 0: first and last are given */
+    int64_t first, last, of; /* of: number of parts of the stage; 0 if first and last are given */
     uint32_t timeout_ms;
     cubed_takeover_options takeover;
 } request;
@@ -190,16 +190,16 @@ static cubed_status fail_io(cubed_error *err, const char *what, int e)
     return CUBED_E_IO;
 }
 
-/* The command's arguments and plan. */
+/* What the worker got: its context, plan and request. */
 typedef struct told {
     cubed_context *ctx;
-    void *plan; /* bytes */
+    void *plan; /* serialised plan */
     size_t size;
     bool allow_code;
     const request *request;
 } told;
 
-/* One extra byte detects messages that are too long. */
+/* Reads a range message. One extra byte of the buffer detects messages that are too long. */
 static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES + 1], size_t *size,
                                  cubed_error *err)
 {
@@ -220,7 +220,8 @@ static cubed_status read_message(const told *t, uint8_t bytes[CUBED_RANGE_BYTES 
     return failed ? fail_io(err, "cannot read the message", EIO) : CUBED_OK;
 }
 
-/* Reports may contain errors: the command fails only if there are no reports. */
+/* Performs a range and writes its reports. Reports may contain errors of tasks. The command fails only if there are no
+ * reports. */
 static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_error *err)
 {
     uint8_t message[CUBED_RANGE_BYTES + 1];
@@ -246,7 +247,7 @@ static void warn_of_held(uint64_t held)
             cli_format_bytes((double)held, text), held);
 }
 
-/* Like perform_message, for a range in the arguments. */
+/* Like perform_message, for a range given by arguments. */
 static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
     const request *r = t->request;
@@ -291,7 +292,7 @@ static cubed_status load(const told *t, cubed_plan **plan, cubed_error *err)
                          : cubed_plan_load(t->ctx, t->plan, t->size, plan, err);
 }
 
-/* The number that a batch system gave this array task. */
+/* Gets the index that the batch system assigned to this array task. */
 static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
 {
     static const char *const names[] = {"CUBED_TASK_INDEX",     "SLURM_ARRAY_TASK_ID",
@@ -311,7 +312,7 @@ static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
                       of);
 }
 
-/* Sets the tasks of this array task. */
+/* Sets the range of tasks that this array task performs. */
 static cubed_status find_part(const told *t, request *r, cubed_error *err)
 {
     cubed_plan *plan;
@@ -396,8 +397,8 @@ static int check_request(request *r, int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
-/* Exit statuses by which the scripts of batch systems decide about a retry: an error that may pass (EX_TEMPFAIL of
- * sysexits.h), and too little memory. */
+/* Exit statuses for scripts of batch systems, which decide about a retry: transient error (EX_TEMPFAIL of sysexits.h), and
+ * out of memory. */
 enum { EXIT_AGAIN = 75, EXIT_MEMORY = 12 };
 
 static int exit_of(const cubed_error *err)
@@ -411,7 +412,7 @@ static int exit_of(const cubed_error *err)
     }
 }
 
-/* `server` runs a worker over HTTP; options of the server follow. */
+/* Runs a worker. `server` is the Python module of a worker over HTTP, followed by its options. */
 static int run(int argc, char **argv, python_words *server)
 {
     request r = {.takeover = CUBED_TAKEOVER_OPTIONS_INIT};

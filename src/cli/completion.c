@@ -1,4 +1,4 @@
-/* Completion scripts: verbs, options, and values from a set; otherwise files. */
+/* Completion scripts. They complete verbs, options and fixed values; all other words are files. */
 #include <string.h>
 
 #include "cli.h"
@@ -24,7 +24,7 @@ static value_kind kind_of(const char *arg)
     return VALUE_NONE;
 }
 
-/* Returns true for words such as "lambda:FUNCTION", which describe a value and are not one. */
+/* Returns true for words such as "lambda:FUNCTION", which describe values and are no values themselves. */
 static bool stands_for_others(const char *word, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -39,8 +39,8 @@ static bool is_verb(const cli_verb *verbs, const char *name)
     return verbs->name != NULL;
 }
 
-/* Writes functions and their categories, each after a blank, without those that have the name of a verb. A category may
- * have the name of a function. */
+/* Writes functions and their categories, each after a blank. Omits names of verbs, and categories that have the name of a
+ * function. */
 static void put_functions(FILE *f, const cli_verb *verbs)
 {
     const char *category = "";
@@ -52,7 +52,7 @@ static void put_functions(FILE *f, const cli_verb *verbs)
     }
 }
 
-/* Writes "a|b" as "a b"; verbs, and functions, if `words` says so. */
+/* Writes "a|b" as "a b". If `words` stands for verbs or topics, writes all verbs, and for topics also all functions. */
 static void put_words(FILE *f, const cli_verb *verbs, const char *words)
 {
     const char *word;
@@ -78,7 +78,7 @@ static bool takes_expressions(const cli_verb *v)
     return v->usage->words && strcmp(v->usage->words, CLI_WORDS_EXPRESSION) == 0;
 }
 
-/* Inside single quotes, with a backslash before each of `special`. */
+/* Writes a string inside single quotes. Writes a backslash before each character of `special`, and `apostrophe` for a quote. */
 static void put_quoted(FILE *f, const char *s, const char *special, const char *apostrophe)
 {
     for (; *s; s++) {
@@ -91,7 +91,7 @@ static void put_quoted(FILE *f, const char *s, const char *special, const char *
     }
 }
 
-/* A verb's options, list by list: 0 specific ones, 1 common ones, then NULL. */
+/* Returns one of a verb's lists of options: 0 is its own list, 1 the common list, then NULL. */
 static const cli_option *options_of(const cli_usage *u, int list)
 {
     static const cli_option none[] = {{NULL, NULL, NULL, 0}};

@@ -34,7 +34,7 @@ static bool has_item(const eval *e, const char *name)
     return false;
 }
 
-/* Returns true if all results have the same elements along the dimension, so that one coordinate describes all. */
+/* Returns true if all results have the same elements along the dimension, so that one coordinate describes them all. */
 static bool is_agreed(const eval *e, const char *dim)
 {
     const cubed_expr_coord *first = NULL;
@@ -50,18 +50,20 @@ static bool is_agreed(const eval *e, const char *dim)
     return any;
 }
 
-/* Kinds of arrays that are copied from the input to the output next to a result. */
+/* Arrays that are copied from the input to the output because they describe a result. */
 typedef enum carried {
-    COORDINATE, /* a one-dimensional array with the name of a dimension */
+    COORDINATE, /* 1-d array with the name of a dimension */
     BOUNDS,     /* an array that an attribute of a coordinate names */
     AUXILIARY   /* an array that an attribute of a result names */
 } carried;
 
-/* Finds array `name`: the one that the expression of item number i made, or the input's. *c is NULL if there is none. */
+/* Finds array `name` for item i. It is the array that the item's expression made, or else the input's. Sets *c to NULL if
+ * there is no such array. */
 static void find_carried(eval *e, int i, const char *name, carried what, cubed_array **c)
 {
     const cubed_expr_coord *made = cubed_expr_result_coord(e->item[i].result, name);
-    cubed_error ignored = CUBED_ERROR_INIT; /* the array may be missing, or of any type */
+    /* ignored: the array may be missing, or have another type */
+    cubed_error ignored = CUBED_ERROR_INIT;
     *c = NULL;
     if (what != COORDINATE && made && made->made)
         *c = cubed_array_ref(made->made);
@@ -69,16 +71,17 @@ static void find_carried(eval *e, int i, const char *name, carried what, cubed_a
         *c = NULL;
 }
 
-/* Adds the input's array `name` to the items, because it describes item number i. If the expression selected a part of a dimension,
- * the same part of the array is added. Adds nothing if the item lacks a dimension of the array, except the last dimension of
- * bounds. */
+/* Adds the input's array `name` to the items, because it describes item i. If the expression selected a part of a dimension,
+ * adds the same part of the array. Adds nothing if the array has a dimension that the item does not have. Bounds may have
+ * one more, their last dimension. */
 static void carry(eval *e, int i, const char *name, carried what)
 {
     const cubed_array *x = e->item[i].array;
     cubed_array *c = NULL, *part;
     cubed_slice slices[CUBED_MAX_NDIM];
     bool whole = true;
-    cubed_error ignored = CUBED_ERROR_INIT; /* the array may be missing, or of any type */
+    /* ignored: the array may be missing, or have another type */
+    cubed_error ignored = CUBED_ERROR_INIT;
     if (has_item(e, name)) return;
     find_carried(e, i, name, what, &c);
     if (!c) return;
@@ -127,7 +130,7 @@ static void carry_made(eval *e, const char *dim, const cubed_expr_coord *c)
 
 typedef struct referring {
     eval *e;
-    int of; /* number of the item that the added arrays describe */
+    int of; /* index of the item that the added arrays describe */
 } referring;
 
 static void carry_referred(void *ctx, const char *attribute, const char *name)
@@ -137,8 +140,8 @@ static void carry_referred(void *ctx, const char *attribute, const char *name)
     carry(r->e, r->of, name, bounds ? BOUNDS : AUXILIARY);
 }
 
-/* Adds coordinates (1-d arrays named like their dimension) to the results with that dimension, restricted to the remaining
- * elements. Also adds their bounds, and all variables that attributes of a result refer to. */
+/* Adds coordinates (1-d arrays named like their dimension) of the results' dimensions, restricted to the elements of the
+ * results. Also adds the bounds of coordinates, and all variables to which attributes of a result refer. */
 static void add_coordinates(eval *e)
 {
     for (int i = 0, n = e->nitems; i < n; i++) {
@@ -155,13 +158,13 @@ static void add_coordinates(eval *e)
                 carry(e, i, dim, COORDINATE);
         }
         referred_each(cubed_array_attrs(e->item[i].array), carry_referred, &r);
-        /* Arrays that were added may have attributes that name further arrays. */
+        /* The attributes of added arrays may name further arrays. */
         for (int k = before; k < e->nitems; k++)
             referred_each(cubed_array_attrs(e->item[k].array), carry_referred, &r);
     }
 }
 
-/* Takes the attributes of the group at the start of the walk, and ends the walk. */
+/* Copies the attributes of the first group that the walk visits, and ends the walk. */
 static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
     char **attrs = ctx;
@@ -197,7 +200,8 @@ static bool is_known(void *ctx, const char *name)
         if (begins && (at[n] == 0 || at[n] == ' ')) return true;
     }
     if (has_item(k->e, name)) return true;
-    if (archive_is_wanted(k->e->out) || k->e->common.picture) return false; /* rewritten */
+    /* the whole file is rewritten */
+    if (archive_is_wanted(k->e->out) || k->e->common.picture) return false;
     char *url = k->alone ? inputs_beside(k->e->out, name) : cli_join_url(k->e->out, name);
     cubed_array *x;
     cubed_error ignored = CUBED_ERROR_INIT;
@@ -301,7 +305,7 @@ static void add_printed_coordinates(eval *e)
     }
 }
 
-/* Returns true if the other items are optional descriptions of the one result; removes them then. */
+/* If all other items are optional descriptions of the only result, removes them and returns true. */
 static bool stands_alone(eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {
@@ -311,7 +315,8 @@ static bool stands_alone(eval *e)
     return true;
 }
 
-/* Warns about results in one Zarr group that Xarray cannot open; NetCDF files do not support them at all. */
+/* Warns if results in one Zarr group have dimensions of one name and different lengths. Xarray cannot open such a group;
+ * NetCDF files do not support it. */
 static void warn_of_lengths(const eval *e)
 {
     for (int i = 1; i < e->nitems; i++) {
@@ -355,7 +360,7 @@ static cubed_status rechunk_item(eval *e, eval_item *item, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Applies the options of how results are described and stored to all items, and packs and rechunks results, but no coordinates. */
+/* Applies options to all items: descriptions and storage. Packs and rechunks results, but not coordinates. */
 static cubed_status edit_items(eval *e, cubed_error *err)
 {
     cubed_array ***packs = cli_alloc((size_t)e->nitems * sizeof *packs);
@@ -404,7 +409,7 @@ bool eval_place_results(eval *e, cubed_error *err)
     }
     size_t path, store;
     (void)cubed_url_path(e->out, &path, &store);
-    /* NetCDF variables have names, and coordinates next to them. */
+    /* In NetCDF files and pictures, variables have names, and coordinates next to them. */
     const bool named = (archive_is_netcdf(e->out) && path == 0) || e->common.picture;
     bool bare = !named && e->nitems == 1 && e->item[0].result->is_bare;
     const bool alone = bare && (path > 0 || e->region || is_array(e));
@@ -430,7 +435,7 @@ static char *existing_attrs(const eval *e)
     char *attrs = NULL;
     cubed_error ignored = CUBED_ERROR_INIT;
     const cubed_status st = cubed_zarr_walk(e->ctx, e->out, false, first_attrs, &attrs, &ignored);
-    (void)st; /* an error is ignored, because --out may not exist */
+    (void)st; /* ignored, because --out may not exist */
     return attrs;
 }
 

@@ -1,4 +1,4 @@
-/* Planning and running, the same for every verb. */
+/* Plans and runs computations for all verbs. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &sa, NULL);
 }
 
-/* Passes the prefixes to the context, and frees the command's copies. */
+/* Allows the context to follow references with the given prefixes, and frees the command's copies of the prefixes. */
 static cubed_status allow_references(cubed_context *ctx, cli_common *c, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -73,7 +73,7 @@ static cubed_status io_error(cubed_error *err, const char *what, const char *nam
     return CUBED_E_IO;
 }
 
-/* Returns an option that workers require in a saved plan; NULL if nothing is missing. */
+/* Returns an option that a saved plan needs for workers, or NULL if none is missing. */
 static const char *missing_to_save(const cubed_plan *plan, const cubed_target *targets,
                                    int ntargets, const cli_common *c)
 {
@@ -122,7 +122,7 @@ static cubed_status draw_plan(const cubed_plan *plan, const char *file, cubed_er
     return lost && st == CUBED_OK ? io_error(err, "write", file) : st;
 }
 
-/* Serialises and deserialises the plan; binds results in memory again. */
+/* Serialises and deserialises the plan, and binds the results in memory again. */
 static cubed_status reload(cubed_context *ctx, const cubed_target *targets, int ntargets,
                            cubed_plan **plan, cubed_error *err)
 {
@@ -157,7 +157,7 @@ cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err)
 /* Receivers of events. */
 typedef struct listeners {
     cli_progress *progress;
-    report *report; /* NULL: none */
+    report *report; /* may be NULL */
 } listeners;
 
 static void on_event(void *ctx, const cubed_event *e)
@@ -167,7 +167,7 @@ static void on_event(void *ctx, const cubed_event *e)
     if (l->report) report_event(l->report, e);
 }
 
-/* Also writes a report of failed runs, with the error. */
+/* Writes a report of the run. If the run failed, the report has the error. */
 static cubed_status write_report(const report *r, const cli_common *c, FILE *f, cubed_status st,
                                  const cubed_run_stats *stats, cubed_error *err)
 {
@@ -183,7 +183,7 @@ static cubed_status write_report(const report *r, const cli_common *c, FILE *f, 
     return written;
 }
 
-/* The option's value has been checked. */
+/* Returns the executor's capabilities. The name of the executor is valid, because the option was checked. */
 static cubed_executor_caps executor_caps(const cli_common *c)
 {
     cubed_executor_caps caps = {.shares_memory = false};
@@ -197,7 +197,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
     cubed_plan_info info;
     char held[32], reserved[32], over[32];
     const uint64_t resident = cubed_resident_mem();
-    if (executor_caps(c).enforces_memory) return; /* workers check themselves */
+    if (executor_caps(c).enforces_memory) return; /* workers enforce their limit themselves */
     cubed_plan_get_info(plan, &info);
     const uint64_t bound = info.max_workers * info.allowed_mem, all = resident + info.process_mem;
     if (all <= bound) return;
@@ -213,7 +213,7 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
         (resident + info.max_workers - 1) / info.max_workers);
 }
 
-/* Like cli_warn_of_reserve, for processes elsewhere, after their run. */
+/* Like cli_warn_of_reserve, for worker processes, after their run. */
 static void warn_of_workers(const cubed_plan *plan, const cubed_run_stats *stats)
 {
     cubed_plan_info info;
@@ -336,7 +336,7 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.other_machines = c->other_machines;
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
-    /* Plans depend on the number of workers. A user who gives the number can continue a run with another executor. */
+    /* Plans depend on the number of workers. With a given number, another executor can resume the run. */
     const cubed_executor_caps caps = executor_caps(c);
     if (!o.max_workers) o.max_workers = caps.max_workers;
     o.share_tasks = caps.shares_tasks;
@@ -385,7 +385,7 @@ cubed_status cli_check_plans(cubed_context *ctx, const cubed_target *targets, co
     return cubed_plan_check(ctx, targets, counts, nplans, &o, err);
 }
 
-/* Checks memory that is needed after all workers have ended and freed their memory. */
+/* Checks that memory suffices for `mem` bytes after the run, when all workers have freed their memory. */
 static cubed_status check_mem_after(const cubed_plan *plan, uint64_t mem, cubed_error *err)
 {
     cubed_plan_info info;
@@ -401,7 +401,7 @@ static cubed_status check_mem_after(const cubed_plan *plan, uint64_t mem, cubed_
     return CUBED_E_BUDGET;
 }
 
-/* mem_after: bytes that the command needs after the run. */
+/* Plans and runs a job. `mem_after` is the number of bytes that the command needs after the run. */
 static int execute(const cli_job *job, uint64_t mem_after, bool *ran, cubed_run_stats *stats,
                    cubed_plan_info *info)
 {

@@ -1,5 +1,5 @@
-/* --executor-option K=V: the executors' options that this program supports, by the names in the Python package's
- * executor_options. */
+/* Values of --executor-option K=V. These are the options of executors that this program supports. Their names are those of
+ * executor_options in the Python package. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,22 +48,23 @@ static bool set_silence(cli_common *c, const char *value)
 
 static bool set_function(cli_common *c, const char *value)
 {
-    c->executor = cli_printf("lambda:%s", value); /* kept until the program ends */
+    c->executor = cli_printf("lambda:%s", value); /* never freed */
     return *value != 0;
 }
 
 static bool set_url(cli_common *c, const char *value)
 {
-    c->executor = cli_printf("http:%s", value); /* kept until the program ends */
+    c->executor = cli_printf("http:%s", value); /* never freed */
     return *value != 0;
 }
 
 static const struct row {
     const char *name, *expected;
-    const char *executors; /* executors with the option, as "a|b"; NULL: all */
+    const char *executors; /* executors that have the option, as "a|b"; NULL for all */
     bool (*set)(cli_common *c, const char *value);
     const char
-        *variable; /* instead of `set`: the environment variable with which the context is made */
+        /* if `set` is NULL: environment variable with the value, which the context reads when it is made */
+        *variable;
 } rows[] = {
     {"max_workers", "a whole number from 1 to 100000", NULL, set_workers, NULL},
     {"retries", "a whole number from 0 to 255", NULL, set_retries, NULL},
@@ -79,7 +80,7 @@ static const struct row {
 };
 enum { NROWS = (int)(sizeof rows / sizeof *rows) };
 
-/* Executors whose name continues after a colon. */
+/* Executors whose name includes a target after a colon. */
 static const struct target {
     const char *executor, *option, *expected;
 } targets[] = {{"lambda", "function", "NAME"}, {"http", "url", "URL"}};
@@ -96,7 +97,7 @@ bool cli_executor_has_target(const char *executor)
     return false;
 }
 
-/* Refuses an executor that needs a target and has none. */
+/* Refuses the name of an executor without the target that it needs. */
 static void check_target(const char *verb, const char *executor)
 {
     for (int i = 0; i < NTARGETS; i++) {

@@ -1,4 +1,4 @@
-/* Completion inside expressions: names of functions and of their parameters, from the catalogue. */
+/* Completion inside expressions: names of functions and their parameters from the catalogue. */
 #include <string.h>
 
 #include "cli.h"
@@ -16,8 +16,8 @@ typedef struct span {
     int n;
 } span;
 
-/* Finds the name of the function whose parenthesis is open at the end of `text`, and the name at the end of the text. Both
- * are empty if there is none. Returns false in a string, and if parentheses are nested too deeply. */
+/* Finds the function whose parenthesis is open at the end of `text`, and the name that the text ends with. Each may be
+ * empty. Returns false inside a string, and if parentheses are nested too deeply. */
 static bool find_end(const char *text, span *function, span *last)
 {
     span open[MAX_DEPTH];
@@ -58,7 +58,7 @@ static bool ends_value(const char *text, const char *end)
     return end > text && (strchr(name_characters, end[-1]) || strchr(")]'\"", end[-1]));
 }
 
-/* Text at whose end a name stands, for functions that have no row in the catalogue. */
+/* State of completing the name `last` at the end of a text, for functions outside the catalogue. */
 typedef struct completed {
     FILE *f;
     const char *text;

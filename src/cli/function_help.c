@@ -7,7 +7,7 @@
 
 enum { NAME_COLUMN = 18 };
 
-/* "ord=None" */
+/* Writes a parameter such as "ord=None". */
 static void put_param(FILE *f, const cubed_param *p)
 {
     char text[128];

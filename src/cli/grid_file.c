@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-/* Returns whether a local file begins like a grid description. Other files may be large, and are not read whole. */
+/* Returns true if a local file begins like a grid description. Does not read the whole file, which may be large. */
 static bool is_description(const char *file)
 {
     char begin[4096];
@@ -24,12 +24,12 @@ char *grid_file_text(const char *word)
     if (cli_is_url(word) || !cli_is_there(word)) return cli_strdup(word);
     if (!is_description(word) || cli_read_file(word, &data, &size) != 0) {
         cli_free(data);
-        /* A file may have the name of a grid. */
+        /* "./" prevents that the file is taken for a grid of the same name. */
         return strchr(word, '/') ? cli_strdup(word) : cli_printf("./%s", word);
     }
     char *text = cli_printf("%.*s", (int)(size < INT_MAX ? size : INT_MAX), (const char *)data);
     cli_free(data);
-    /* The text becomes a string of an expression. Descriptions need no quotes. */
+    /* The text becomes a string in an expression. Quotes can be dropped, because descriptions do not need them. */
     for (char *c = text; *c; c++) {
         if (*c == '"') *c = ' ';
     }

@@ -1,4 +1,4 @@
-/* Help as text. */
+/* Prints help as text. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -8,7 +8,7 @@
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
 
-/* Characters per line: those of the terminal, within limits; the maximum without a terminal. */
+/* Returns the number of characters per line: that of the terminal, within limits. Without a terminal, returns the maximum. */
 static int line_width(FILE *f)
 {
     struct winsize w;
@@ -59,7 +59,7 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     }
 }
 
-/* Lists the names of common options, which are described once. */
+/* Lists the names of the common options. Only `cubed help options` describes them. */
 static void put_common_names(FILE *f)
 {
     char *names = cli_strdup("");

@@ -9,14 +9,14 @@
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 
-#define CONVENTIONS "CF-1.6" /* the version that CDO writes */
+#define CONVENTIONS "CF-1.6" /* the version in CDO's files */
 
-/* Options whose values may be secrets: getopt_long accepts any beginning of the name. */
+/* Prefix of options whose values may be secrets. The last part is omitted, because getopt_long accepts abbreviated names. */
 static const char secret[] = "--executor-";
 
 static bool is_secret(const char *arg) { return strncmp(arg, secret, sizeof secret - 1) == 0; }
 
-/* Quotes an argument for a shell if it needs that. */
+/* Quotes an argument for a shell if necessary. */
 static char *quoted(const char *arg)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -52,7 +52,7 @@ char *history_command(int argc, char **argv)
     return line;
 }
 
-/* The date in the format of C's asctime, which CDO and NCO write. */
+/* Writes the date in the format of C's asctime, like CDO and NCO. */
 static void put_date(char *text, size_t size)
 {
     static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -79,7 +79,7 @@ char *history_add(const char *attrs, const char *command, bool conventions)
     (void)cli_must(doc);
     put_date(date, sizeof date);
     const json_t *old = json_object_get(doc, "history");
-    /* An attribute that is no text, such as a list of strings of NetCDF, stays as its JSON text. */
+    /* An attribute that is not a string, such as NetCDF's list of strings, is written as JSON. */
     char *other = old && !json_is_string(old) ? json_dumps(old, JSON_ENCODE_ANY) : NULL;
     const char *earlier = other ? other : json_string_value(old);
     char *line = cli_printf("%s: %s%s%s", date, command, earlier && *earlier ? "\n" : "",

@@ -7,7 +7,7 @@
 #include "dates.h"
 #include "lang/lang_arrays.h"
 
-/* Maximum arrays whose metadata and coordinates are read; width of the column of names. */
+/* Maximum number of arrays whose metadata and coordinates are read; width of the column of names. */
 enum { MOST_ARRAYS = 500, NAME_COLUMN = 16 };
 
 static bool is_coordinate(const cubed_zarr_info *x)
@@ -42,7 +42,7 @@ static cubed_array *open_array(cubed_context *ctx, const char *url, const char *
 {
     size_t begin, store;
     cubed_array *x = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT; /* details are then omitted */
+    cubed_error ignored = CUBED_ERROR_INIT; /* after an error, details are omitted */
     (void)cubed_url_path(url, &begin, &store);
     char *whole = *path ? cli_printf("%.*s::%s", (int)store, url, path) : cli_strdup(url);
     if (cubed_array_open(ctx, whole, &x, &ignored) != CUBED_OK) x = NULL;

@@ -109,7 +109,7 @@ static void add_known(inputs *in, const char *name)
 typedef struct known_walk {
     inputs *in;
     const char *url;
-    size_t base; /* length of the group's path */
+    size_t base; /* length of the path of the group */
 } known_walk;
 
 static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_error *err)
@@ -125,7 +125,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return CUBED_OK;
 }
 
-/* Lists the known names; an error if a store does not exist. */
+/* Lists the known names. Fails if a store does not exist. */
 static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
 {
     for (int i = 0; i < in->nspecs; i++) {
@@ -156,9 +156,9 @@ static bool is_characters(const cubed_array *x)
            cubed_array_shape(x)[ndim - 1] > 0 && cubed_array_dim_name(x, ndim - 1);
 }
 
-/* Opens an array, or the arrays of several files as one; without a PATH those called `name`. Variable-length strings are
- * read now. Characters are joined to strings, unless stored values are requested. `describes`: the array is a coordinate,
- * bounds or other description. */
+/* Opens an array, or joins the arrays of several files. If the URL has no PATH, opens the arrays called `name`. Reads
+ * variable-length strings at once. Joins characters to strings, unless stored values are requested. `describes` is set for
+ * coordinates, bounds and other descriptions. */
 static cubed_status open_array(inputs *in, const char *name, const char *url, bool describes,
                                cubed_array **out, cubed_error *err)
 {
@@ -201,11 +201,11 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, bool
     return CUBED_OK;
 }
 
-/* Whether an input without a name is looked at as an array itself, and whether the array is opened to describe others. */
+/* Flags of open_unnamed. IS_ARRAY: try the input itself as the array. DESCRIBES: the array describes other arrays. */
 enum { IS_ARRAY = 1, DESCRIBES = 2 };
 
-/* Opens the array `name` in an input without a name, or the input itself (IS_ARRAY). CUBED_E_NOT_FOUND if there is
- * none. */
+/* Opens array `name` of an input without a name, or, with IS_ARRAY, the input itself. Returns CUBED_E_NOT_FOUND if there is
+ * no such array. */
 static cubed_status open_unnamed(inputs *in, int i, const char *name, unsigned flags,
                                  cubed_array **out, cubed_error *err)
 {
@@ -221,7 +221,7 @@ static cubed_status open_unnamed(inputs *in, int i, const char *name, unsigned f
     return st;
 }
 
-/* Reports an error if another input after number i has the name as well. */
+/* Fails if an input after number i also has an array of this name. */
 static cubed_status check_only(inputs *in, int i, bool is_array, const char *name, cubed_error *err)
 {
     for (int k = i + 1; k < in->nspecs; k++) {
@@ -255,7 +255,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
     }
     for (int i = 0; i < 2 * in->nspecs; i++) {
         const int k = i % in->nspecs;
-        const bool is_array = i >= in->nspecs; /* groups first, then arrays */
+        const bool is_array = i >= in->nspecs; /* first tries inputs as groups, then as arrays */
         if (in->spec[k].name) continue;
         cubed_error why = CUBED_ERROR_INIT;
         const unsigned flags = (is_array ? IS_ARRAY : 0) | (known ? 0 : DESCRIBES);
@@ -290,7 +290,7 @@ static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **
                                     cubed_error *err)
 {
     *out = NULL;
-    /* An array of another file, such as one of weights; it may be missing. */
+    /* An array of another file, such as a file of weights, may be missing. */
     if (strstr(name, "::")) {
         cubed_error ignored = CUBED_ERROR_INIT;
         if (cubed_array_open(in->ctx, name, out, &ignored) != CUBED_OK) *out = NULL;
@@ -302,7 +302,7 @@ static cubed_status find_coordinate(inputs *in, const char *name, cubed_array **
     }
     for (int i = 0; i < in->nspecs && !*out; i++) {
         char *url = in->spec[i].name ? inputs_beside(in->spec[i].url, name) : NULL;
-        /* It may be missing. */
+        /* The coordinate may be missing. */
         if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }
@@ -332,7 +332,7 @@ cubed_status inputs_coordinate_of(inputs *in, const char *of, const char *name, 
     for (int i = 0; i < in->nspecs; i++) {
         if (!in->spec[i].name || strcmp(in->spec[i].name, of) != 0) continue;
         char *url = inputs_beside(in->spec[i].url, name);
-        /* It may be missing. */
+        /* The coordinate may be missing. */
         if (url && open_array(in, name, url, true, out, err) != CUBED_OK) *out = NULL;
         cli_free(url);
     }

@@ -33,7 +33,7 @@ bool joined_is_pattern(const char *url)
     return strcspn(url, "*?[") < store && !cli_is_there(url);
 }
 
-/* Orders "h2" before "h10": runs of digits are compared as numbers. */
+/* Compares names. Runs of digits are compared as numbers, so "h2" precedes "h10". */
 static int by_name(const void *left, const void *right)
 {
     const char *const *names[2] = {left, right};
@@ -56,7 +56,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*names[0], *names[1]);
 }
 
-/* Appends the files that a name means: those that match its wildcards, or the name itself. */
+/* Appends the files that match the wildcards in a name, or the name itself. */
 static void expand_one(const char *name, const char *path, int length, char ***urls, int *n)
 {
     glob_t found;
@@ -103,7 +103,7 @@ void joined_free_urls(char **urls, int n)
     cli_free(urls);
 }
 
-/* Returns STORE::GROUP of STORE::GROUP/NAME; *name points into `url`. The caller frees the string. */
+/* Splits STORE::GROUP/NAME, and returns STORE::GROUP, which the caller frees. *name points into `url`. */
 static char *group_of(const char *url, const char **name)
 {
     size_t n, store;
@@ -117,11 +117,11 @@ static char *group_of(const char *url, const char **name)
 
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
-/* The array of each file. */
+/* The arrays to join, one of each file. */
 typedef struct parts {
     int n;
     char **url;
-    const char *name; /* of the array */
+    const char *name; /* name of the array */
     cubed_array **x;
     json_t **attrs;
 } parts;
@@ -151,7 +151,7 @@ static void set_part(parts *p, int i, cubed_array *x)
     p->attrs[i] = attrs_of(x);
 }
 
-/* Takes over `urls`. CUBED_E_NOT_FOUND if no file has the array. */
+/* Opens the array of each file. Takes ownership of `urls`. Returns CUBED_E_NOT_FOUND if no file has the array. */
 static cubed_status open_parts(cubed_context *ctx, char **urls, int n, const char *name, parts *p,
                                cubed_error *err)
 {
@@ -186,7 +186,7 @@ static bool differs(const json_t *a, const json_t *b, const char *name)
     return x != y && !json_equal(x, y);
 }
 
-/* Returns true if attributes of the packing have the same text, which cubed_array_open_parts compares. */
+/* Returns true if the attributes of both packings are equal as JSON, as cubed_array_open_parts requires. */
 static bool is_spelled_alike(const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
@@ -197,7 +197,7 @@ static bool is_spelled_alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Returns true if stored elements have the same meaning and description in both files. */
+/* Returns true if equal stored elements of both files have the same meaning and attributes. */
 static bool is_packed_alike(const parts *p, int a, const cubed_cf_packing *of_a, int b,
                             const cubed_cf_packing *of_b)
 {
@@ -246,8 +246,8 @@ static cubed_status with_scalar(cubed_op op, cubed_array **x, bool real, double 
     return step_with_number(op, x, real ? CUBED_FLOAT64 : CUBED_INT64, s, err);
 }
 
-/* Sets *y where the int64 element of x is "not a time", as Xarray stores it without a fill value: to that, or to NaN if y
- * is `real`. */
+/* Replaces elements of *y where the int64 element of x is NaT, which Xarray may store without a fill value. The new element
+ * is NaT, or NaN if y is `real`. */
 static cubed_status keep_missing(cubed_array *x, bool real, cubed_array **y, cubed_error *err)
 {
     const cubed_scalar none = {.i64 = INT64_MIN}, nan = {.f64 = (double)NAN};
@@ -270,7 +270,7 @@ static cubed_status keep_missing(cubed_array *x, bool real, cubed_array **y, cub
     return CUBED_OK;
 }
 
-/* Returns true if numbers in units of `from` are numbers * times + more in units of `to`, with integers. */
+/* Returns true if integers convert exactly: a number in units of `from` equals number * *times + *more in units of `to`. */
 static bool is_exact(const cubed_time_axis *from, const cubed_time_axis *to, int64_t *times,
                      int64_t *more)
 {
@@ -299,8 +299,8 @@ static bool fits(const joined_file *f, const cubed_time_axis *to)
     return true;
 }
 
-/* Converts numbers of x from units of `from` to units of `to`: to int64 if `real` is false, which needs an exact
- * conversion. */
+/* Converts numbers from units of `from` to units of `to`. The result is int64 unless `real`, which requires that the
+ * conversion is exact. */
 static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const cubed_time_axis *to,
                             bool real, cubed_array **out, cubed_error *err)
 {
@@ -314,7 +314,7 @@ static cubed_status convert(cubed_array *x, const cubed_time_axis *from, const c
         if (st == CUBED_OK && more != 0)
             st = with_scalar(CUBED_OP_ADD, out, real, (double)more, more, err);
     } else {
-        /* Microseconds first: they are exact up to 285 years. */
+        /* Converts to microseconds first, which float64 represents exactly up to 285 years. */
         const double steps[5] = {(double)from->unit, from->divide, (double)offset, to->divide,
                                  (double)to->unit};
         static const cubed_op ops[5] = {CUBED_OP_MULTIPLY, CUBED_OP_DIVIDE, CUBED_OP_ADD,
@@ -335,7 +335,7 @@ static bool is_whole(const cubed_array *x)
     return kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT;
 }
 
-/* Converts times to the units of the first file; *converted is true if any part changed. */
+/* Converts times to the units of the first file. Sets *converted if any part changed. */
 static cubed_status convert_times(parts *p, const joined_order *order, bool *converted,
                                   cubed_error *err)
 {
@@ -366,7 +366,8 @@ static cubed_status convert_times(parts *p, const joined_order *order, bool *con
         cubed_array *x;
         st = convert(p->x[i], &axis[i], &axis[0], real, &x, err);
         if (st == CUBED_OK) {
-            cubed_array_unref(p->x[i]); /* attributes are kept: only the first file's count */
+            /* drops the attributes: only those of the first file are used */
+            cubed_array_unref(p->x[i]);
             p->x[i] = x;
         }
     }
@@ -385,7 +386,7 @@ static bool are_times(const json_t *attrs)
     return units && cubed_time_units_since(units);
 }
 
-/* For changed parts: checks that everything except the extent along the axis agrees. */
+/* Checks parts that changed: all extents except the one along the axis must be equal. */
 static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
 {
     const int ndim = cubed_array_ndim(p->x[0]);
@@ -415,7 +416,7 @@ static cubed_status check_shapes(const parts *p, int axis, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Sets the dimension names and attributes of *x to those of `like`. */
+/* Gives *x the dimension names of `like`, and the attributes `attrs`. */
 static cubed_status describe(const cubed_array *like, const char *attrs, cubed_array **x,
                              cubed_error *err)
 {
@@ -434,7 +435,7 @@ static cubed_status describe(const cubed_array *like, const char *attrs, cubed_a
 
 static void release(void *owner) { cli_free(owner); }
 
-/* Selects the remaining elements of *x if files overlap. */
+/* If files overlap, selects the elements of *x that remain. */
 static cubed_status leave(const joined_order *order, int axis, cubed_array **x, cubed_error *err)
 {
     cubed_array *positions, *y = NULL;
@@ -486,7 +487,7 @@ static cubed_status check_stored(const parts *p, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Joins the parts along an axis. */
+/* Joins the parts along an existing axis. */
 static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int axis,
                          joined_values values, cubed_array **out, cubed_error *err)
 {
@@ -520,7 +521,7 @@ static cubed_status join(joined_inputs *in, parts *p, joined_order *order, int a
     return st;
 }
 
-/* Orders files by their coordinate, and checks that they agree in the coordinates of x's other dimensions. */
+/* Orders files by their coordinate along the axis. Checks that coordinates of x's other dimensions agree in all files. */
 static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p, int axis,
                                joined_order **out, cubed_error *err)
 {
@@ -536,7 +537,7 @@ static cubed_status find_order(joined_inputs *in, const char *pattern, parts *p,
     return st;
 }
 
-/* Reorders parts from the order of names to that of the files. */
+/* Sorts the parts, which are in the order of file names, to the order of their coordinates. */
 static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cubed_error *err)
 {
     const size_t n = (size_t)p->n;
@@ -563,7 +564,7 @@ static cubed_status sort_parts(parts *p, const joined_order *order, int axis, cu
     return st;
 }
 
-/* Makes an array with a new first axis, along which the files are: their values, which may be packed in different ways. */
+/* Joins the files along a new first axis. Files may be packed in different ways; they are then decoded. */
 static cubed_status stack(joined_inputs *in, parts *p, bool decode, cubed_array **out,
                           cubed_error *err)
 {
@@ -588,7 +589,7 @@ static cubed_status stack(joined_inputs *in, parts *p, bool decode, cubed_array 
     return st;
 }
 
-/* Opens an array of several files that are members of an ensemble: coordinates must be the same in all of them. */
+/* Opens an array whose files are members of an ensemble. All coordinates must be the same in all files. */
 static cubed_status open_members(joined_inputs *in, const char *pattern, parts *p, bool describes,
                                  bool decode, cubed_array **out, cubed_error *err)
 {
@@ -618,7 +619,8 @@ static cubed_status open_members(joined_inputs *in, const char *pattern, parts *
     return stack(in, p, decode, out, err);
 }
 
-/* Sets the axis along which x's files are joined; -1: x lacks the dimension, and the first file's array is used. */
+/* Finds the axis along which x's files are joined. Sets *axis to -1 if x does not have the dimension, so the array of the
+ * first file is used. */
 static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes, int *axis,
                               cubed_error *err)
 {
@@ -636,7 +638,7 @@ static cubed_status find_axis(joined_inputs *in, const parts *p, bool describes,
                       p->url[0]);
 }
 
-/* Names the pattern, or the first member of a list, that no file matches. */
+/* Reports that no file matches the pattern, or the first part of a list. */
 static cubed_status no_file(const char *url, size_t store, cubed_error *err)
 {
     char *names = cli_printf("%.*s", (int)store, url);

@@ -124,7 +124,7 @@ static cubed_status read_times(cubed_context *ctx, joined_file *f, const char *d
         bool ok = true;
         if (!f->has_units)
             f->us[i] =
-                whole; /* the unit of a time type has no effect if all files have the same type */
+                whole; /* without units: times of one type, which must be the same in all files */
         else if (real)
             ok = cubed_time_of_float(&f->axis, ((const double *)data)[i], &f->us[i]);
         else
@@ -160,7 +160,7 @@ static cubed_status read_file(cubed_context *ctx, joined_file *f, const char *di
     return st;
 }
 
-/* Checks that the coordinates of two files have the same kind of units. */
+/* Checks that the coordinates of two files have units of the same kind. */
 static cubed_status check_kinds(const joined_file *first, const char *first_units,
                                 const joined_file *f, const char *units, const char *dim,
                                 cubed_error *err)
@@ -199,7 +199,7 @@ static const char *show(const joined_file *f, int64_t i, char text[48])
     return text;
 }
 
-/* Sets *sign to 1 if the coordinate rises in all files, and to -1 if it falls in all files. */
+/* Finds the direction of the coordinate: *sign is 1 if it rises in all files, -1 if it falls in all files. */
 static cubed_status find_direction(const joined_order *o, int *sign, cubed_error *err)
 {
     const joined_file *as = NULL;
@@ -232,7 +232,7 @@ static cubed_status find_direction(const joined_order *o, int *sign, cubed_error
     return CUBED_OK;
 }
 
-/* An element of a file, for sorting. */
+/* An element of a file, for sorting with qsort. */
 typedef struct element {
     const joined_order *order;
     int sign, file;
@@ -249,7 +249,7 @@ static int by_place(const void *left, const void *right)
     return (a->i > b->i) - (a->i < b->i);
 }
 
-/* Sorts the files by their first elements. Files without elements come last. */
+/* Sorts files by their first elements. Files without elements follow. */
 static void sort_files(joined_order *o, int sign)
 {
     element *all = cli_alloc((size_t)(o->n + 1) * sizeof *all);
@@ -268,8 +268,8 @@ static void sort_files(joined_order *o, int sign)
     o->file = sorted;
 }
 
-/* Returns the number of the first file that begins before the end of the file before it, whose number is set in *earlier.
- * Returns -1 if no files overlap. */
+/* Finds the first file that begins before the end of an earlier file. Returns its index and sets *earlier, or returns -1 if
+ * no files overlap. */
 static int find_overlap(const joined_order *o, int sign, int *earlier)
 {
     int furthest = 0;
@@ -277,14 +277,13 @@ static int find_overlap(const joined_order *o, int sign, int *earlier)
         const joined_file *f = &o->file[furthest], *g = &o->file[k];
         *earlier = furthest;
         if (sign * compare(g, 0, f, f->n - 1) <= 0) return k;
-        furthest =
-            k; /* file k begins after the end of the furthest file, so its own end is further */
+        furthest = k; /* file k begins after the end of all earlier files, so it ends furthest */
     }
     return -1;
 }
 
-/* Sorts the elements of all files. If several files have the same coordinate, the result has the elements of only one of
- * them: the first file if `first`, otherwise the last file. */
+/* Merges the elements of all files in order. If several files have an element with the same coordinate, keeps that of the
+ * first file if `first`, else that of the last. */
 static void merge(joined_order *o, int sign, bool first)
 {
     element *all = cli_alloc((size_t)(o->total + 1) * sizeof *all);
@@ -404,7 +403,7 @@ cubed_status joined_check_coordinate(joined_inputs *in, joined_order *order, con
             first_units = units;
             continue;
         }
-        /* Files without the coordinate agree with all others. */
+        /* A file without the coordinate agrees with all files. */
         if (st == CUBED_OK && f.n >= 0 && first.n >= 0)
             st = check_kinds(&first, first_units, &f, units, name, err);
         if (st == CUBED_OK && f.n == first.n && !are_equal(&first, &f))

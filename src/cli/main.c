@@ -72,7 +72,7 @@ static const cli_verb *find_verb(const char *name)
     return NULL;
 }
 
-/* Writes DIR/cubed.1 (`verb` NULL), DIR/cubed-VERB.1, or DIR/cubed-functions.7. */
+/* Writes DIR/cubed.1 if `verb` is NULL, DIR/cubed-VERB.1, or, for `functions`, DIR/cubed-functions.7. */
 static bool write_man(const char *dir, const cli_verb *verb, bool functions)
 {
     char *name = functions
@@ -122,7 +122,7 @@ static int cmd_help(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (optind < argc && !v && !man) {
-        /* A function and a category may have one name: fft, fields. */
+        /* A function and a category may have the same name, such as fft. */
         if (function) {
             cli_print_function(stdout, function);
             if (is_category(function->name)) fputs("\n", stdout);
@@ -179,7 +179,7 @@ static void reject_verb(const char *name)
         cli_print_overview(stderr, verbs);
 }
 
-/* Converts fsspec's "zip://PATH::ARCHIVE" to ARCHIVE::PATH, and zip://ARCHIVE to the archive itself; also after "NAME=". */
+/* Converts fsspec's "zip://PATH::ARCHIVE" to ARCHIVE::PATH, and zip://ARCHIVE to ARCHIVE, also after "NAME=". */
 static char *unchained(char *arg)
 {
     const char *url = strstr(arg, "zip:");

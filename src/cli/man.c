@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "cubed/catalogue.h"
 
-/* Writes text verbatim, escaped for roff so that no character becomes a typographic one. */
+/* Writes text verbatim. Escapes characters that roff would otherwise replace by typographic ones. */
 static void put_text(FILE *f, const char *s, bool keep_lines)
 {
     bool start = true;
@@ -51,7 +51,7 @@ static void put_options(FILE *f, const char *title, const cli_option *list)
     for (; list->name; list++) put_entry(f, "--", list->name, list->arg, list->help);
 }
 
-/* `verb` NULL: the command. */
+/* Writes the title. `verb` is NULL on the page of the command. */
 static void put_title(FILE *f, const char *verb, int section, const char *summary)
 {
     fputs(".TH CUBED", f);
@@ -118,7 +118,7 @@ static void put_param(FILE *f, const char *name, const char *text)
     put_entry(f, "", name, NULL, text);
 }
 
-/* A paragraph with the signature, the summary, and an indented list of parameters and results. */
+/* Writes a paragraph with a function's signature and summary, and an indented list of its parameters and results. */
 static void put_function(FILE *f, const cubed_function *function)
 {
     char *signature = NULL;

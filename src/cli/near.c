@@ -1,4 +1,4 @@
-/* Suggests a place near a missing one: among the groups, arrays and files next to it, the one with the nearest name. */
+/* Suggests a place if a place is missing: the most similar name among the groups, arrays and files next to it. */
 #include "near.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ static bool try_beside(cubed_context *ctx, char *place, lang_guess *g, bool *mor
     const bool within = cubed_url_path(place, &n, &store) && n > 0;
     char *slash = strrchr(place, '/');
     char *cut = within && (!slash || slash < place + store) ? place + store : slash;
-    const bool root = cut == place && !within; /* of the machine */
+    const bool root = cut == place && !within; /* the root of the file system */
     char *name = cut ? cut + (within && cut == place + store ? 2 : 1) : place;
     *more = cut && !root;
     lang_guess_init(g, name);
@@ -68,7 +68,7 @@ cubed_status near_place(cubed_context *ctx, const char *url, cubed_status st, cu
     bool more = true;
     if (st != CUBED_E_NOT_FOUND || !is_of_place(err->message)) return st;
     place = cli_strdup(url);
-    /* Continues upwards while the parent is missing as well. */
+    /* Repeats with the parent directory or group if that is missing as well. */
     while (more && !try_beside(ctx, place, &g, &more)) continue;
     const size_t n = strlen(err->message);
     snprintf(err->message + n, sizeof err->message - n, "%s", lang_guess_text(&g, text));

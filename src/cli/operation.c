@@ -24,7 +24,7 @@ bool cli_is_function(const char *spec)
     return is_one;
 }
 
-/* Length of the next argument, which ends at a comma outside brackets and quotes. */
+/* Returns the length of the next argument, which ends at a comma outside of brackets and quotes. */
 static size_t argument_length(const char *at)
 {
     int depth = 0;
@@ -58,7 +58,7 @@ static bool is_literal(const char *text)
     return end != text && !*end;
 }
 
-/* Returns a list or a quoted string unchanged, also a number unless `strings`, and quotes any other word. */
+/* Returns the text in quotes. Returns lists and quoted strings unchanged, and numbers too, unless `strings`. */
 static char *quoted(const char *text, size_t n, bool strings)
 {
     char *word = cli_printf("%.*s", (int)n, text);
@@ -68,7 +68,8 @@ static char *quoted(const char *text, size_t n, bool strings)
     return all;
 }
 
-/* Writes KEY= and a value, or a range of two values, in expression syntax. `text` begins with `key` characters of KEY=. */
+/* Writes an argument in the syntax of expressions: KEY= and a value, or a range of two values. The first `key` characters of
+ * `text` are KEY=. */
 static char *in_syntax(const char *text, size_t key, bool is_range, bool strings)
 {
     const char *value = text + key;
@@ -82,7 +83,7 @@ static char *in_syntax(const char *text, size_t key, bool is_range, bool strings
     return all;
 }
 
-/* Reads an argument VALUE, FIRST/LAST (a range), or either after KEY=. */
+/* Reads an argument: VALUE, a range FIRST/LAST, or KEY= followed by either. */
 static argument read_argument(const char *text)
 {
     size_t key = strspn(text, operation_name_characters);
@@ -96,7 +97,7 @@ static argument read_argument(const char *text)
                       .strings = in_syntax(text, before, is_range, true)};
 }
 
-/* Kinds of coordinates that a function finds by itself, as bits 1 << field_axis. */
+/* Returns the kinds of coordinates that a function looks up itself, as bits 1 << field_axis. */
 static unsigned kinds_of(const char *name)
 {
     const unsigned lat = 1U << FIELD_LAT, lon = 1U << FIELD_LON;
@@ -109,8 +110,8 @@ static unsigned kinds_of(const char *name)
     return strncmp(name, "vert", 4) == 0 ? 1U << FIELD_LEVEL : 0;
 }
 
-/* Reads an argument of a function that changes the grid: files of grids and weights become strings. *nwords counts arguments
- * without a key. */
+/* Reads an argument of a remapping function. Files of grids and weights become strings. *nwords counts arguments without a
+ * key. */
 static argument read_grid_argument(const operation *o, const char *text, int *nwords)
 {
     static const char key[] = "weights=";
@@ -118,7 +119,7 @@ static argument read_grid_argument(const operation *o, const char *text, int *nw
     const bool has_key = text[strspn(text, operation_name_characters)] == '=';
     if (!has_key) ++*nwords;
     if (*text == '"' || *text == '\'' || strchr(text, '"')) return read_argument(text);
-    /* CDO's remap,GRID,WEIGHTS */
+    /* the third word of CDO's remap,GRID,WEIGHTS */
     const bool is_file = *nwords == 2 && !has_key && strcmp(o->name, "remap") == 0 &&
                          (cli_is_url(text) || cli_is_there(text));
     if (!is_weights && !is_file && (has_key || *nwords > 1)) return read_argument(text);

@@ -12,12 +12,12 @@
 
 enum { MOST_ARGUMENTS = 4096, MOST_POSITIONS = 1 << 20 };
 
-/* The body of an ensemble operator: %V is the value, %D the dimension in quotes, %P the argument. */
+/* An operator. In the body, %V stands for the value, %D for the quoted dimension, and %P for the argument. */
 typedef struct operator_row {
     const char *name;
     operator_kind kind;
-    int least, most;      /* number of arguments; most -1: any */
-    const char *expected; /* arguments, for messages */
+    int least, most;      /* number of arguments; `most` -1: unlimited */
+    const char *expected; /* description of the arguments, for messages */
     const char *body;
 } operator_row;
 
@@ -37,7 +37,7 @@ static const operator_row rows[] = {
     {"ensavg", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "mean(%V, dim=%D)"},
     {"ensmin", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmin(%V, dim=%D)"},
     {"ensmax", OPERATOR_ENSEMBLE, 0, 0, "no arguments", "nanmax(%V, dim=%D)"},
-    /* A sum of missing values only is missing, as in CDO. */
+    /* As in CDO, the sum is missing if all values are missing. */
     {"enssum", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
      "where(all(isnan(%V), dim=%D), nan, nansum(%V, dim=%D))"},
     {"ensrange", OPERATOR_ENSEMBLE, 0, 0, "no arguments",
@@ -144,8 +144,9 @@ static int by_position(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Reads N, FIRST/LAST or FIRST/LAST/STEP, from 1; negative ones count from the end. Appends positions from 0 of `length`
- * elements. Returns false for other texts. *absent is true if *beyond is a number that is not there. */
+/* Reads positions N, FIRST/LAST or FIRST/LAST/STEP, which count from 1, or from the end if negative. Appends them as
+ * positions from 0 among `length` elements. Returns false for other strings. If a position does not exist, sets *absent, and
+ * *beyond to the position. */
 static bool read_numbers(const char *text, int64_t length, positions *p, int64_t *beyond,
                          bool *absent)
 {
@@ -174,7 +175,7 @@ static bool read_numbers(const char *text, int64_t length, positions *p, int64_t
     return true;
 }
 
-/* Returns VALUE[:, ..., FIRST:BEHIND:STEP] along axis d. */
+/* Returns the expression VALUE[:, ..., FIRST:BEHIND:STEP], which slices along axis d. */
 static char *slice_text(const char *value, int d, int64_t first, int64_t behind, int64_t step)
 {
     char *all = cli_printf("%s[", value);
@@ -188,7 +189,7 @@ static char *slice_text(const char *value, int d, int64_t first, int64_t behind,
     return done;
 }
 
-/* The elements at sorted positions along axis d: a slice, or a concatenation of ranges. */
+/* Returns an expression for the elements at sorted positions along axis d: a slice, or a concatenation of ranges. */
 static char *positions_text(const char *value, int d, const positions *p)
 {
     const int64_t step = p->n > 1 ? p->at[1] - p->at[0] : 1;
@@ -209,7 +210,7 @@ static char *positions_text(const char *value, int d, const positions *p)
     return done;
 }
 
-/* Selects numbers of elements along axis d. */
+/* Selects elements along axis d by their positions. */
 static char *select_numbers(const operator_row *row, const char *given, const arguments *a,
                             int first, int last, const operator_axes *axes, int d,
                             const char *value, char **wrong)
@@ -248,7 +249,7 @@ static int find_axis(const operator_axes *axes, operator_axis kind)
     return -1;
 }
 
-/* Whether a dimension's name can be a keyword of sel. */
+/* Returns true if a dimension's name can be a keyword of sel. */
 static bool is_keyword(const char *name)
 {
     if (!isalpha((unsigned char)*name) && *name != '_') return false;
@@ -256,7 +257,7 @@ static bool is_keyword(const char *name)
     return !*name;
 }
 
-/* [850, 200] of numbers. */
+/* Selects levels by a list of numbers such as [850, 200]. */
 static char *select_levels(const operator_row *row, const char *given, const arguments *a,
                            const char *dim, const char *value, char **wrong)
 {
@@ -268,7 +269,7 @@ static char *select_levels(const operator_row *row, const char *given, const arg
     return cli_printf("sel(%s, %s=[%s])", value, dim, given);
 }
 
-/* A box of the globe, by the labels of the axes that the variable has. */
+/* Selects a box of longitudes and latitudes. Uses only the axes that the variable has. */
 static char *select_box(const operator_row *row, const char *given, const arguments *a, int lon,
                         int lat, const operator_axes *axes, const char *value, char **wrong)
 {
@@ -286,7 +287,7 @@ static char *select_box(const operator_row *row, const char *given, const argume
     return text;
 }
 
-/* A box by numbers of elements. */
+/* Selects a box by positions along both axes. */
 static char *select_index_box(const operator_row *row, const char *given, const arguments *a,
                               int lon, int lat, const operator_axes *axes, const char *value,
                               char **wrong)

@@ -10,7 +10,7 @@
 
 enum { CLI_MOST_OPTIONS = 64 };
 
-/* For every verb: -h and -V. ':' reports a missing value. */
+/* Short options of every verb. The leading ':' makes getopt_long report a missing value by ':'. */
 #define SHORT_OPTIONS ":hV"
 
 static void bad(const char *verb, const char *option, const char *value, const char *expected)
@@ -36,7 +36,7 @@ static uint64_t bytes(const char *verb, const char *option, const char *text)
     return v;
 }
 
-/* Returns the number of a common option's value among its fixed values. */
+/* Returns the index of a value among the fixed values of a common option. */
 static int choice(const char *verb, const char *option, const char *text)
 {
     const cli_option *o = cli_common_options;
@@ -85,7 +85,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_TAKE_OVER: c->take_over = true; break;
     case KEY_DURABLE: c->durable = true; break;
     case KEY_PROGRESS:
-        /* The help text lists the modes in the order of cli_progress_mode. */
+        /* Values in the option's description are in the order of cli_progress_mode. */
         c->progress = (cli_progress_mode)choice(verb, "progress", optarg);
         break;
     case KEY_PLAN: c->plan_only = true; break;
@@ -103,7 +103,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     }
 }
 
-/* Refuses options that require or exclude each other. */
+/* Refuses options without those that they require, and options that exclude each other. */
 static void check_common(const char *verb, cli_common *c)
 {
     const char *wrong = NULL;
@@ -126,7 +126,7 @@ static bool repeats(const cli_usage *u, const char *name)
     return false;
 }
 
-/* Refuses repeated options before anything is done. Scans the options from first to last; the caller scans them again. */
+/* Refuses repeated options before any work. Scans all options, and restarts getopt_long for the caller. */
 static void check_repeated(int argc, char **argv, const cli_usage *u, const struct option *longs)
 {
     bool seen[CLI_MOST_OPTIONS] = {false};
@@ -136,7 +136,7 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
     while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, &index)) != -1) {
         if (key == CLI_HELP_KEY || key == CLI_VERSION_KEY || key == 'h' || key == 'V' ||
             key == ':' || key == '?') {
-            twice = NULL; /* another error is reported */
+            twice = NULL; /* this other error is reported first */
             break;
         }
         bool may = !longs[index].has_arg || strcmp(longs[index].name, EXECUTOR_OPTION) == 0 ||
@@ -145,16 +145,17 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
         if (seen[index] && !may) twice = longs[index].name;
         seen[index] = true;
     }
-    optind = 0; /* start again */
+    optind = 0; /* restarts getopt_long */
     if (twice) exit(cli_usage_error(argv[0], "--%s is given twice", twice));
 }
 
-/* Ends the command because of the option at which getopt_long stopped. */
+/* Reports the option at which getopt_long stopped, and exits. */
 static void unknown_option(char **argv, const struct option *longs)
 {
     lang_guess g;
     const char *arg = argv[optind - 1];
-    /* Unknown short options may be followed by others in the same argument. */
+    /* An unknown short option may be followed by further options in the same argument. getopt_long has not yet advanced
+     * then. */
     if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
     if (arg[0] == '-' && arg[1] != '-')
         exit(cli_usage_error(

@@ -11,12 +11,13 @@
 #include "lang/lang_memory.h"
 #include "referred.h"
 
-/* One --rename or --attr. */
+/* An edit: one --rename or --attr. */
 typedef struct outputs_edit {
     const char *given;
-    char *variable, *attribute; /* "" for the file; NULL: the variable itself is renamed */
-    char *to;                   /* new name; NULL: not renamed */
-    json_t *value;              /* NULL: the attribute is removed */
+    /* variable: "" for the file; attribute: NULL to rename the variable itself */
+    char *variable, *attribute;
+    char *to;      /* new name; NULL for --attr */
+    json_t *value; /* new value; NULL removes the attribute */
     bool used;
 } edit;
 
@@ -29,13 +30,13 @@ static edit *add_edit(outputs *o, const char *given)
     return &o->edit[o->nedits++];
 }
 
-/* Whether a new name can be that of a variable or attribute in files of all formats. */
+/* Returns true if all formats accept the name for a variable or attribute. */
 static bool is_name(const char *name)
 {
     return *name && !strpbrk(name, "/:") && *name != '.' && *name != ' ';
 }
 
-/* OLD:NEW, VAR:ATTR:NEW or :ATTR:NEW */
+/* Reads OLD:NEW, VAR:ATTR:NEW or :ATTR:NEW. */
 static char *take_rename(outputs *o, const char *text)
 {
     static const char expected[] =
@@ -62,8 +63,8 @@ static char *take_rename(outputs *o, const char *text)
     return NULL;
 }
 
-/* The value of an attribute: numbers and lists as JSON has them, a JSON string, or else the text itself. NULL and *bad: a value
- * that attributes cannot have. */
+/* Reads the value of an attribute: a JSON number, list or string, or else the text itself. Returns NULL and sets *bad if
+ * attributes cannot have the value. */
 static json_t *read_value(const char *text, bool *bad)
 {
     json_t *v = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
@@ -81,11 +82,11 @@ static json_t *read_value(const char *text, bool *bad)
     }
     json_decref(v);
     v = json_string(text);
-    *bad = !v; /* not UTF-8 */
+    *bad = !v; /* the text is not UTF-8 */
     return v;
 }
 
-/* VAR:NAME=VALUE or NAME=VALUE */
+/* Reads VAR:NAME=VALUE or NAME=VALUE. */
 static char *take_attr(outputs *o, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -197,8 +198,8 @@ void outputs_free(outputs *o)
 
 /* --- Arrays ------------------------------------------------------------------------------------------- */
 
-/* Moves an attribute, with its recorded type, to another name, which keeps its place in the order of attributes. Returns false
- * if there is none. */
+/* Renames an attribute and its recorded type. It keeps its position in the order of attributes. Returns false if it does not
+ * exist. */
 static bool rename_attribute(json_t *attrs, const char *from, const char *to)
 {
     json_t *types = json_object_get(json_object_get(attrs, CUBED_ATTRIBUTE_TYPES), "types");
@@ -214,7 +215,7 @@ static bool rename_attribute(json_t *attrs, const char *from, const char *to)
     json_object_clear(attrs);
     json_object_update(attrs, renamed);
     json_decref(renamed);
-    json_object_del(types, to); /* of an attribute that is replaced */
+    json_object_del(types, to); /* type of the attribute that is replaced */
     if (type) json_object_set(types, to, type);
     json_object_del(types, from);
     return true;
@@ -230,13 +231,14 @@ static void set_attribute(json_t *attrs, const edit *e)
         json_object_del(attrs, e->attribute);
 }
 
-/* Applies the edits of one variable's attributes, or of the file's: renames by the old name, values by the new one. */
+/* Applies the edits of one variable's attributes, or of the file's. Renames refer to the variable's old name, new values to
+ * its new name. */
 static void edit_attributes(outputs *o, const char *old, const char *name, json_t *attrs)
 {
     for (int i = 0; i < o->nedits; i++) {
         edit *e = &o->edit[i];
         if (!e->attribute || strcmp(e->variable, e->to ? old : name) != 0) continue;
-        /* To remove what is not there is no mistake. */
+        /* Removing an attribute that does not exist is no error. */
         if (e->to)
             e->used = rename_attribute(attrs, e->attribute, e->to) || e->used;
         else
@@ -245,7 +247,7 @@ static void edit_attributes(outputs *o, const char *old, const char *name, json_
     }
 }
 
-/* The edit that gives a variable or dimension another name; NULL if there is none. */
+/* Returns the edit that renames a variable or dimension, or NULL. */
 static edit *renaming(outputs *o, const char *name)
 {
     for (int i = 0; i < o->nedits; i++) {
@@ -255,7 +257,7 @@ static edit *renaming(outputs *o, const char *name)
     return NULL;
 }
 
-/* Renames dimensions: *x has the new names. */
+/* Renames the dimensions of *x. */
 static cubed_status rename_dims(outputs *o, const char *name, cubed_array **x, cubed_error *err)
 {
     const int ndim = cubed_array_ndim(*x);
@@ -364,7 +366,7 @@ const char *outputs_codecs(outputs *o, cubed_dtype dtype, int zarr_format)
     const int size = (int)cubed_dtype_size(dtype), level = o->level;
     if (level < 0) return NULL;
     const char *name = o->zstd ? "zstd" : "gzip";
-    /* Shuffling single bytes changes nothing; strings of Unicode are 4-byte characters. */
+    /* Shuffling single bytes has no effect. Unicode strings are shuffled by 4-byte characters. */
     const bool shuffle = o->shuffle && level > 0 && size > 1;
     char *filter = NULL, *last = NULL;
     if (shuffle)

@@ -10,7 +10,7 @@
 #include "lang/expr_json.h"
 #include "lang/lang_arrays.h"
 
-/* Integers that stand for values, and the one for NaN. */
+/* Range of the integers that represent values, and the integer that represents NaN. */
 typedef struct codes {
     int64_t low, high, fill;
 } codes;
@@ -24,7 +24,7 @@ static codes codes_of(cubed_dtype dtype)
     return (codes){-most, most, -most - 1};
 }
 
-/* Reads "NAME=NUMBER" at *text, up to a comma or the end. */
+/* Reads "NAME=NUMBER" at *text, up to a comma or the end of the string. */
 static bool read_number(const char **text, const char *name, bool *has, double *v)
 {
     const size_t n = strlen(name);
@@ -74,7 +74,7 @@ static bool is_empty(const cubed_array *x)
     return false;
 }
 
-/* Finds the smallest and the largest value of each array in one run. A range without values is NaN. */
+/* Finds the smallest and the largest value of each array, in one run for all arrays. Both are NaN if there are no values. */
 static cubed_status find_ranges(packed *p, cubed_context *ctx, const cli_common *common,
                                 cubed_array *const *values, int n, cubed_error *err)
 {
@@ -109,7 +109,7 @@ static cubed_status find_ranges(packed *p, cubed_context *ctx, const cli_common 
     return st;
 }
 
-/* Chooses the scale and the offset for a range. */
+/* Chooses scale and offset for a range of values. */
 static cubed_status choose(const packed *p, const struct packed_range *r, const char *name,
                            double *scale, double *offset, cubed_error *err)
 {
@@ -121,10 +121,10 @@ static cubed_status choose(const packed *p, const struct packed_range *r, const 
                           "--pack: %s has infinite values, which no integer stands for: replace "
                           "them first, as in where(isfinite(%s), %s, nan)",
                           name, name, name);
-    if (isnan(low)) low = high = p->has_offset ? p->offset : 0; /* there are no values */
+    if (isnan(low)) low = high = p->has_offset ? p->offset : 0; /* the array has no values */
     *scale = p->has_scale ? p->scale : high / steps - low / steps;
     if (p->has_offset && !p->has_scale) {
-        /* The offset is the value of 0. */
+        /* With a given offset, the integer 0 represents the offset. */
         const double above = c.high > 0 ? (high - p->offset) / (double)c.high : 0;
         const double below = c.low < 0 ? (low - p->offset) / (double)c.low : 0;
         *scale = fmax(above, below);
@@ -152,7 +152,7 @@ static cubed_status with_number(cubed_op op, cubed_array **x, double number, cub
     return step_with_number(op, x, CUBED_FLOAT64, (cubed_scalar){.f64 = number}, err);
 }
 
-/* Replaces NaN by a number. */
+/* Replaces NaN in *x by a number. */
 static cubed_status fill_missing(cubed_array **x, double number, cubed_error *err)
 {
     const cubed_scalar s = {.f64 = number};
@@ -170,11 +170,11 @@ static cubed_status fill_missing(cubed_array **x, double number, cubed_error *er
     return CUBED_OK;
 }
 
-/* Describes packed elements of values that `like` has the description of. */
+/* Gives packed elements the names and attributes of the values, `like`, and the attributes of the packing. */
 static cubed_status describe(const cubed_array *like, const packed *p, double scale, double offset,
                              cubed_array **x, cubed_error *err)
 {
-    /* Of packed elements, not of values (CF, section 2.5.1). */
+    /* Attributes that refer to packed elements, not to values (CF, section 2.5.1). */
     static const char *const gone[] = {"_FillValue",  "missing_value", "valid_min",  "valid_max",
                                        "valid_range", "scale_factor",  "add_offset", "_Unsigned"};
     const char *names[CUBED_MAX_NDIM];
@@ -215,7 +215,7 @@ static cubed_status pack(const packed *p, cubed_array *values, double scale, dou
         x = y;
         y = NULL;
     }
-    /* The ends of the range may be rounded past the last integer. */
+    /* Rounding may move the ends of the range beyond the last integer. */
     if (st == CUBED_OK) st = with_number(CUBED_OP_MAXIMUM, &x, (double)c.low, err);
     if (st == CUBED_OK) st = with_number(CUBED_OP_MINIMUM, &x, (double)c.high, err);
     if (st == CUBED_OK) st = fill_missing(&x, (double)c.fill, err);
@@ -244,7 +244,7 @@ cubed_status packed_arrays(packed *p, cubed_context *ctx, const cli_common *comm
     }
     if (st == CUBED_OK && m == 0)
         st = cli_reject(err, "--pack: no result holds floating-point numbers, which are packed");
-    /* A plan alone does not depend on the numbers. */
+    /* If only the plan is shown, it does not depend on the ranges. */
     const bool dry = common->plan_only && !common->save_plan;
     if (st == CUBED_OK && !p->range && !dry) st = find_ranges(p, ctx, common, values, m, err);
     for (int k = 0; k < m && st == CUBED_OK; k++) {

@@ -1,4 +1,4 @@
-/* Xarray and Matplotlib draw pictures in a Python process, with the package's cubed.plot. */
+/* Draws pictures in a Python process: Xarray and Matplotlib through the package's cubed.plot. */
 #include "picture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Plans as text, for users and programs. */
+/* Prints plans as text for users and as JSON for programs. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -16,13 +16,14 @@ static void print_traffic(FILE *f, const cubed_store_traffic *t, double cost)
             cli_format_bytes((double)t->bytes_written, b), cost < 0.1 ? 6 : 2, cost);
 }
 
-/* Maximum reasons, and arrays shown for each, independent of the number of stages. */
+/* REASONS: maximum number of reasons shown; SHOWN: maximum number of arrays shown for each. Both limit the output for many
+ * stages. */
 enum { REASONS = 5, SHOWN = 4 };
 
 typedef struct reasons {
-    int n, left_out; /* number of reasons beyond REASONS */
+    int n, left_out; /* left_out: number of further reasons */
     struct {
-        char *why, *text; /* of the first array with this reason */
+        char *why, *text; /* texts of the first array with this reason */
         int count;
     } of[REASONS];
 } reasons;

@@ -1,4 +1,4 @@
-/* Requests of a plan to object stores, and their cost by list prices or given prices. */
+/* Requests of a plan to object stores, and their cost by list prices or by given prices. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static cubed_status wrong_prices(cubed_error *err, const char *file, const char 
     return CUBED_E_ARG;
 }
 
-/* Reads the prices of a scheme's object; others are kept. */
+/* Reads the prices of one scheme. Prices that the file does not give stay. */
 static cubed_status read_prices(json_t *of, const char *file, cubed_store_price *p,
                                 cubed_error *err)
 {

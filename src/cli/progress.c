@@ -10,12 +10,12 @@
 #define LINE_NS   ((int64_t)5000000000)
 
 struct cli_progress {
-    cli_progress_mode mode; /* BAR, PLAIN or NONE */
+    cli_progress_mode mode; /* the mode in use: BAR, PLAIN or NONE */
     FILE *events;
     const cubed_plan *plan;
     cubed_plan_info info;
     int64_t tasks, resumed, start_ns, shown_ns, shown_tenth;
-    int stage; /* the stage that began last */
+    int stage; /* the stage that started last */
     char stage_name[48];
     uint64_t bytes, measured;
 };
@@ -99,7 +99,7 @@ static const char *format_time(double seconds, char text[32])
     return text;
 }
 
-/* Parts of a description of a run, the most important first: a line shows as many as fit. */
+/* Parts of a description of a run, in the order of importance. A line shows as many of them as fit. */
 enum { PARTS = 5, PART = 96 };
 
 static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
@@ -118,7 +118,7 @@ static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
              cli_format_bytes((double)p->info.allowed_mem, allowed));
 }
 
-/* Describes the result: time, rate and memory. */
+/* Describes a completed run: time, rate and memory. */
 static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PART])
 {
     char rate[32], used[32], allowed[32], time[32];
@@ -133,7 +133,7 @@ static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PA
     snprintf(part[4], PART, "process %s", cli_format_bytes((double)cubed_peak_rss(), used));
 }
 
-/* Joins as many parts as fit into `width`. */
+/* Joins the first parts that fit into `width` characters. */
 static void join(char part[PARTS][PART], size_t width, char *text, size_t cap)
 {
     size_t n = 0;
@@ -153,7 +153,7 @@ static int terminal_width(void)
 
 static void draw_bar(const cli_progress *p, int64_t now, bool last)
 {
-    enum { CELLS = 20, BAR = CELLS + 9 }; /* "[...]  45%  " */
+    enum { CELLS = 20, BAR = CELLS + 9 }; /* widths of the bar, and of "[...]  45%  " */
     char part[PARTS][PART], text[PARTS * PART], bar[BAR + 4] = "";
     const int width = terminal_width() - 1;
     const double done = p->info.num_tasks ? (double)p->tasks / (double)p->info.num_tasks : 1;
@@ -194,7 +194,7 @@ static void show(cli_progress *p, int64_t now, bool last)
     }
 }
 
-/* Sets the name of a stage from its operations, without destinations, as many as fit. */
+/* Sets the displayed name of a stage: its operations without the destinations, truncated if too long. */
 static void name_stage(cli_progress *p, int stage)
 {
     cubed_stage_info s;
@@ -228,7 +228,7 @@ void cli_progress_event(void *progress, const cubed_event *e)
         p->resumed++;
         break;
     case CUBED_EVENT_TASK_RETRY:
-        /* The error that ends the run is reported at its end. */
+        /* An error that is not retried ends the run, and is reported then. */
         if (e->again && p->mode != PROGRESS_NONE) cli_say(stderr, "retry: %s\n", e->message);
         break;
     case CUBED_EVENT_PLAN_END: show(p, e->time_ns, true); break;

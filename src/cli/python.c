@@ -16,7 +16,7 @@ const char *python_name(void)
     return named && *named ? named : "python3";
 }
 
-/* Returns `arguments` after the program's name; to be freed by the caller. */
+/* Returns the program's name followed by `arguments`. The caller frees the list. */
 static char **with_name(const char *const *arguments)
 {
     int n = 0;
@@ -84,15 +84,15 @@ void python_words_free(python_words *w)
 
 /* --- Modules ------------------------------------------------------------------------------------------ */
 
-/* The program exits with FIRST_MISSING + i if module i is missing, or is a folder without __init__.py. It does not import
- * the modules, which would take seconds. */
+/* The Python program looks up modules without importing them, which would take seconds. It exits with FIRST_MISSING + i if
+ * module i is missing, or is a folder without __init__.py. */
 enum { FIRST_MISSING = 3 };
 static const char look_up[] = "import importlib.util as u, sys; "
                               "sys.exit(next((3 + i for i, s in enumerate(map(u.find_spec, "
                               "sys.argv[1:])) if s is None or s.origin is None), 0))";
 
-/* Prints the command that installs what is missing. The package itself comes from a wheel file or a clone; it lists the
- * packages of its extras. */
+/* Prints the command that installs missing packages. The package itself is installed from a wheel file or a clone, and lists
+ * the packages of its extras. */
 static void say_remedy(bool without_package, const char *extra)
 {
     const char *const listing[] = {

@@ -10,7 +10,7 @@ static const char *const attributes[] = {"grid_mapping",  "ancillary_variables",
                                          "climatology"};
 enum { COUNT = sizeof attributes / sizeof *attributes };
 
-/* Returns the next word of a list, NULL at its end. *n: its length. */
+/* Returns the next word of a list, and sets *n to its length. Returns NULL at the end. */
 static const char *next_word(const char *text, size_t *n)
 {
     text += strspn(text, " \t\n");
@@ -18,7 +18,8 @@ static const char *next_word(const char *text, size_t *n)
     return *n ? text : NULL;
 }
 
-/* "area:" of "area: cell_area" is a role, not a variable. In "crs: x y" of grid_mapping it is a variable. */
+/* Returns true if a word names a variable. "area:" in "area: cell_area" is a role, but "crs:" in "crs: x y" of grid_mapping
+ * names a variable. */
 static bool is_variable(const char *attribute, const char *word, size_t n)
 {
     return word[n - 1] != ':' || strcmp(attribute, "grid_mapping") == 0;
@@ -47,8 +48,8 @@ void referred_each(const char *attrs, referred_fn fn, void *ctx)
     json_decref(doc);
 }
 
-/* Returns a value with the new names of its words; NULL if none has one. Roles such as "area:" of cell_measures are no names,
- * but "time:" of cell_methods is that of a dimension. */
+/* Replaces words in the value of an attribute by their new names. Returns NULL if nothing changes. Roles such as "area:" of
+ * cell_measures are not names, but "time:" of cell_methods names a dimension. */
 static char *renamed(const char *attribute, const char *value, referred_name_fn fn, void *ctx)
 {
     const bool methods = strcmp(attribute, "cell_methods") == 0;
@@ -84,8 +85,8 @@ void referred_rename(json_t *attrs, referred_name_fn fn, void *ctx)
     }
 }
 
-/* Returns the words of a value that stay: roles stay with the following variable, and a grid mapping with its coordinates.
- * NULL if all do; the caller frees the string. */
+/* Keeps the words that name existing variables. A role is kept with the variable after it, coordinates only with their grid
+ * mapping. Returns NULL if all words are kept. The caller frees the string. */
 static char *kept(const char *attribute, const char *value, referred_have_fn have, void *ctx)
 {
     char *text = cli_strdup(""), *role = NULL;
@@ -98,7 +99,7 @@ static char *kept(const char *attribute, const char *value, referred_have_fn hav
             continue;
         }
         char *name = name_in(at, n);
-        const bool begins = at[n - 1] == ':'; /* of a grid mapping with its coordinates */
+        const bool begins = at[n - 1] == ':'; /* a grid mapping, which its coordinates follow */
         bool is_there = have(ctx, name);
         cli_free(name);
         if (begins) mapped = is_there;
@@ -113,7 +114,7 @@ static char *kept(const char *attribute, const char *value, referred_have_fn hav
         role = NULL;
     }
     cli_free(role);
-    /* A grid mapping without any of its coordinates is only a name. */
+    /* A grid mapping that lost all coordinates has no colon. */
     const size_t length = strlen(text);
     if (length > 0 && text[length - 1] == ':') text[length - 1] = 0;
     if (!all) return text;

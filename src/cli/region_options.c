@@ -1,11 +1,11 @@
-/* --region: the part of an array that a result is written to. */
+/* The option --region, the part of an array into which a result is written. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
 #include "lang/lang_memory.h"
 
-/* Reads an optional number up to `end`; sets *given. */
+/* Reads an optional number before `end`. Sets *given if there is one. */
 static bool read_bound(const char **at, const char *end, int64_t *out, bool *given)
 {
     *given = *at < end && **at != ':';
@@ -21,7 +21,7 @@ static int find_axis(const cubed_array *into, const char *name, size_t n)
     return -1;
 }
 
-/* Reads one part of the text: the slice of an axis, whose number is *next if it has no name. An axis may occur once, and
+/* Reads one part of the option: the slice of an axis. An axis without a name is number *next. Each axis may occur once, and
  * bounds must be within it. */
 static bool read_part(const char *at, const char *end, const cubed_array *into, int *next,
                       bool *seen, cubed_slice *slices)
@@ -44,7 +44,7 @@ static bool read_part(const char *at, const char *end, const cubed_array *into, 
                                shape[axis], &slices[axis], NULL) == CUBED_OK;
 }
 
-/* Sets the start of the part of `into`, which must have x's shape. */
+/* Finds where the part of `into` starts. The part must have x's shape. */
 static cubed_status find_start(const char *text, const cubed_array *into, const cubed_array *x,
                                int64_t *start, cubed_error *err)
 {

@@ -26,7 +26,7 @@ static char *element_of(const series_column *c, int64_t i, bool brief)
 
 static int width_of(const char *text) { return (int)strlen(text); }
 
-/* Characters of the longest element in printed lines. */
+/* Returns the width of a column: the length of the longest printed element. */
 static int width_of_column(const series_column *c, int64_t n, bool brief)
 {
     int width = width_of(c->name);

@@ -14,7 +14,7 @@
 #include "report/report_text.h"
 #include "report/visible.h"
 
-/* Larger files are not plans. */
+/* Maximum size of a plan file in bytes. */
 #define MAX_PLAN ((size_t)1 << 30)
 
 char *cli_visible(const char *text, bool lines) { return cli_must(text_visible(text, lines)); }
@@ -132,7 +132,7 @@ bool cli_parse_milliseconds(const char *text, uint32_t *out)
 
 const char *cli_format_bytes(double bytes, char text[32]) { return text_bytes(bytes, text); }
 
-/* Writes a number, with a readable size if it counts many bytes; returns what follows it. */
+/* Writes a number, and a readable size if it counts many bytes. Returns the text after the number. */
 static const char *put_number(FILE *f, const char *text, char before)
 {
     char *end, size[32];
@@ -146,7 +146,8 @@ static const char *put_number(FILE *f, const char *text, char before)
     return text + n;
 }
 
-/* Replaces the library's names of limits by the names of options. */
+/* Prints an error of the library. Replaces names of limits by the names of the options, and adds readable sizes to numbers
+ * of bytes. */
 static void put_message(FILE *f, const char *text)
 {
     static const char *const names[] = {"allowed_mem", "reserved_mem", "max_workers", "work_dir"};
@@ -168,7 +169,7 @@ static void put_message(FILE *f, const char *text)
     }
 }
 
-/* Prints exactly the memory that was found to be enough: more memory may give another plan. */
+/* Suggests exactly the memory that was found to suffice, because more memory may lead to another plan. */
 static void put_enough(FILE *f, uint64_t bytes)
 {
     const bool mega = bytes % 1000000 == 0, kilo = bytes % 1000 == 0;
