@@ -1,4 +1,4 @@
-/* Bits of integers as elements, and the reverse. */
+/* Functions that unpack the bits of integers to elements, and pack elements to bits. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "cubed/array_api.h"
@@ -32,7 +32,7 @@ static const cubed_param unpack_params[] = {
     ORDER,
 };
 
-/* x and its axis; without an axis x in one dimension. */
+/* Gets x and its axis. Without an axis, flattens x. */
 static cubed_array *get_line(const cb_call *c, cb_steps *s, cubed_array *x, int *axis)
 {
     const int64_t all = -1;
@@ -42,7 +42,7 @@ static cubed_array *get_line(const cb_call *c, cb_steps *s, cubed_array *x, int 
     return s->st == CUBED_OK ? x : NULL;
 }
 
-/* x with zeros behind it along an axis. */
+/* Appends zeros to x along an axis. */
 static cubed_array *lengthen(cb_steps *s, cubed_array *x, int axis, int64_t zeros)
 {
     const int ndim = cubed_array_ndim(x);
@@ -57,7 +57,7 @@ static cubed_array *lengthen(cb_steps *s, cubed_array *x, int axis, int64_t zero
     return parts[1] ? cb_step_concat(s, parts, 2, axis) : NULL;
 }
 
-/* x in chunks of whole bytes along an axis. */
+/* Rechunks x along an axis, so that each chunk consists of whole bytes. */
 static cubed_array *align(cb_steps *s, cubed_array *x, int axis)
 {
     int64_t chunks[CUBED_MAX_NDIM], longest = 1;
@@ -74,7 +74,8 @@ static cubed_array *align(cb_steps *s, cubed_array *x, int axis)
     return cb_step(s, cubed_rechunk(x, chunks, &out, s->err), &out);
 }
 
-/* x in which an axis is `outer` times `inner` elements, of two axes, or of one if `inner` is 0. */
+/* Splits an axis into two axes with `outer` and `inner` elements, or, if `inner` is 0, joins two axes to one with `outer`
+ * elements. */
 static cubed_array *regroup(cb_steps *s, cubed_array *x, int axis, int64_t outer, int64_t inner)
 {
     const int more = inner > 0 ? 1 : -1, ndim = cubed_array_ndim(x) + more;
@@ -92,7 +93,7 @@ static cubed_array *regroup(cb_steps *s, cubed_array *x, int axis, int64_t outer
     return cb_step_reshaped(s, x, ndim, shape);
 }
 
-/* A number for each bit along an axis with `behind` axes behind it. */
+/* Makes an array of one number per bit, followed by `behind` axes of extent 1. */
 static cubed_array *bit_numbers(cb_steps *s, const uint8_t *numbers, int behind)
 {
     int64_t shape[CUBED_MAX_NDIM] = {BITS};
@@ -142,7 +143,7 @@ static cubed_status call_packbits(const cb_call *c)
     return cb_steps_end(&s, x ? cb_step_cast(&s, x, CUBED_UINT8) : NULL, c->out);
 }
 
-/* The bits of x in front, and zeros behind them if there are fewer. */
+/* Truncates the bits of x to the requested number, or appends zeros. */
 static cubed_array *resize(const cb_call *c, cb_steps *s, cubed_array *x, int axis)
 {
     const int64_t n = cubed_array_shape(x)[axis], count = cb_call_int(c, 2);

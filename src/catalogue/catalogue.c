@@ -20,13 +20,13 @@ static const cb_rows *const categories[] = {
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 
-/* The place of a row: 1 + its category (0: the slot is empty), and its number there. */
+/* Identifies a row by its category and its index there. The category is counted from 1; 0 marks an empty slot. */
 typedef struct name_place {
     uint8_t category;
     uint16_t row;
 } name_place;
 
-/* An open hash table: a name is in the slot of its hash or in a later slot before the first empty one. */
+/* Hash table with open addressing: a name is in the slot of its hash, or in a later slot before the first empty one. */
 #define NAME_SLOTS 1024
 static const name_place name_places[NAME_SLOTS] = {
 #include "names.def"
@@ -51,7 +51,7 @@ const cubed_function *cubed_function_find(const char *name)
     return NULL;
 }
 
-/* Does not look names up, because tools/generate makes the table of names from this order. */
+/* Does not look up names, because tools/generate writes the table of names in this order. */
 const cubed_function *cubed_function_next(const cubed_function *previous)
 {
     bool is_next = !previous;
@@ -72,7 +72,7 @@ const cubed_param *cubed_function_param(const cubed_function *function, int posi
 
 /* --- Calls -------------------------------------------------------------------------------------------- */
 
-/* Makes a list of the results in front. */
+/* Makes a list of the results: the elements of `made` before the first NULL. */
 static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
                                  cubed_results *results, cubed_error *err)
 {
@@ -85,8 +85,8 @@ static cubed_status take_results(cubed_context *ctx, cubed_array *const *made,
     return CUBED_OK;
 }
 
-/* Bodies call other functions, which name themselves in their errors: "argmax: axis 5 ..." of nanargmax. Replaces the name of
- * a function of the catalogue in front of a message by the name of the function that was called. */
+/* Names the called function in an error. Functions are built from others, whose names their errors contain: nanargmax fails
+ * with "argmax: axis 5 ...". If the message begins with the name of a function of the catalogue, replaces the name. */
 static void name_called(const cubed_function *f, cubed_error *err)
 {
     char name[64], rest[sizeof err->message];
@@ -104,7 +104,8 @@ static void name_called(const cubed_function *f, cubed_error *err)
              (int)(sizeof err->message - 1 - strlen(f->name)), rest);
 }
 
-/* Errors of bodies name a parameter by its number; callers want the number of its argument. */
+/* Completes an error of a function's body. The body identifies a parameter by its number; the caller needs the number of the
+ * argument. */
 static void explain(const cubed_function *f, const cb_bound *bound, cubed_error *err)
 {
     if (!err) return;
@@ -118,7 +119,8 @@ static bool is_listed(const char *name, const char *const *list)
     return *list != NULL;
 }
 
-/* Returns true if a function accepts records: those that move elements, and elementwise ones, which check types. */
+/* Returns true if a function accepts records. These are functions that move elements, and elementwise functions, which check
+ * the types themselves. */
 static bool takes_records(const cubed_function *f)
 {
     static const char *const moving[] = {"creation",     "elementwise", "indexing",

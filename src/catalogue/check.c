@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "context/context.h"
 
-/* The argument being checked, for messages. */
+/* The argument to check, for messages. */
 typedef struct argument_at {
     const cubed_function *function;
     const cubed_argument *argument;
@@ -22,7 +22,7 @@ static void set_number(cubed_error *err, int number)
     if (err) err->argument = 1 + number;
 }
 
-/* "roll: shift (argument 2) is 'a', expected an integer" */
+/* Writes an error such as "roll: shift (argument 2) is 'a', expected an integer". */
 static cubed_status refuse(const argument_at *at, const cubed_param *p, const cubed_value *value,
                            cubed_status status)
 {
@@ -44,8 +44,8 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* Changes a value to a kind that the parameter accepts, where both mean the same: a bool is an integer, an integer a real
- * number. False if it is of another kind. */
+/* Converts a value to an equal value of a kind that the parameter accepts: a bool to an integer, an integer to a real
+ * number. Returns false if the parameter accepts no such kind. */
 static bool convert(const cubed_param *p, cubed_value *v)
 {
     if (accepts(p, v->kind)) return true;
@@ -62,7 +62,7 @@ static bool convert(const cubed_param *p, cubed_value *v)
         *v = (cubed_value){.kind = CUBED_VALUE_BOOL, .as.boolean = v->as.integer == 1};
         return true;
     }
-    /* An empty list has items of any kind. */
+    /* An empty list matches a parameter of any kind of list. */
     const cubed_value_kind lists[] = {CUBED_VALUE_INTS, CUBED_VALUE_FLOATS, CUBED_VALUE_ARRAYS,
                                       CUBED_VALUE_LIST};
     const bool is_list = v->kind == CUBED_VALUE_INTS || v->kind == CUBED_VALUE_FLOATS ||
@@ -75,7 +75,7 @@ static bool convert(const cubed_param *p, cubed_value *v)
     return false;
 }
 
-/* Strings that name a choice or a data type. False if the parameter takes no string. */
+/* Converts a string that names a choice or a data type. Returns false if the parameter accepts no such strings. */
 static bool take_name(const argument_at *at, const cubed_param *p, cubed_value *v,
                       cubed_status *status)
 {
@@ -145,10 +145,11 @@ static bool is_null(const cubed_value *v)
     }
 }
 
-/* Maximum depth of nested lists. */
+/* Maximum depth of nested lists in a value. */
 enum { MOST_DEEP = 4 };
 
-/* Whether a list has only kinds of values that bodies accept, nested at most `deep` levels. */
+/* Returns true if a list and the lists in it contain only kinds of values that functions accept. Lists are nested at most
+ * `deep` levels. */
 static bool is_sound(const cubed_value *list, int deep)
 {
     for (int i = 0; i < list->n; i++) {
@@ -171,7 +172,7 @@ static bool is_sound(const cubed_value *list, int deep)
     return true;
 }
 
-/* Rejects values that a message could not show. */
+/* Rejects NULL pointers and invalid kinds, which messages could not show. */
 static cubed_status check_pointers(const argument_at *at, const cubed_param *p)
 {
     const cubed_value *v = &at->argument->value;
@@ -212,7 +213,7 @@ static cubed_status check(const argument_at *at, const cubed_param *p, cubed_val
 
 /* --- Places ------------------------------------------------------------------------------------------- */
 
-/* The positional arguments from `first` on are the items of one list of arrays. */
+/* Combines the positional arguments from `first` on to one list of arrays. */
 static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param *p, int first,
                            int n, cb_bound *out)
 {
@@ -235,7 +236,7 @@ static cubed_status gather(cubed_context *ctx, argument_at at, const cubed_param
     return CUBED_OK;
 }
 
-/* Index of the parameter with that name, or -1. */
+/* Returns the index of the parameter with this name, or -1. */
 static int find_param(const cubed_function *f, const char *name)
 {
     for (int i = 0; i < f->nparams; i++) {
@@ -251,7 +252,7 @@ static int most_positional(const cubed_function *f)
     return n;
 }
 
-/* Names that arguments may have: "shift, axis" */
+/* Lists the names of parameters that can be passed by name, such as "shift, axis". */
 static void list_names(const cubed_function *f, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -275,7 +276,7 @@ static cubed_status refuse_name(const argument_at *at)
     return status;
 }
 
-/* Records which argument was given for a parameter. */
+/* Records which argument gives the value of a parameter. Fails if another argument did so before. */
 static cubed_status claim(const argument_at *at, int place, cb_bound *out)
 {
     const cubed_param *p = &at->function->params[place];

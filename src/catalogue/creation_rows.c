@@ -1,4 +1,4 @@
-/* Arrays from nothing. */
+/* Functions that create arrays. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "context/context.h"
@@ -20,7 +20,7 @@
               "Lengths of chunks, one for each axis. None: chunks of about 128 MiB.")              \
     }
 
-/* The type at position i, or another one for None. */
+/* Returns the type at position i, or `missing` if it is None. */
 static cubed_dtype dtype_or(const cb_call *c, int i, cubed_dtype missing)
 {
     const cubed_dtype *dtype = cb_call_dtype(c, i);
@@ -43,7 +43,7 @@ static const cubed_param full_params[] = {
     CHUNKS,
 };
 
-/* Refuses a number that a type does not have; the type is at position `at`, a value in front of it. */
+/* Reports a number that the type cannot represent. The type is at position `at`, the number before it. */
 static cubed_status refuse_value(const cb_call *c, const cubed_value *number, cubed_dtype dtype,
                                  int at)
 {
@@ -54,7 +54,7 @@ static cubed_status refuse_value(const cb_call *c, const cubed_value *number, cu
                                  c->function->name, cubed_dtype_name(dtype), shown));
 }
 
-/* An array of a number. Its type is at position `at`, and chunks two behind; errors are about the value before or the type. */
+/* Makes an array in which each element is the number. The type is at position `at`, the chunks are two positions after it. */
 static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtype missing, int at)
 {
     int ndim;
@@ -66,7 +66,7 @@ static cubed_status fill(const cb_call *c, const cubed_value *number, cubed_dtyp
     return cubed_array_full(c->ctx, dtype, ndim, shape, chunks, &value, c->out, c->err);
 }
 
-/* `which` is the value. */
+/* Calls `fill`. `which` is the number. */
 static cubed_status call_same(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -100,7 +100,7 @@ static const cubed_param full_like_params[] = {
     LIKE_CHUNKS, LIKE_SHAPE,
 };
 
-/* Strings without a character, and records of zeros. */
+/* Makes an array of empty strings, or of records whose bytes are 0. */
 static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, const int64_t *shape,
                                const int64_t *chunks, cubed_array **out)
 {
@@ -113,8 +113,8 @@ static cubed_status fill_empty(const cb_call *c, cubed_dtype dtype, int ndim, co
     return st;
 }
 
-/* An array of a number, in the shape of the array at position 0. The type is at position `at`, chunks and shape are two and
- * three behind it. */
+/* Makes an array of a number, with the shape of the array at position 0. The type is at position `at`, chunks and shape are
+ * two and three positions after it. */
 static cubed_status fill_like(const cb_call *c, const cubed_value *number, int at)
 {
     const cubed_array *x = cb_call_array(c, 0);
@@ -143,7 +143,7 @@ static cubed_status fill_like(const cb_call *c, const cubed_value *number, int a
     return st;
 }
 
-/* `which` is the value. */
+/* Calls `fill_like`. `which` is the number. */
 static cubed_status call_same_like(const cb_call *c)
 {
     const cubed_value number = {.kind = CUBED_VALUE_INT, .as.integer = c->which};
@@ -171,7 +171,7 @@ static const cubed_param arange_params[] = {
     CHUNKS,
 };
 
-/* The number of integers from start in steps before stop; false if the step is 0 or there are too many. */
+/* Counts the integers from start to before stop in steps. Returns false if the step is 0 or there are too many integers. */
 static bool count_whole(int64_t start, int64_t stop, int64_t step, int64_t *out)
 {
     if (step == 0) return false;
@@ -241,7 +241,7 @@ static const cubed_param logspace_params[] = {
     CHUNKS,
 };
 
-/* *x in a type; real numbers are rounded down if that has integers alone. */
+/* Casts *x to a type. If the type is an integer type, rounds real numbers down. */
 static cubed_status round_down(cubed_array **x, cubed_dtype dtype, cubed_error *err)
 {
     const cubed_kind kind = cubed_dtype_kind(dtype);
@@ -270,7 +270,8 @@ static double part_of(const cubed_value *v, bool imaginary)
     }
 }
 
-/* Numbers between two numbers, of which one is complex: real and imaginary parts apart. */
+/* Makes evenly spaced numbers between two numbers, at least one of which is complex. Computes real and imaginary parts
+ * separately. */
 static cubed_status space_complex(const cb_call *c, int64_t num, bool endpoint,
                                   const int64_t *chunk, cubed_array **out)
 {
@@ -289,7 +290,7 @@ static cubed_status space_complex(const cb_call *c, int64_t num, bool endpoint,
     return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_ADD, parts[0], i, NULL), out);
 }
 
-/* *x in the chunks at position i, if there are some; releases it after an error. */
+/* Rechunks *x to the chunks at position i, if they are given. Releases *x after an error. */
 static cubed_status in_chunks(const cb_call *c, int i, cubed_array **x)
 {
     cubed_array *made = *x;
@@ -302,7 +303,8 @@ static cubed_status in_chunks(const cb_call *c, int i, cubed_array **x)
     return st;
 }
 
-/* Numbers between those of arguments 0 and 1, of which one is an array; numbers have the types that they have alone. */
+/* Makes evenly spaced numbers between arguments 0 and 1, at least one of which is an array. A number has its default type,
+ * whatever the array's type. */
 static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o, cubed_array **out)
 {
     cubed_array *in[2] = {NULL, NULL};
@@ -315,7 +317,7 @@ static cubed_status space_arrays(const cb_call *c, const cubed_spaced_options *o
     return st;
 }
 
-/* In equal steps, along the axis that the options have. Chunks are at position i. */
+/* Makes evenly spaced numbers along the axis in the options. The chunks are at position i. */
 static cubed_status space_evenly(const cb_call *c, const cubed_spaced_options *o, int i,
                                  cubed_array **out)
 {
@@ -368,7 +370,8 @@ static cubed_status call_geomspace(const cb_call *c)
     return in_chunks(c, 6, c->out);
 }
 
-/* Powers of an array, whose axes are beside those of the exponents' bounds. */
+/* Raises an array of bases to evenly spaced exponents. The axes of the bases broadcast with those of the bounds of the
+ * exponents. */
 static cubed_status power_of_arrays(const cb_call *c, cubed_spaced_options *o, cubed_array **out)
 {
     cubed_array *base = cb_call_array(c, 4), *from = NULL;
@@ -439,7 +442,7 @@ static cubed_status call_eye(const cb_call *c)
     const int64_t *chunks;
     int64_t k = cb_call_int(c, 2);
     CB_TRY(cb_call_chunks(c, 5, 2, &chunks));
-    /* Diagonals further out are as empty. */
+    /* Diagonals beyond the matrix are all empty, so k is limited. */
     if (rows >= 0 && k < -rows) k = -rows;
     if (columns >= 0 && k > columns) k = columns;
     return cubed_array_eye(c->ctx, rows, columns, k, dtype_or(c, 3, CUBED_FLOAT64), chunks, c->out,

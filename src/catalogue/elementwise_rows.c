@@ -18,7 +18,8 @@ static const cubed_param params_3[] = {
     OPERAND("x1", "Elements where the condition is true."),
     OPERAND("x2", "Elements where the condition is false.")};
 
-/* Numbers have the type that they have beside the first array; a condition is no such array, and its own type. */
+/* Calls an elementwise operation. A number has the type that it has in an operation with the first array. The condition of
+ * `where` has its own type, and does not count as the first array. */
 static cubed_status call_elementwise(const cb_call *c)
 {
     const cubed_op op = (cubed_op)c->which;
@@ -59,7 +60,7 @@ static cubed_status call_round(const cb_call *c)
 #define RETURNS_REAL  "The type of the operand; the real type of complex numbers."
 #define RETURNS_LAST2 "The type that `x1` and `x2` promote to, which are broadcast."
 
-/* Constant expressions of an operation's effect on attributes. */
+/* Macros that determine, at compile time, how an operation changes attributes. */
 #define KEEPS_UNITS(OP)                                                                            \
     ((OP) == CUBED_OP_ABS || (OP) == CUBED_OP_NEGATIVE || (OP) == CUBED_OP_POSITIVE ||             \
      (OP) == CUBED_OP_ROUND || (OP) == CUBED_OP_FLOOR || (OP) == CUBED_OP_CEIL ||                  \
@@ -76,10 +77,10 @@ static cubed_status call_round(const cb_call *c)
      : SCALES_UNITS(OP) ? CUBED_ATTRS_SCALE                                                        \
                         : CUBED_ATTRS_NONE)
 
-/* The only operation whose function has more parameters than operands. */
+/* `round` is the only operation whose function has more parameters than the operation has operands. */
 #define IS_ROUND(NAME) (CUBED_OP_##NAME == CUBED_OP_ROUND)
 
-/* Random numbers by index are operations of the engine, not functions. */
+/* Operations for random numbers are internal, and have no row. */
 #define ROW_SAME(NAME, TEXT, ARITY, RESULT, SUMMARY)                                               \
     {{.name = (TEXT),                                                                              \
       .category = "elementwise",                                                                   \

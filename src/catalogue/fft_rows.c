@@ -19,7 +19,7 @@ static const cubed_choice norms[] = {{"backward", CUBED_FFT_BACKWARD},
             CHOICE_DEFAULT(CUBED_FFT_BACKWARD), .choices = norms                                   \
     }
 
-/* The norm at position i; None is the default. */
+/* Returns the norm at position i, or the default if it is None. */
 static cubed_fft_norm get_norm(const cb_call *c, int i)
 {
     return cb_call_has(c, i) ? (cubed_fft_norm)cb_call_choice(c, i) : CUBED_FFT_BACKWARD;
@@ -84,7 +84,7 @@ static const cubed_param two_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* Lengths of axes; without axes those of the last ones, which are put into `room`. */
+/* Takes the lengths of axes. If no axes are given, lengths are those of the last axes, which are written to `room`. */
 static cubed_status take_lengths(const cb_call *c, int room[CUBED_MAX_NDIM], cubed_fft_options *o)
 {
     const cubed_value *s = &c->values[1];
@@ -172,7 +172,7 @@ static cubed_status call_ifftshift(const cb_call *c)
 
 #define COMPLEX "Complex, in the precision of the input."
 #define REAL    "Real, in the precision of the input."
-/* Frequencies are no places of the axis's coordinate. */
+/* The axis of frequencies has no coordinate, because the input's coordinate does not describe it. */
 #define CUTS .coords = CUBED_COORDS_CUT
 
 static const cb_row rows[] = {

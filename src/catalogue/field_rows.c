@@ -1,4 +1,4 @@
-/* Fields of grids: areas of cells, and statistics over horizontal and vertical axes by CDO's names. */
+/* Fields on grids: areas of cells, and statistics over horizontal and vertical axes under CDO's names. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "cubed/fields.h"
@@ -80,7 +80,7 @@ static const cubed_param weighted_mer_params[] = {FIELD, AREAS, MERIDIONAL, KEEP
 static const cubed_param vert_params[] = {FIELD, VERTICAL, KEEPDIMS};
 static const cubed_param weighted_vert_params[] = {FIELD, LAYERS, VERTICAL, KEEPDIMS};
 
-/* The axes, each of which x has. `i`: the parameter. */
+/* Takes the axes at position i, and checks that x has each of them. */
 static cubed_status take_axes(const cb_call *c, int i, int axes[CUBED_MAX_NDIM], int *n)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0));
@@ -93,7 +93,8 @@ static cubed_status call_statistic(const cb_call *c)
 {
     int axes[CUBED_MAX_NDIM];
     cubed_field_options o = CUBED_FIELD_OPTIONS_INIT;
-    const int axis = c->function->nparams - 2; /* behind the weights, if there are some */
+    /* the axes follow the weights, if the function has weights */
+    const int axis = c->function->nparams - 2;
     CB_TRY(take_axes(c, axis, axes, &o.naxes));
     o.axes = axes;
     o.keepdims = cb_call_bool(c, axis + 1);
@@ -155,7 +156,7 @@ static cubed_status call_percentile(const cb_call *c)
             .call = call_statistic, .which = CUBED_FIELD_##WHICH                                   \
     }
 
-/* The statistics of a family: of `OF` ("a field"), with weights `BY` (" by area", or nothing). */
+/* Rows of the statistics of a family. `OF` names the field ("a field"), `BY` the weights (" by area", or ""). */
 #define FAMILY(PREFIX, OF, BY, PLAIN, WEIGHTED)                                                    \
     ROW(PREFIX "avg", AVG, "The mean of " OF BY "; NaN if an element is missing.", FLOATS,         \
         WEIGHTED, "mean", REDUCE),                                                                 \

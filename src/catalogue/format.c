@@ -7,7 +7,7 @@
 
 #include "cubed/catalogue.h"
 
-/* Appends pieces to a buffer like snprintf. The length includes characters that did not fit. */
+/* Appends strings to a buffer like snprintf. The length includes characters that do not fit. */
 typedef struct writer {
     char *at;
     size_t left, length;
@@ -35,7 +35,7 @@ static writer begin(char *buffer, size_t size)
 
 /* --- Values ------------------------------------------------------------------------------------------- */
 
-/* Writes the shortest decimal that parses to the same number, with ".0" if it is whole. */
+/* Writes the shortest decimal number that parses to x. Adds ".0" to integers. */
 static void put_real(writer *w, double x)
 {
     char text[40];
@@ -61,7 +61,7 @@ static void put_ints(writer *w, int n, const int64_t *items)
     put(w, "]");
 }
 
-/* cubed_call checks the depth of lists before it writes a value. */
+/* The recursion depth is limited, because cubed_call checks the depth of lists before a value is written. */
 static void put_value(writer *w, const cubed_value *value);
 
 static void put_list(writer *w, const cubed_value *v)
@@ -134,7 +134,7 @@ static bool accepts(const cubed_param *p, cubed_value_kind kind)
     return (p->accepts >> kind & 1) != 0;
 }
 
-/* The kinds of values that a parameter takes, joined by "or". */
+/* Writes the kinds of values that a parameter accepts, joined by "or". */
 static void put_kinds(writer *w, const cubed_param *p)
 {
     const bool any = accepts(p, CUBED_VALUE_COMPLEX), real = accepts(p, CUBED_VALUE_FLOAT);

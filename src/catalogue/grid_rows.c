@@ -75,7 +75,7 @@ static const cubed_param triangle_params[] = {
               "Length of chunks. None: chunks of about 128 MiB.")},
 };
 
-/* tril_indices and triu_indices: `which` is whether it is the upper triangle. */
+/* Calls tril_indices, or triu_indices if `which` is true. */
 static cubed_status call_triangle(const cb_call *c)
 {
     const int64_t rows = cb_call_int(c, 0), columns = cb_call_int(c, cb_call_has(c, 2) ? 2 : 0);
@@ -109,7 +109,7 @@ static const cubed_param ravel_params[] = {
     ORDER,
 };
 
-/* One mode for all axes, or a list. */
+/* Gets the modes of n axes, from one mode for all axes or a list. */
 static cubed_status get_modes(const cb_call *c, int n, cubed_bounds_mode out[CUBED_MAX_NDIM])
 {
     const cubed_value *v = &c->values[2];

@@ -1,4 +1,4 @@
-/* Reductions of groups and of moving windows. */
+/* Reductions by group and over moving windows. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "context/context.h"
@@ -10,7 +10,7 @@
 
 /* --- Groups ------------------------------------------------------------------------------------------- */
 
-/* Numbers of choices: a cubed_group_reduction, or an order statistic. */
+/* Values of choices: a cubed_group_reduction, or ORDER with flags for an order statistic. */
 enum { SKIP_NAN = 1 << 8, ORDER = 1 << 9, PERCENT = 1 << 10, MEDIAN = 1 << 11 };
 
 #define NAMED_ALIKE(NAME, WHICH)                                                                   \
@@ -98,7 +98,7 @@ static const cubed_param groupby_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* An option that the reduction does not have is an error. */
+/* Fails if an option is given that the reduction does not have. */
 static cubed_status refuse_option(const cb_call *c, int i, bool is_known)
 {
     static const char *const owners[] = {[CORRECTION] = "var and std",
@@ -135,7 +135,7 @@ static cubed_status check_options(const cb_call *c)
     return CUBED_OK;
 }
 
-/* The axes that the labels have, from 0 on, each once. */
+/* Takes the axes of the labels, as positions from 0 on. Each axis may occur once. */
 static cubed_status take_axes(const cb_call *c, int axes[CUBED_MAX_NDIM], int *n)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, X));
@@ -162,7 +162,8 @@ static cubed_status take_axes(const cb_call *c, int axes[CUBED_MAX_NDIM], int *n
     return CUBED_OK;
 }
 
-/* Groups bring their elements together in a task: the labels' axes lie side by side, in the order of the labels. */
+/* Computes an order statistic of groups. A task needs all elements of a group, so the labels' axes are moved next to each
+ * other, in the order of the labels. */
 static cubed_status order_statistic(const cb_call *c, const int *axes, int naxes)
 {
     const int which = cb_call_choice(c, REDUCTION);
@@ -203,14 +204,15 @@ static cubed_status order_statistic(const cb_call *c, const int *axes, int naxes
 
 static bool is_inexact(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
 
-/* Whether a number is no integer, which integers do not have as a fill value. */
+/* Returns true if a number is not an integer, so integer types cannot have it as fill value. */
 static bool is_fraction(const cubed_value *v)
 {
     return v->kind == CUBED_VALUE_FLOAT &&
            !(v->as.real == floor(v->as.real) && isfinite(v->as.real));
 }
 
-/* The input of a reduction whose results are elements: integers become float64 if the result is of floats. */
+/* Gets the input of a reduction whose results have the type of x. If the result must be floating-point, integers become
+ * float64. */
 static cubed_status take_input(const cb_call *c, cubed_group_reduction which, cubed_array **out)
 {
     cubed_array *x = cb_call_array(c, X);
@@ -314,7 +316,7 @@ static const cubed_param rolling_params[] = {
                         "None: follows from `center`.")},
 };
 
-/* Windows along axes, and the product of their lengths. */
+/* Takes the windows along axes. *most is the product of their lengths. */
 static cubed_status take_windows(const cb_call *c, cubed_window windows[CUBED_MAX_NDIM], int *n,
                                  int64_t *most)
 {

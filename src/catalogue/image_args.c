@@ -45,7 +45,7 @@ static cubed_status take_axes(const cb_call *c, int i, cb_image *out)
     return CUBED_OK;
 }
 
-/* One mode for all axes, or a list. */
+/* Takes the boundary modes of the axes, from one mode for all axes or a list. */
 static cubed_status take_modes(const cb_call *c, int i, cb_image *out)
 {
     const cubed_value *v = &c->values[i];
@@ -138,7 +138,7 @@ cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent, int6
 
 static bool is_list(const cubed_value *v) { return v->kind == CUBED_VALUE_LIST; }
 
-/* Extents of nested lists: those of the first items. Returns the depth. */
+/* Gets the extents of nested lists from the first item at each level. Returns the depth. */
 static int measure(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM])
 {
     int depth = 0;
@@ -150,7 +150,8 @@ static int measure(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM])
     return depth;
 }
 
-/* Returns whether nested lists have these extents, and real numbers as items. The catalogue limits the depth of lists. */
+/* Returns true if nested lists have these extents everywhere, and real numbers as items. The recursion depth is limited,
+ * because the catalogue limits the depth of lists. */
 static bool is_box(const cubed_value *v, const int64_t *extents, int depth)
 {
     if (depth == 0)
@@ -163,7 +164,7 @@ static bool is_box(const cubed_value *v, const int64_t *extents, int depth)
     return true;
 }
 
-/* Copies the numbers of nested lists, in C order, to *to, and moves it behind them. */
+/* Copies the numbers of nested lists in C order to *to, and advances *to. */
 static void copy_numbers(const cubed_value *v, double **to)
 {
     switch (v->kind) {
@@ -175,7 +176,7 @@ static void copy_numbers(const cubed_value *v, double **to)
     }
 }
 
-/* Copies the numbers of nested lists with these extents to *out. */
+/* Copies the numbers of nested lists with the given extents to *out. */
 static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents, int depth,
                                  cb_image_box *out)
 {
@@ -189,7 +190,8 @@ static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents
                              cb_fail(c->err, CUBED_E_ARG,
                                      "%s: %s has no elements, expected one at least",
                                      c->function->name, name));
-    /* Lists of other lengths may seem to be a box that is much larger than they are. */
+    /* Checks all lengths. If lists have different lengths, the extents may describe a box with far more elements than the
+     * lists. */
     if (out->n == INT32_MAX || !is_box(v, extents, depth))
         return cb_call_blame(c, i,
                              cb_fail(c->err, CUBED_E_ARG,

@@ -1,4 +1,4 @@
-/* Elements at positions. */
+/* Functions that get or set elements at positions. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "ops/steps.h"
@@ -14,7 +14,7 @@
               "Positions; negative numbers count from the end.")                                   \
     }
 
-/* The elements at one position, without the axis. */
+/* Takes the elements at one position along an axis, and drops the axis. */
 static cubed_status take_one(const cb_call *c, int axis)
 {
     cubed_array *x = cb_call_array(c, 0);
@@ -79,7 +79,7 @@ static cubed_status call_take_along_axis(const cb_call *c)
 static const cubed_param gather_params[] = {INPUT, POSITIONS_OF_AXES};
 static const cubed_param scatter_params[] = {INPUT, VALUE, POSITIONS_OF_AXES};
 
-/* The positions at place i, one for each axis of x. */
+/* Gets the list of positions at place i, one array for each axis of x. */
 static cubed_status take_positions(const cb_call *c, int i, cubed_array *const **out)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0));
@@ -155,7 +155,7 @@ static cubed_array *filled(cb_steps *s, cubed_array *x, int axis)
     return x ? cb_step(s, cubed_forward_fill(x, axis, &out, s->err), &out) : NULL;
 }
 
-/* Positions along an axis, in the chunks of x along it. */
+/* Makes the positions along an axis, in x's chunks along this axis. */
 static cubed_array *positions_along(cb_steps *s, const cubed_array *x, int axis)
 {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
@@ -181,7 +181,7 @@ static cubed_status call_forward_fill(const cb_call *c)
     const bool has_missing =
         kind == CUBED_KIND_FLOAT || kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TIME;
     if (out && has_missing && cb_call_has(c, 2) && cb_call_int(c, 2) < cubed_array_shape(x)[axis]) {
-        /* Filling positions that are NaN at missing elements gives the last known element of each. */
+        /* Positions are NaN at missing elements. Forward filling them gives the position of the last known element. */
         cubed_array *at = positions_along(&s, x, axis);
         cubed_array *missing = cb_step_op(&s, CUBED_OP_NOT_EQUAL, x, x, NULL);
         cubed_array *known =
@@ -204,7 +204,7 @@ static cubed_status call_field(const cb_call *c)
     return cubed_field(cb_call_array(c, 0), c->values[1].as.string, c->out, c->err);
 }
 
-enum { MOST_NAMES = 1024 }; /* of the fields of a record */
+enum { MOST_NAMES = 1024 }; /* maximum number of names of fields */
 
 static const cubed_param fields_params[] = {
     INPUT, {PARAM("names", ACCEPTS(LIST), CUBED_PARAM_REQUIRED, "Names of the fields, in order.")}};

@@ -1,4 +1,4 @@
-/* Interpolation of images, by the names of scipy.ndimage. */
+/* Interpolation of images, under the names of scipy.ndimage. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -192,12 +192,13 @@ static const cubed_param affine_params[] = {
     SPLINE,
 };
 
-/* A matrix with an offset, or factors without a matrix. */
+/* An affine map: a matrix with an offset, or one factor per axis instead of the matrix. */
 typedef struct affine {
     double matrix[CUBED_MAX_NDIM * CUBED_MAX_NDIM], offset[CUBED_MAX_NDIM], factors[CUBED_MAX_NDIM];
     bool has_matrix;
-    int n, m;    /* axes of the image and of the result */
-    int columns; /* of the matrix, and its rows: the greater of both numbers. Others are zeros */
+    int n, m; /* n: number of axes of the image; m: number of axes of the result */
+    /* number of rows and columns of the matrix, the larger of n and m; elements beyond n rows or m columns are 0 */
+    int columns;
 } affine;
 
 static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int depth, int n, int m)
@@ -218,8 +219,7 @@ static cubed_status bad_matrix(const cb_call *c, const cb_image_box *t, int dept
                 depth, t->size[0], n, n, n, n, n + 1, n + 1, n + 1));
 }
 
-/* Rows of the matrix, and the column of the offset if there is one. As in SciPy, a column more than the image has axes is
- * that of the offset. */
+/* Sets the rows of the matrix, and the offset if the argument contains it. As in SciPy, the offset is an additional column. */
 static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int depth, affine *out)
 {
     const int n = out->n, m = out->m;
@@ -245,14 +245,15 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
     }
     if (depth == 2) return CUBED_OK;
     for (int d = 0; d < n;
-         d++) { /* As in SciPy, the offset of factors is in positions of the result. */
+         d++) { /* As in SciPy, an offset next to factors is in positions of the result. */
         out->matrix[d * n + d] = out->factors[d];
         if (!out->has_matrix) out->offset[d] /= out->factors[d];
     }
     return CUBED_OK;
 }
 
-/* The image and the result get axes of one element, so that both have the same number of axes. */
+/* Transforms an image with a different number of axes than the result. The image or the result gets axes of extent 1, so
+ * that both have the same number of axes. */
 static cubed_status transform_axes(const cb_call *c, cubed_array *x, const affine *a,
                                    const cubed_affine *map, const cubed_spline_options *o)
 {
@@ -340,7 +341,7 @@ static cubed_status take_plane(const cb_call *c, const cb_image *image, int plan
     return CUBED_OK;
 }
 
-/* Exact for multiples of 90 degrees. */
+/* Computes cosine and sine, which are exact for multiples of 90 degrees. */
 static void set_turn(double angle, double *cosine, double *sine)
 {
     int quarter;
@@ -351,7 +352,7 @@ static void set_turn(double angle, double *cosine, double *sine)
     *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
 }
 
-/* Extent of the projections of a rectangle's corners on a direction. */
+/* Returns the extent of a rotated rectangle along an axis. `y` and `x` are the projections of its sides. */
 static int64_t projected(double y, double x)
 {
     const double least = fmin(fmin(0, x), fmin(y, y + x)), most = fmax(fmax(0, x), fmax(y, y + x));

@@ -106,7 +106,7 @@ static const cubed_param matrix_rank_params[] = {MATRICES, TOLERANCE("rtol"), PA
 static const cubed_param pinv_params[] = {MATRICES, TOLERANCE("rtol"), TOLERANCE("rcond"),
                                           PARAM_TASK_MEM};
 
-/* The real type in which singular values are computed. */
+/* Returns the real type in which singular values are computed. */
 static cubed_dtype real_type(cubed_dtype dtype)
 {
     switch (dtype) {
@@ -373,7 +373,7 @@ static const cubed_param tensordot_params[] = {
      INT_DEFAULT(2)},
 };
 
-/* Half of a pair: an axis, or a list of axes. False if it is neither. */
+/* Reads the axes of one operand: an axis, or a list of axes. Returns false if the value is neither. */
 static bool take_axes(const cubed_value *v, int axes[CUBED_MAX_NDIM], int *n)
 {
     const bool is_list = v->kind == CUBED_VALUE_LIST;
@@ -386,7 +386,7 @@ static bool take_axes(const cubed_value *v, int axes[CUBED_MAX_NDIM], int *n)
     return true;
 }
 
-/* The axes of both operands that are summed over. */
+/* Takes the axes of both operands to sum over. */
 static cubed_status take_pairs(const cb_call *c, int axes[2][CUBED_MAX_NDIM], int *n)
 {
     const cubed_value *v = &c->values[2];
@@ -436,7 +436,7 @@ static cubed_status call_tensordot(const cb_call *c)
 static const cubed_choice matrix_norms[] = {
     {"fro", CUBED_NORM_FRO}, {"nuc", CUBED_NORM_NUC}, {NULL, 0}};
 
-/* A choice or a number at position i; None is `missing`. */
+/* Gets the order of a norm at position i, which is a choice or a number. None means `missing`. */
 static cubed_status get_matrix_ord(const cb_call *c, int i, cubed_matrix_norm_ord missing,
                                    cubed_matrix_norm_ord *out)
 {

@@ -29,7 +29,7 @@ static cubed_dtype weak_dtype(const cubed_value *v, cubed_dtype beside)
 {
     cubed_kind kind = cubed_dtype_kind(beside);
     if (beside >=
-        CUBED_DTYPE_COUNT) { /* half precision, times and text: no operation computes in their type */
+        CUBED_DTYPE_COUNT) { /* no operation computes in half precision, times or strings */
         beside = kind == CUBED_KIND_FLOAT ? CUBED_FLOAT32 : CUBED_INT64;
         kind = cubed_dtype_kind(beside);
     }
@@ -43,7 +43,7 @@ static cubed_dtype weak_dtype(const cubed_value *v, cubed_dtype beside)
     }
 }
 
-/* Whether an integer is one of the type's values; floats have all of them, rounded. */
+/* Returns true if the type can represent an integer. Floating-point types represent all integers, rounded if necessary. */
 static bool has_integer(cubed_dtype dtype, int64_t i)
 {
     const size_t bits = 8 * cubed_dtype_size(dtype);
@@ -68,7 +68,7 @@ bool cubed_number_scalar(const cubed_value *number, cubed_dtype dtype, cubed_sca
     const cubed_kind kind = cubed_dtype_kind(dtype);
     *out = (cubed_scalar){.c128 = {0, 0}};
     if (kind == CUBED_KIND_TIME) {
-        /* Counts of the type's unit, and "not a time". */
+        /* A time is an integer in the type's unit, or NaT. */
         const bool missing = v->kind == CUBED_VALUE_FLOAT && isnan(re);
         out->i64 = missing || !is_whole(v) ? INT64_MIN : whole(v);
         return missing || is_whole(v);

@@ -1,4 +1,4 @@
-/* Functions that arrange elements. */
+/* Functions that rearrange elements. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "literal.h"
@@ -7,7 +7,7 @@
 #define CATEGORY .category = "manipulation"
 
 #define INPUT PARAM_ARRAY("x", "Input array.")
-/* One integer or a list of them. */
+/* A parameter that is an integer or a list of integers. */
 #define INTEGERS(NAME, FLAGS, NOTES)                                                               \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS), CUBED_PARAM_REQUIRED | (FLAGS), NOTES)           \
@@ -25,7 +25,7 @@ static cubed_status keep(cubed_array *x, cubed_array **out)
     return CUBED_OK;
 }
 
-/* The axis at position i, counted from the first one. */
+/* Gets the axis at position i, counted from the first axis. */
 static cubed_status get_axis(const cb_call *c, int i, int ndim, int *axis)
 {
     return cb_call_check_axis(c, i, ndim, cb_call_int(c, i), axis);
@@ -138,7 +138,7 @@ static const cubed_param expand_params[] = {
      INT_DEFAULT(0)},
 };
 
-/* Puts an axis with one element at each place of the result that is marked. */
+/* Inserts an axis of extent 1 at each marked position of the result. */
 static cubed_status expand(cubed_array *x, const bool *is_new, int ndim, cubed_array **out,
                            cubed_error *err)
 {
@@ -337,7 +337,7 @@ static const cubed_param reshape_params[] = {
               "elements that are read together.")},
 };
 
-/* Gives axes of x that become part of one axis of `to` chunks of extent 1, except the last of each such group. */
+/* Rechunks x before a reshape to `to`. If several axes become one, all except the last of them get chunks of extent 1. */
 static cubed_status split_merged_axes(cubed_array *x, const cubed_array *to, cubed_array **out,
                                       cubed_error *err)
 {
@@ -350,7 +350,7 @@ static cubed_status split_merged_axes(cubed_array *x, const cubed_array *to, cub
     for (int i = 0, j = 0; i < ndim; i++) {
         int64_t a = from[i], b = j < nmade ? made[j++] : 1;
         chunks[i] = CUBED_CHUNKS_KEPT;
-        while (a != b) { /* the products are at most the number of elements */
+        while (a != b) { /* cannot overflow: products are at most the number of elements */
             if (a > b) {
                 b *= made[j++];
                 continue;
@@ -363,7 +363,7 @@ static cubed_status split_merged_axes(cubed_array *x, const cubed_array *to, cub
     return cubed_rechunk(x, chunks, out, err);
 }
 
-/* Reshapes x, without merging chunks if `is_split`. */
+/* Reshapes x. If `is_split`, splits chunks first, so that none are merged. */
 static cubed_status reshape_chunks(cubed_array *x, int n, const int64_t *shape, bool is_split,
                                    cubed_array **out, cubed_error *err)
 {
@@ -378,7 +378,7 @@ static cubed_status reshape_chunks(cubed_array *x, int n, const int64_t *shape, 
     return st;
 }
 
-/* x with chunks of at most `limit` bytes, or of one element: chunks are split along their first axes first. */
+/* Limits the chunks of x to `limit` bytes, or to one element. Splits them along the first axes first. */
 static cubed_status limit_chunks(cubed_array *x, int64_t limit, cubed_array **out, cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];
@@ -463,7 +463,8 @@ static const cubed_param repeat_params[] = {
     COUNTED_PARAMS,
 };
 
-/* An array of repeats has to be summed first; how often an element is repeated has no bound. */
+/* An array of repeats must be summed first. *most is the size of x, although the result may be larger: an element may be
+ * repeated any number of times. */
 static cubed_status count_repeat(const cb_call *c, int64_t *most)
 {
     cubed_array *x = cb_call_array(c, 0), *repeats = cb_call_array(c, REPEATS);
@@ -485,7 +486,7 @@ static cubed_status call_repeat(const cb_call *c)
         const cubed_status st = cubed_repeat(x, times, axis, c->out, c->err);
         return times < 0 ? cb_call_blame(c, REPEATS, st) : st;
     }
-    /* Repeats below 0 make the sum -1, which cubed_repeat_each refuses. */
+    /* A negative count is passed on as -1, for which cubed_repeat_each reports negative repeats. */
     if (cb_call_has(c, REPEAT_OFFSETS) && cb_call_int(c, REPEAT_COUNT) < 0)
         known.count = -1;
     else
@@ -533,7 +534,7 @@ static const cubed_param concat_params[] = {
      INT_DEFAULT(0)},
 };
 
-/* Joins the arrays along an axis after a function has changed each of them. */
+/* Applies a function to each array, and joins the results along an axis. */
 static cubed_status join(const cb_call *c, int axis,
                          cubed_status (*fn)(cubed_array *, cubed_array **, cubed_error *))
 {
@@ -581,7 +582,7 @@ static cubed_status widen_3(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     return cubed_atleast(x, 3, out, err);
 }
-/* A vector as a column. */
+/* Reshapes a vector to a column. */
 static cubed_status widen_column(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     const int64_t shape[2] = {-1, 1};
@@ -626,7 +627,7 @@ static cubed_status call_ediff1d(const cb_call *c)
     cubed_status st = CUBED_OK;
     for (int i = 0; i < 2 && st == CUBED_OK; i++) {
         const cubed_value *end = &c->values[i + 1];
-        /* An integer that the type does not have is int64, which is an error of types. */
+        /* An integer that the type of x cannot represent is int64, for which cubed_diff reports a wrong type. */
         if (cb_is_number(end))
             st = cb_call_number(c, i + 1, cubed_number_dtype(end, cubed_array_dtype(x), true),
                                 &ends[i]);
@@ -647,7 +648,7 @@ static const cubed_param triangle_params[] = {
               "Number of the diagonal: 0 is the main diagonal, 1 the one above, -1 the one below."),
 };
 
-/* The number of a diagonal, or that of the first one beyond the matrix. */
+/* Returns the number of the diagonal, limited to the sum of the extents, so that it cannot overflow. */
 static int64_t diagonal(const cb_call *c)
 {
     const cubed_array *x = cb_call_array(c, 0);

@@ -1,4 +1,4 @@
-/* Elementwise functions that are a few operations each. */
+/* Elementwise functions that consist of a few operations. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "rows.h"
@@ -37,7 +37,7 @@ static cubed_status call_angle(const cb_call *c)
     return cubed_angle(cb_call_array(c, 0), cb_call_bool(c, 1), c->out, c->err);
 }
 
-/* `which`: whether it is fmax. */
+/* Calls fmin, or fmax if `which` is true. */
 static cubed_status call_extreme(const cb_call *c)
 {
     cubed_array *in[2] = {NULL, NULL};
@@ -53,7 +53,7 @@ static cubed_status call_extreme(const cb_call *c)
     return st;
 }
 
-/* NaN and NaT are missing; integers, bools and strings never are. */
+/* Returns true for NaN and NaT. Integers, bools and strings are never missing. */
 static cubed_status find_missing(const cb_call *c, cubed_array **out)
 {
     const cubed_scalar no = {.b = false};
@@ -67,7 +67,7 @@ static cubed_status find_missing(const cb_call *c, cubed_array **out)
     return cubed_elementwise(CUBED_OP_ISNAN, &x, 1, out, c->err);
 }
 
-/* `which`: whether it is notnull. */
+/* Calls isnull, or notnull if `which` is true. */
 static cubed_status call_missing(const cb_call *c)
 {
     cubed_array *missing;

@@ -1,4 +1,4 @@
-/* Morphology of images, by the names of scipy.ndimage. */
+/* Morphology of images, under the names of scipy.ndimage. */
 #include "base/error.h"
 #include "image_args.h"
 
@@ -49,7 +49,8 @@ static cubed_status call_grey(const cb_call *c)
     }
 #define BRUTE PARAM_BOOL("brute_force", 0, false, "Accepted for SciPy; has no effect.")
 
-/* In the order of SciPy, which differs between functions of one step and of two. */
+/* SciPy's orders of parameters, which differ between functions with one step (erosion, dilation) and with two (opening,
+ * closing). */
 static const cubed_param single_params[] = {IMAGE,  STRUCTURE, ITERATIONS, MASK, OUTPUT,
                                             BORDER, ORIGIN,    BRUTE,      AXES};
 static const cubed_param double_params[] = {IMAGE, STRUCTURE, ITERATIONS, OUTPUT, ORIGIN,
@@ -57,7 +58,7 @@ static const cubed_param double_params[] = {IMAGE, STRUCTURE, ITERATIONS, OUTPUT
 enum { SINGLE_MASK = 3, SINGLE_OUTPUT, SINGLE_BORDER, SINGLE_ORIGIN };
 enum { DOUBLE_OUTPUT = 3, DOUBLE_ORIGIN, DOUBLE_MASK, DOUBLE_BORDER };
 
-/* Casts the result, c->out[0], to the type at position i. */
+/* Casts the result, c->out[0], to the type at position i, if one is given. */
 static cubed_status cast_result(const cb_call *c, int i)
 {
     const cubed_dtype *dtype = cb_call_dtype(c, i);

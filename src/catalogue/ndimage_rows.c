@@ -1,4 +1,4 @@
-/* Filters of images, by the names of scipy.ndimage. */
+/* Filters of images, under the names of scipy.ndimage. */
 #include "array_api/image_filters.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -72,7 +72,7 @@ static cubed_status call_gaussian1d(const cb_call *c)
 
 /* --- Weights ------------------------------------------------------------------------------------------- */
 
-/* Numbers of functions that share a body. */
+/* Values of `which`, for functions that share a body. */
 enum { CORRELATES, CONVOLVES };
 
 static const cubed_param line_params[] = {
@@ -93,7 +93,8 @@ static void reverse(double *numbers, int64_t n)
     }
 }
 
-/* The origin of a convolution. Reversed weights of an even number have their middle on the other side. */
+/* Returns the origin of the correlation that equals a convolution. The middle of an even number of reversed weights is on
+ * the other side. */
 static int64_t turn(int64_t origin, int64_t n)
 {
     return origin == INT64_MIN ? origin : n % 2 == 0 ? ~origin : -origin;
@@ -190,7 +191,7 @@ static cubed_status call_box1d(const cb_call *c)
                              c->out, c->err);
 }
 
-/* Filters by rank begin with the image, and a rank or percentile if they have one. */
+/* Parameters of rank filters: the image, then a rank or percentile if the filter has one, then the others. */
 static const cubed_param extreme_params[] = {IMAGE, SIZE_OR_FOOTPRINT, BOUNDARY, ORIGIN, AXES};
 static const cubed_param rank_params[] = {
     IMAGE,
@@ -262,7 +263,7 @@ static const cubed_param gaussians_params[] = {IMAGE, SIGMA, BOUNDARY, TRUNCATE,
 
 enum { LAPLACE, GRADIENT };
 
-/* As in SciPy, gradients smooth all axes, also those without a derivative. */
+/* As in SciPy, gradients smooth along all axes, even along axes without a derivative. */
 static cubed_status call_gaussians(const cb_call *c)
 {
     double sigma[CUBED_MAX_NDIM], truncate = cb_call_real(c, 5);
@@ -286,7 +287,7 @@ static cubed_status call_gaussians(const cb_call *c)
         {(NAME), CATEGORY, .summary = (SUMMARY), .returns = SAME, PARAMS(PARAMETERS)},             \
             .call = (CALL), .which = (WHICH)                                                       \
     }
-/* Of functions whose results have the units of the image. */
+/* Rows of functions whose results have the units of the image. */
 #define ROW_SAME(NAME, PARAMETERS, CALL, WHICH, SUMMARY)                                           \
     {                                                                                              \
         {(NAME),          CATEGORY,           .summary = (SUMMARY),                                \

@@ -1,4 +1,4 @@
-/* Numbers: comparisons with tolerance, limits, differences, integrals and interpolation. */
+/* Functions of numbers: comparison with tolerance, limits, differences, integrals and interpolation. */
 #include <math.h>
 
 #include "base/error.h"
@@ -19,14 +19,15 @@ static void unref_all(cubed_array **arrays, int n)
     for (int i = 0; i < n; i++) cubed_array_unref(arrays[i]);
 }
 
-/* The operand at position i in the type that it has beside an array of `beside`; NULL for None. */
+/* Gets the operand at position i as an array. A number has the type that it has in an operation with the type `beside`.
+ * Returns NULL for None. */
 static cubed_status optional_operand(const cb_call *c, int i, cubed_dtype beside, cubed_array **out)
 {
     *out = NULL;
     return cb_call_has(c, i) ? cb_call_operand(c, i, beside, out) : CUBED_OK;
 }
 
-/* The type that numbers of a type are computed in: floats of integers and bools. */
+/* Returns the type for computations: float64 for integers and bools, otherwise the type itself. */
 static cubed_dtype float_type(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT ? CUBED_FLOAT64 : dtype;
@@ -42,7 +43,7 @@ static const cubed_param close_params[] = {
     PARAM_BOOL("equal_nan", 0, false, "Whether NaN equals NaN."),
 };
 
-/* The magnitude of a number. */
+/* Returns the magnitude of the number at position i. */
 static double magnitude_of(const cb_call *c, int i)
 {
     const cubed_value *v = &c->values[i];
@@ -83,7 +84,7 @@ static const cubed_param clip_params[] = {
     PARAM_OPTIONAL_OPERAND("max", 0, "Upper limit. None: no limit."),
 };
 
-/* Whether no element of x is beyond a limit: an integer that the type does not have. */
+/* Returns true if a limit has no effect, because it is an integer beyond the range of x's type. */
 static bool is_no_limit(const cb_call *c, int i)
 {
     const cubed_value *v = &c->values[i];
@@ -122,7 +123,7 @@ static const cubed_param nan_params[] = {
                            "Number in place of minus infinity. None: the least number."),
 };
 
-/* The type of parts of complex numbers; other types are their own. */
+/* Returns the type of the parts of complex numbers. Other types are returned unchanged. */
 static cubed_dtype part_type(cubed_dtype dtype)
 {
     return dtype == CUBED_COMPLEX64    ? CUBED_FLOAT32
@@ -175,7 +176,7 @@ static cubed_status call_gradient(const cb_call *c)
     cubed_array *f = cb_call_array(c, 0), *spacing;
     int axis;
     CB_TRY(cb_call_only_axis(c, 2, cubed_array_ndim(f), &axis));
-    /* Integers become float64: the distance is no integer beside them. */
+    /* The distance may be fractional, so next to integers it is a float64. */
     CB_TRY(optional_operand(c, 1, float_type(cubed_array_dtype(f)), &spacing));
     cubed_status st = cubed_gradient(f, spacing, axis, (int)cb_call_int(c, 3), c->out, c->err);
     cubed_array_unref(spacing);
@@ -197,7 +198,7 @@ static cubed_status call_unwrap(const cb_call *c)
     cubed_array *p = cb_call_array(c, 0), *in[2] = {NULL, NULL};
     const cubed_dtype dtype = cubed_array_dtype(p);
     const cubed_kind kind = cubed_dtype_kind(dtype);
-    /* The type that steps are computed in. */
+    /* The type in which steps are computed. */
     const cubed_dtype steps = kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT ? CUBED_INT64
                               : kind == CUBED_KIND_FLOAT                        ? dtype
                                                                                 : CUBED_FLOAT64;
@@ -260,7 +261,7 @@ static cubed_status call_interp(const cb_call *c)
     const double period = cb_call_has(c, 5) ? fabs(cb_call_real(c, 5)) : 0;
     cubed_interp_options o = CUBED_INTERP_OPTIONS_INIT;
     cubed_status st = CUBED_OK;
-    /* Numbers have the types that they have alone. */
+    /* A number has its default type, whatever the types of the arrays. */
     for (int i = 0; i < 5 && st == CUBED_OK; i++) st = optional_operand(c, i, CUBED_BOOL, &in[i]);
     o.left = in[3];
     o.right = in[4];

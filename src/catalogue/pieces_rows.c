@@ -1,4 +1,4 @@
-/* Functions that take arrays apart, and change their sizes. */
+/* Functions that split arrays, add or remove elements, and change sizes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static const cubed_param split_params[] = {
 };
 static const cubed_param split_along_params[] = {PARAM_LIKE("ary", "Input array."), SECTIONS};
 
-/* Sets the bounds of n pieces whose lengths differ by at most one. The longer pieces come first. */
+/* Sets the bounds of n pieces whose lengths differ by at most one. Longer pieces precede shorter ones. */
 static void cut_evenly(int64_t extent, int64_t n, int64_t *bounds)
 {
     for (int64_t i = 0; i <= n; i++) bounds[i] = i * (extent / n) + cb_min_i64(i, extent % n);
@@ -67,7 +67,7 @@ static cubed_status count_pieces(const cb_call *c, int64_t extent, bool even, in
     return CUBED_OK;
 }
 
-/* Pieces along an axis, which are of one length if `even`. */
+/* Splits an array along an axis. If `even`, all pieces must have the same length. */
 static cubed_status split(const cb_call *c, int64_t given, bool even)
 {
     cubed_array *x = cb_call_array(c, 0), **out;
@@ -94,7 +94,7 @@ static cubed_status call_array_split(const cb_call *c)
     return split(c, cb_call_int(c, 2), false);
 }
 
-/* hsplit, vsplit and dsplit: `which` is the axis. */
+/* Calls hsplit, vsplit or dsplit. `which` is the axis. */
 static cubed_status call_split_along(const cb_call *c)
 {
     const int ndim = cubed_array_ndim(cb_call_array(c, 0)), axis = c->which;
@@ -136,7 +136,7 @@ static cubed_status call_broadcast_arrays(const cb_call *c)
     return cubed_broadcast_arrays(v->as.arrays, v->n, out, c->err);
 }
 
-/* `which` is the number of axes. */
+/* Calls atleast_1d, atleast_2d or atleast_3d. `which` is the number of axes. */
 static cubed_status call_atleast(const cb_call *c)
 {
     const cubed_value *v = &c->values[0];
@@ -152,7 +152,7 @@ static const cubed_param mirror_params[] = {
            "Input array.")},
 };
 
-/* fliplr and flipud: `which` is the axis. */
+/* Calls fliplr or flipud. `which` is the axis. */
 static cubed_status call_mirror(const cb_call *c)
 {
     return cubed_flip(cb_call_array(c, 0), &c->which, 1, c->out, c->err);
@@ -225,14 +225,14 @@ static cubed_status call_append(const cb_call *c)
         PARAM(NAME, ACCEPTS(INT) | ACCEPTS(INTS) | ACCEPTS(SLICE), CUBED_PARAM_REQUIRED, NOTES)    \
     }
 
-/* Positions of an argument along an axis. */
+/* Positions along an axis that an argument gives. */
 typedef struct positions {
     int64_t n;
     const int64_t *at;
-    int64_t *made; /* memory of positions that were made from a slice; NULL for a list */
+    int64_t *made; /* memory of positions computed from a slice; NULL for a list */
 } positions;
 
-/* A bound of a slice, as Python counts it. */
+/* Converts a bound of a slice to a position, by Python's rules. */
 static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool down)
 {
     const int64_t least = down ? -1 : 0, most = down ? extent - 1 : extent;
@@ -241,7 +241,7 @@ static int64_t clamp(const int64_t *bound, int64_t missing, int64_t extent, bool
     return at < least ? least : at > most ? most : at;
 }
 
-/* The positions start, start + step, ... of a slice, as in Python's range(extent)[slice]. */
+/* The positions start, start + step, ... of a slice: Python's range(extent)[slice]. */
 typedef struct progression {
     int64_t start, step, n;
 } progression;
@@ -292,7 +292,7 @@ static void free_positions(const cb_call *c, positions *p)
     cb_free(&c->ctx->alloc, p->made, (size_t)p->n * sizeof *p->made);
 }
 
-/* The array, in one dimension without an axis, which is at position `i`; the caller releases it. */
+/* Gets the array, flattened if no axis is given at position `i`. The caller releases the array. */
 static cubed_status get_line(const cb_call *c, int i, cubed_array **x, int *axis)
 {
     *axis = 0;
@@ -309,7 +309,7 @@ static const cubed_param delete_params[] = {
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
-/* Removes neighbours, of which there may be more than positions that memory holds. */
+/* Removes the elements from start to stop. Works on bounds, because a list of the positions might not fit in memory. */
 static cubed_status delete_between(const cb_call *c, cubed_array *x, int axis, int64_t start,
                                    int64_t stop)
 {
@@ -359,7 +359,7 @@ static const cubed_param insert_params[] = {
     AXIS_OR_FLAT("Axis of the positions."),
 };
 
-/* The values for one position: their first axis is along the axis of the positions. */
+/* Reshapes the values to insert at one position: their first axis becomes the axis of the positions. */
 static cubed_status turn_values(cubed_array *values, int ndim, int axis, cubed_array **out,
                                 cubed_error *err)
 {
@@ -431,7 +431,7 @@ static bool is_list(const cubed_value *v)
     return v->kind == CUBED_VALUE_INTS || v->kind == CUBED_VALUE_LIST;
 }
 
-/* A value for both sides of an axis, or a list of one or two values. */
+/* Reads the values for both sides of an axis: one value, or a list of one or two values. Returns false for other lists. */
 static bool take_pair(const cubed_value *v, cubed_value out[2])
 {
     if (is_list(v) && (v->n < 1 || v->n > 2)) return false;
@@ -448,7 +448,7 @@ static bool take_pair(const cubed_value *v, cubed_value out[2])
 
 typedef cubed_value value_pair[2];
 
-/* The values before and behind each axis that argument i says. */
+/* Gets the values before and after each axis from argument i. */
 static cubed_status get_pairs(const cb_call *c, int i, int ndim, value_pair *out)
 {
     const cubed_value *v = &c->values[i];
@@ -483,7 +483,7 @@ static cubed_status refuse_item(const cb_call *c, int i, const cubed_value *v, c
     return refuse_as(c, i, v->kind == CUBED_VALUE_INT ? CUBED_E_ARG : CUBED_E_TYPE, v, expected);
 }
 
-/* Integers; None is `missing`. */
+/* Gets integers before and after each axis. None means `missing`. */
 static cubed_status get_whole_pairs(const cb_call *c, int i, int ndim, int64_t missing,
                                     int64_t (*out)[2])
 {
@@ -503,7 +503,7 @@ static cubed_status get_whole_pairs(const cb_call *c, int i, int ndim, int64_t m
     return CUBED_OK;
 }
 
-/* Digits of an integer that int64 does not have. */
+/* Reads the digits of an integer beyond the range of int64. */
 static bool take_digits(const char *text, cubed_dtype dtype, cubed_scalar *out)
 {
     char *end;
@@ -513,7 +513,7 @@ static bool take_digits(const char *text, cubed_dtype dtype, cubed_scalar *out)
     return errno == 0 && !*end;
 }
 
-/* Elements of a type. */
+/* Gets values of a type before and after each axis. */
 static cubed_status get_typed_pairs(const cb_call *c, int i, int ndim, cubed_dtype dtype,
                                     cubed_scalar (*out)[2])
 {
@@ -530,8 +530,8 @@ static cubed_status get_typed_pairs(const cb_call *c, int i, int ndim, cubed_dty
     return CUBED_OK;
 }
 
-/* Writes a string as an element of bytes or strings. Returns false if the type is too short, or for strings if the text is not
- * valid UTF-8. */
+/* Writes a string to an element of bytes or strings. Returns false if the type is too short, or if the string is not valid
+ * UTF-8 and the type is strings. */
 static bool take_text(const char *text, cubed_dtype dtype, char *element)
 {
     const size_t size = cubed_dtype_size(dtype), length = strlen(text);
@@ -550,7 +550,7 @@ static bool take_text(const char *text, cubed_dtype dtype, char *element)
     return true;
 }
 
-/* Pads bytes or strings with elements of their type. Numbers are written in digits. */
+/* Pads bytes or strings with elements of their type. Numbers are converted to digits. */
 static cubed_status pad_texts(const cb_call *c, cubed_array *x, const int64_t *before,
                               const int64_t *after, cubed_pad_options *o)
 {
@@ -596,7 +596,7 @@ static cubed_status call_pad(const cb_call *c)
     o.task_mem = cb_call_task_mem(c);
     CB_TRY(get_whole_pairs(c, 1, ndim, 0, widths));
     if (o.mode == CUBED_PAD_CONSTANT && kind != CUBED_KIND_TEXT) {
-        /* Times are the numbers that they count. */
+        /* Constants for times are integers in the times' unit. */
         const cubed_dtype of = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
         CB_TRY(get_typed_pairs(c, 3, ndim, of, values));
         o.constant_values = (const cubed_scalar(*)[2])values;

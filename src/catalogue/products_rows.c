@@ -10,7 +10,7 @@
 
 #define CATEGORY .category = "products"
 
-/* Most arrays to make of one array: each is a part of the plan. */
+/* Maximum number of arrays that an array is split into. Each of them is part of the plan. */
 #define MOST_PARTS 16384
 
 #define OPERAND(NAME, NOTES)                                                                       \
@@ -57,7 +57,7 @@ static cubed_array *divide(cb_steps *s, cubed_array *a, cubed_array *b)
     return cb_step_op(s, CUBED_OP_DIVIDE, a, b, NULL);
 }
 
-/* A 0-d number of a type that has it. */
+/* Makes a 0-d number of a type that can represent it. */
 static cubed_array *number(cb_steps *s, cubed_dtype dtype, int64_t value)
 {
     const cubed_value v = {.kind = CUBED_VALUE_INT, .as.integer = value};
@@ -75,7 +75,8 @@ static const cubed_param pair_params[] = {OPERAND("a", "The first operand."),
 
 enum { DOT, INNER };
 
-/* Sums over the last axis of the first array, and over the last but one (`dot`) or the last one (`inner`) of the second. */
+/* Sums over the last axis of the first array. Of the second array, `dot` uses the second last axis, and `inner` the last
+ * one. */
 static cubed_status sum_products(const cb_call *c, cubed_array *const in[2])
 {
     const int last = cubed_array_ndim(in[0]) - 1, n = cubed_array_ndim(in[1]);
@@ -115,7 +116,7 @@ static cubed_status call_vdot(const cb_call *c)
 static const cubed_param kron_params[] = {UNNAMED("a", "The first operand."),
                                           UNNAMED("b", "The second operand.")};
 
-/* x with an axis of one element at each second place from `first` on, after some in front that make it have ndim axes. */
+/* Inserts leading axes into x up to ndim axes. Then inserts an axis of extent 1 at every second position, from `first` on. */
 static cubed_array *spread(cb_steps *s, cubed_array *x, int ndim, int first)
 {
     while (x && cubed_array_ndim(x) < ndim) x = expand(s, x, 0);
@@ -148,7 +149,7 @@ static const cubed_param polyval_params[] = {
     PARAM_LIKE("x", "Points."),
 };
 
-/* The element at position k of a vector. */
+/* Returns element k of a vector, as a 0-d array. */
 static cubed_array *element(cb_steps *s, cubed_array *x, int64_t k)
 {
     const cubed_slice one = {k, 1, 1, true};
@@ -185,7 +186,7 @@ static const cubed_param vander_params[] = {
     PARAM_BOOL("increasing", 0, false, "Whether powers increase from left to right."),
 };
 
-/* Ones in the shape and chunks of x. */
+/* Returns ones in the shape and chunks of x. */
 static cubed_array *ones_like(cb_steps *s, cubed_array *x)
 {
     const cubed_value one = {.kind = CUBED_VALUE_INT, .as.integer = 1};
@@ -199,7 +200,7 @@ static cubed_array *ones_like(cb_steps *s, cubed_array *x)
                    &out);
 }
 
-/* Powers 0 to n - 1 of the elements of a vector as columns; n is at least 1. */
+/* Returns the powers 0 to n - 1 of a vector's elements, as n columns. `n` must be at least 1. */
 static cubed_array *powers(const cb_call *c, cb_steps *s, cubed_array *x, int n)
 {
     cubed_array *ones = ones_like(s, x), *table, *out = NULL;
@@ -216,7 +217,7 @@ static cubed_array *powers(const cb_call *c, cb_steps *s, cubed_array *x, int n)
     return out ? cb_step_cast(s, out, cubed_array_dtype(x)) : NULL;
 }
 
-/* A vector in a type that its powers have: integers of up to four bytes and bools become int64. */
+/* Casts a vector to the promoted type of its own type and `with`, or to float64 if there is none. */
 static cubed_array *widen(cb_steps *s, cubed_array *x, cubed_dtype with)
 {
     const cubed_dtype wide = cubed_dtype_promote(cubed_array_dtype(x), with);
@@ -268,9 +269,10 @@ static const cubed_param polyfit_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* A fit: points and values, with weights; `left` has the powers of the points divided by `scale`. */
+/* A least-squares fit of values by powers of points. The columns of `left` are the weighted powers divided by `scale`;
+ * `right` has the weighted values. */
 typedef struct fit {
-    int64_t n; /* of points */
+    int64_t n; /* number of points */
     int order; /* number of coefficients */
     cubed_array *left, *right, *scale;
 } fit;
@@ -323,7 +325,8 @@ static void set_up(const cb_call *c, cb_steps *s, fit *f)
     f->left = divide(s, f->left, f->scale);
 }
 
-/* The covariance of the coefficients; for each column of y its own, along the last axis. */
+/* Computes the covariance of the coefficients. If y has several columns, the last axis of the result has one covariance for
+ * each. */
 static cubed_array *covariance(const cb_call *c, cb_steps *s, const fit *f, cubed_array *residuals,
                                int kind)
 {

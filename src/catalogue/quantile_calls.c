@@ -1,4 +1,4 @@
-/* Calls of quantiles, which functions of arrays and of fields share. */
+/* Calls of quantiles that functions of arrays and of fields share. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "call.h"
@@ -7,7 +7,7 @@
 
 enum { X, Q, METHOD = 3 };
 
-/* Quantiles with weights; of one q without the axis in front. */
+/* Computes weighted quantiles. For a single q, the result does not have the first axis. */
 static cubed_status weighted(const cb_call *c, cubed_array *weights, const double *q, int n,
                              const cubed_quantile_options *o)
 {

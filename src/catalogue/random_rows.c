@@ -1,4 +1,4 @@
-/* Random numbers, which follow from a seed or a key alone. */
+/* Random numbers that depend only on a seed or a key. */
 #include <string.h>
 
 #include "base/error.h"
@@ -30,7 +30,8 @@ static const char same_seed[] = "Equal seeds give equal numbers, whatever the ch
 
 /* --- Integers beyond 64 bits -------------------------------------------------------------------------- */
 
-/* Reads the digits of a string, decimal or behind "0x"; false if there are others, or more than 128 bits. */
+/* Reads a string of digits: decimal, or hexadecimal after "0x". Returns false for other characters, and for more than 128
+ * bits. */
 static bool read_digits(const char *text, unsigned __int128 *out)
 {
     const bool is_hex = strncmp(text, "0x", 2) == 0;
@@ -47,7 +48,7 @@ static bool read_digits(const char *text, unsigned __int128 *out)
     return true;
 }
 
-/* The integer at position i, which may be a string. False if it is negative or not an integer. */
+/* Reads the integer at position i, which may be a string. Returns false if it is negative or not an integer. */
 static bool take_unsigned(const cb_call *c, int i, unsigned __int128 *out)
 {
     if (c->values[i].kind == CUBED_VALUE_STRING) return read_digits(c->values[i].as.string, out);
@@ -55,7 +56,7 @@ static bool take_unsigned(const cb_call *c, int i, unsigned __int128 *out)
     return cb_call_int(c, i) >= 0;
 }
 
-/* The integer at position i, of at most 65 bits with its sign. */
+/* Reads the integer at position i, which may have up to 65 bits including the sign. */
 static cubed_status take_whole(const cb_call *c, int i, __int128 *out)
 {
     unsigned __int128 digits;
@@ -76,7 +77,7 @@ static cubed_status take_whole(const cb_call *c, int i, __int128 *out)
 
 /* --- Distributions ------------------------------------------------------------------------------------ */
 
-/* *x in the type at position i (None: its own), whose elements are float64. */
+/* Casts *x from float64 to the type at position i. None means float64. */
 static cubed_status in_dtype(const cb_call *c, int i, cubed_array **x)
 {
     const cubed_dtype *dtype = cb_call_dtype(c, i);
@@ -129,7 +130,7 @@ static cubed_status random_blocks(const cb_call *c, int ndim, const int64_t *sha
                                      words, c->out, c->err);
 }
 
-/* Numbers of fewer bits may have been rounded to 1: they become the last number below 1. */
+/* Rounding to a type with fewer bits may give 1. Replaces 1 by the largest number below 1. */
 static cubed_status below_one(const cb_call *c)
 {
     const cubed_dtype dtype = cubed_array_dtype(c->out[0]);
@@ -140,7 +141,7 @@ static cubed_status below_one(const cb_call *c)
     if (dtype == CUBED_FLOAT64 || !cubed_number_scalar(&most, dtype, &element)) return CUBED_OK;
     cubed_status st = cubed_array_full(c->ctx, dtype, 0, NULL, NULL, &element, &pair[1], c->err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_MINIMUM, pair, 2, &least, c->err);
-    /* Half precision is computed in float32. */
+    /* Operations on half precision return float32, so the result is cast back. */
     c->out[0] = NULL;
     if (st == CUBED_OK) st = cubed_astype(least, dtype, c->out, c->err);
     cubed_array_unref(pair[0]);
@@ -184,7 +185,7 @@ static const cubed_param exponential_params[] = {SHAPE, REAL("scale", 1, "The me
 
 enum { UNIFORM, NORMAL, EXPONENTIAL };
 
-/* `which` is the distribution. Behind its numbers come the seed, chunks and the type. */
+/* Calls a distribution, which is `which`. Its parameters are followed by the seed, chunks and type. */
 static cubed_status call_distribution(const cb_call *c)
 {
     const int at = c->which == EXPONENTIAL ? 2 : 3;
@@ -222,7 +223,7 @@ static const cubed_param integers_params[] = {
     PARAM_BOOL("endpoint", NAMED, false, "Whether the end is included."),
 };
 
-/* The integer at position i in a type. */
+/* Converts integer v, the argument at position i, to a type. Fails if the type cannot represent it. */
 static cubed_status in_range(const cb_call *c, int i, __int128 v, cubed_dtype dtype,
                              cubed_scalar *out)
 {

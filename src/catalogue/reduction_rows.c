@@ -1,4 +1,4 @@
-/* Reductions: the rows of cubed/reductions.def, each also of the elements that are not NaN. */
+/* Reductions: for each row of cubed/reductions.def, a function, and another one that skips NaN. */
 #include "array_api/chosen_reductions.h"
 #include "base/error.h"
 #include "rows.h"
@@ -35,7 +35,7 @@ static const cubed_param spread_params[] = {
     TYPE,
 };
 
-/* Positions of parameters; 0: the function does not have it. */
+/* Positions of parameters; 0 if the function does not have the parameter. */
 typedef struct places {
     const cubed_param *params;
     int correction, ddof, type, initial, where;
@@ -72,7 +72,7 @@ static cubed_status take_options(const cb_call *c, const places *at, int room[CU
     return CUBED_OK;
 }
 
-/* Whether the engine reduces x as it is: no other type, no first value, no mask, and elements that it takes. */
+/* Returns true if the engine's reduction suffices: there is no dtype, initial or mask, and it supports the elements. */
 static bool is_plain(const cb_call *c, const places *at)
 {
     const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0)));
@@ -82,7 +82,7 @@ static bool is_plain(const cb_call *c, const places *at)
     return !needs_more && !has(c, at->type) && !has(c, at->initial) && !has(c, at->where);
 }
 
-/* The type of the result: that of the parameter, of x for extremes, or the wide one of sums and products. */
+/* Returns the type of the result: dtype if given, x's type for extremes, else the 64-bit type of integer sums and products. */
 static cubed_dtype type_with_initial(const cb_call *c, const places *at)
 {
     const cubed_dtype own = cubed_array_dtype(cb_call_array(c, 0));
@@ -91,7 +91,7 @@ static cubed_dtype type_with_initial(const cb_call *c, const places *at)
     return cubed_dtype_kind(own) == CUBED_KIND_UINT ? CUBED_UINT64 : CUBED_INT64;
 }
 
-/* The first value: a number in the type that it has alone. An integer would wrap around in a narrower result. */
+/* Gets the initial value. A number has its default type. Fails if the result's integer type cannot represent an integer. */
 static cubed_status get_initial(const cb_call *c, const places *at, cubed_array **out)
 {
     const int i = at->initial;
@@ -147,7 +147,7 @@ static cubed_status call_nan_reduce(const cb_call *c) { return reduce(c, true); 
         {TEXT, CATEGORY, .summary = SUMMARY, .returns = RETURNS, PARAMS(LIST), __VA_ARGS__},       \
             .call = CALL, .which = CUBED_REDUCE_##NAME                                             \
     }
-/* The reduction, and that of the elements that are not NaN. */
+/* Rows of a reduction, and of the one that skips NaN. */
 #define BOTH(NAME, TEXT, SUMMARY, RETURNS, LIST, ...)                                              \
     ROW(NAME, TEXT, SUMMARY ".", RETURNS, LIST, call_reduce, __VA_ARGS__),                         \
         ROW(NAME, "nan" TEXT, SUMMARY " that are not NaN.", RETURNS, LIST, call_nan_reduce,        \
@@ -174,7 +174,7 @@ static const cb_row rows[] = {
         .attrs = CUBED_ATTRS_NONE),
 };
 
-/* Each reduction has its row: a new one in reductions.def needs one here. */
+/* A new row in reductions.def requires rows here. */
 _Static_assert(CUBED_REDUCE_COUNT == 9 && sizeof rows / sizeof *rows == 2 * 7 + 2,
                "rows and cubed/reductions.def differ");
 

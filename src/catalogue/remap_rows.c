@@ -1,4 +1,4 @@
-/* Arrays on other horizontal grids. */
+/* Remapping of arrays to other horizontal grids. */
 #include "cubed/remap.h"
 
 #include <limits.h>
@@ -103,7 +103,7 @@ static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_gr
                                                 c->err));
 }
 
-/* Arrays of n weights are made beside the weights: three lists, of which two are copies. */
+/* Checks the memory for n weights as arrays. There are three lists in addition to the weights, two of which are copied. */
 static cubed_status check_arrays(const cb_call *c, int64_t n)
 {
     return cb_weights_check_memory(cb_sat_mul((size_t)n, 12 + 16 + 24), cb_call_task_mem(c),
@@ -145,7 +145,7 @@ static const cubed_param apply_params[] = {
     PARAM_TASK_MEM,
 };
 
-/* Links in arrays are copied and sorted before they become weights. */
+/* Checks the memory for links from arrays, which are copied and sorted before they become weights. */
 static cubed_status check_links(const cb_call *c)
 {
     const cubed_array *rows = cb_call_array(c, 1);
@@ -154,7 +154,7 @@ static cubed_status check_links(const cb_call *c)
     const int64_t *shape = cb_call_ints(c, 4, &ndim), *extents = cubed_array_shape(rows);
     for (int d = 0; d < ndim; d++) cells = cb_sat_mul(cells, (size_t)shape[d]);
     for (int d = 0; d < cubed_array_ndim(rows); d++) n = cb_sat_mul(n, (size_t)extents[d]);
-    /* Per link: three copies, its place, and the weight. Per cell: starts of rows, twice, and room for four weights. */
+    /* Bytes per link: three copies, its position, and the weight. Per cell: two starts of rows, and room for four weights. */
     const size_t need = cb_sat_add(cb_sat_mul(n, 24 + 8 + 12), cb_sat_mul(cells, 16 + 4 * 12));
     return cb_weights_check_memory(need, cb_call_task_mem(c), c->err);
 }

@@ -1,4 +1,4 @@
-/* Order and search: sorted elements, and positions of elements. */
+/* Sorting and searching: sorted elements, and positions of elements. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "rows.h"
@@ -24,7 +24,7 @@ static cubed_status call_sort(const cb_call *c)
     return cubed_sort_with(cb_call_array(c, 0), cb_call_axis(c, 1), &o, c->out, c->err);
 }
 
-/* One axis, or None for the elements in one dimension. */
+/* An axis, or None for the flattened array. */
 #define LINE_AXIS                                                                                  \
     {                                                                                              \
         PARAM("axis", ACCEPTS(INT) | ACCEPTS(NONE), CUBED_PARAM_AXIS,                              \
@@ -54,7 +54,7 @@ static cubed_status check_kth(const cb_call *c, int64_t extent)
     return CUBED_OK;
 }
 
-/* All elements are sorted. */
+/* Calls partition, which sorts all elements. */
 static cubed_status call_partition(const cb_call *c)
 {
     const int64_t all = -1;
@@ -190,7 +190,7 @@ static cubed_status extreme(const cb_call *c, extreme_fn fn)
               c->err);
 }
 
-/* Whether elements may be NaN. */
+/* Returns true if the elements may be NaN. */
 static bool has_nan(const cb_call *c)
 {
     const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(cb_call_array(c, 0)));

@@ -1,4 +1,4 @@
-/* Sets, and elements that are chosen by their values: their number is computed before the rest. */
+/* Set functions, and functions that select elements by value. The number of selected elements is computed first. */
 #include "base/error.h"
 #include "cubed/array_api.h"
 #include "rows.h"
@@ -122,7 +122,7 @@ static cubed_status call_in1d(const cb_call *c)
 
 static const cubed_param positions_params[] = {UNNAMED_LIKE("x", "Input array."), COUNTED_PARAMS};
 
-/* Whether positions count in the flattened array. */
+/* Positions as one array per axis, or as positions in the flattened array. */
 enum { IN_ROWS, IN_ONE_LINE };
 
 static cubed_status as_counted(const cb_call *c, cubed_array **out)
@@ -174,7 +174,7 @@ static cubed_status call_nonzero(const cb_call *c)
 
 /* --- Elements by masks --------------------------------------------------------------------------------- */
 
-/* Elements of x at the true elements of the mask, both in one dimension. */
+/* Flattened elements, and the mask that selects some of them. */
 typedef struct masked {
     cubed_array *x, *mask;
 } masked;
@@ -233,7 +233,8 @@ static const cubed_param extract_params[] = {
     COUNTED_PARAMS,
 };
 
-/* Both in one dimension; elements of x behind the end of the condition are not chosen. *m is dropped in any case. */
+/* Flattens x and the condition. Elements of x after the end of the condition are not selected. The caller drops *m, even
+ * after an error. */
 static cubed_status line_up(const cb_call *c, masked *m)
 {
     cubed_array *line, *part;
@@ -269,7 +270,7 @@ static cubed_status call_extract(const cb_call *c)
     CB_TRY(cb_call_counted(c, &known));
     cubed_status st = line_up(c, &m);
     if (st == CUBED_OK && size_of(m.mask) > size_of(m.x)) {
-        /* True elements behind the end are an error of the run. */
+        /* The run fails if the condition is true after the end of x. */
         cubed_array *at;
         st = cubed_nonzero(m.mask, known.offsets, known.count, &at, c->err);
         if (st == CUBED_OK) {

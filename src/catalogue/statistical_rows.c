@@ -1,4 +1,4 @@
-/* Statistics: running totals, means, quantiles, covariances and counts of values. */
+/* Statistics: running totals, means, quantiles, covariances, and counts of values. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "context/context.h"
@@ -14,7 +14,7 @@
     PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
 #define WEIGHTS PARAM_OPTIONAL_ARRAY("weights", NAMED, "Weight of each element. None: 1.")
 
-/* The axes at position i, and keepdims at position k. */
+/* Takes the axes at position i, and keepdims at position k. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -38,7 +38,7 @@ static const cubed_param running_params[] = {RUNNING_AXIS("the only one."), TOTA
 static const cubed_param numpy_running_params[] = {RUNNING_AXIS("the elements in one dimension."),
                                                    TOTAL_TYPE(0), INITIAL};
 
-/* x in a type; NULL: as it is. */
+/* Casts x to a type. If `dtype` is NULL, returns x itself. */
 static cubed_status cast(cubed_array *x, const cubed_dtype *dtype, cubed_array **out,
                          cubed_error *err)
 {
@@ -47,7 +47,7 @@ static cubed_status cast(cubed_array *x, const cubed_dtype *dtype, cubed_array *
     return CUBED_OK;
 }
 
-/* Totals of x along an axis, computed in the call's type. */
+/* Computes running totals of x along an axis, in the type of the call. */
 static cubed_status run_totals(const cb_call *c, cubed_array *x, int axis)
 {
     const cubed_dtype *dtype = cb_call_dtype(c, 2);
@@ -80,7 +80,7 @@ static cubed_status call_running_extreme(const cb_call *c)
                             false, c->out, c->err);
 }
 
-/* Along an axis, or of all elements in one dimension. */
+/* Computes running totals along an axis, or, without an axis, of the flattened array. */
 static cubed_status run_numpy_totals(const cb_call *c, cubed_array *x)
 {
     const int64_t all = -1;
@@ -97,7 +97,7 @@ static cubed_status call_numpy_totals(const cb_call *c)
     return run_numpy_totals(c, cb_call_array(c, 0));
 }
 
-/* x, with the neutral element in place of NaN. */
+/* Replaces NaN in x by the neutral element of the sum or product. */
 static cubed_status replace_nan(const cb_call *c, cubed_array **out)
 {
     cubed_array *x = cb_call_array(c, 0), *in[3] = {NULL, NULL, x};
@@ -105,7 +105,8 @@ static cubed_status replace_nan(const cb_call *c, cubed_array **out)
                                  .as.real = c->which == CUBED_REDUCE_PROD};
     const cubed_dtype dtype = cubed_number_dtype(&neutral, cubed_array_dtype(x), false);
     cubed_scalar value;
-    (void)cubed_number_scalar(&neutral, dtype, &value); /* floats have 0 and 1 */
+    /* cannot fail: floating-point types represent 0 and 1 */
+    (void)cubed_number_scalar(&neutral, dtype, &value);
     cubed_status st = cubed_elementwise(CUBED_OP_ISNAN, &x, 1, &in[0], c->err);
     if (st == CUBED_OK) st = cubed_array_full(c->ctx, dtype, 0, NULL, NULL, &value, &in[1], c->err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_WHERE, in, 3, out, c->err);
@@ -152,7 +153,7 @@ static cubed_status call_average(const cb_call *c)
 
 enum { SKIP_NAN = 1, PERCENT = 2 };
 
-/* Parts of the elements up to `most`, which is all of them. */
+/* Parameters of quantiles. `MOST` is the value of q at which all elements are below: 1, or 100 for percentiles. */
 #define QUANTILE_PARAMS(MOST, NOTES)                                                               \
     {                                                                                              \
         PARAM_ARRAY("x", "Real numbers, or times."),                                               \
@@ -171,7 +172,7 @@ static const cubed_param percentile_params[] =
 static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
                                             AXES, KEEPDIMS, PARAM_TASK_MEM};
 
-/* Cubed for Python's nanmedian takes its parameters by position and by name. */
+/* Parameters of upstream Cubed's nanmedian, which are positional or named. */
 static const cubed_param nanmedian_params[] = {
     PARAM_NAMED_ARRAY("x", "Numbers, or differences of times."), AXES,
     PARAM_BOOL("keepdims", 0, false, "Whether to keep the reduced axes, with one element."),
@@ -228,7 +229,7 @@ static const cubed_param corrcoef_params[] = {
     PARAM_DTYPE("dtype", NAMED, "Type of the result. None: at least float64, or complex128."),
 };
 
-/* The variables of an array as rows. */
+/* Gets the variables of the array at position i as rows. */
 static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
 {
     static const int swapped[2] = {1, 0};
@@ -244,7 +245,7 @@ static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
     return ndim == 2 && !cb_call_bool(c, 2) ? cb_step_permuted(s, rows, swapped) : rows;
 }
 
-/* The variables of both arrays as rows of the type that is computed with; `dtype` is the position of the result's. */
+/* Gets the variables of both arrays as rows, in the type for computations. `dtype` is the position of the result's type. */
 static cubed_array *get_observations(cb_steps *s, const cb_call *c, int dtype)
 {
     const bool is_pair = cb_call_has(c, 1);
@@ -299,7 +300,7 @@ static cubed_status call_eofs(const cb_call *c)
 
 /* --- Counts of values ---------------------------------------------------------------------------------- */
 
-/* Edges of bins of equal width need memory of 8 bytes each. */
+/* Maximum number of bins of equal width. Their edges are in memory, 8 bytes each. */
 #define MOST_BINS 1000000
 
 static const cubed_param histogram_params[] = {
@@ -312,7 +313,7 @@ static const cubed_param histogram_params[] = {
     WEIGHTS,
 };
 
-/* Counts in bins of equal width. */
+/* Counts elements in bins of equal width. */
 static cubed_status count_equal(const cb_call *c)
 {
     const cubed_value *range = &c->values[2];
@@ -333,7 +334,7 @@ static cubed_status count_equal(const cb_call *c)
             cb_fail(c->err, CUBED_E_ARG,
                     "histogram: range is (%g, %g), expected two finite numbers that ascend", first,
                     last));
-    /* As in NumPy: bins of no width would have only elements that equal the last edge. */
+    /* As in NumPy, a range of width 0 is widened. Otherwise its bins would contain only elements equal to the last edge. */
     if (first == last) {
         first -= 0.5;
         last += 0.5;

@@ -1,4 +1,4 @@
-/* Statistics of samples: moments, and statistics of tests without their probabilities. */
+/* Statistics of samples: moments, and test statistics without p-values. */
 #include "cubed/stats.h"
 
 #include "base/error.h"
@@ -11,13 +11,13 @@
     PARAM_AXES("axis", 0, "Axes along which the samples are. None: all elements are one sample.")
 #define KEEPDIMS                                                                                   \
     PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
-/* A number or an array, beside the sample. */
+/* A second operand, which may be an array or a number. */
 #define OPERAND(NAME, FLAGS, NOTES)                                                                \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | NUMBERS, FLAGS, NOTES)                                        \
     }
 
-/* The axes at position i, and keepdims behind them. */
+/* Takes the axes at position i, and keepdims at the next position. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int room[CUBED_MAX_NDIM])
 {
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
@@ -97,7 +97,7 @@ typedef cubed_status (*of_two_fn)(cubed_array *a, cubed_array *b,
                                   const cubed_reduce_options *options, cubed_array **out,
                                   cubed_error *err);
 
-/* The operand at position 1 is a number or an array. */
+/* Calls a function of two operands. The second, at position 1, is an array or a number. */
 static cubed_status of_two(const cb_call *c, of_two_fn fn)
 {
     int room[CUBED_MAX_NDIM];

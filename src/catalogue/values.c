@@ -1,4 +1,4 @@
-/* Converts the values of a call for the bodies of functions. */
+/* Converts the values of a call to the types that the bodies of functions use. */
 #include <limits.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ const cubed_choice cb_quantile_methods[] = {
 #define CUBED_QUANTILE(NAME, name, number, discrete) {#name, CUBED_QUANTILE_##NAME},
 #include "cubed/quantiles.def"
 #undef CUBED_QUANTILE
-    /* CDO's own names; it has NumPy's, too. */
+    /* CDO's names, which are accepted in addition to NumPy's. */
     {"nrank", CUBED_QUANTILE_INVERTED_CDF},
     {"nist", CUBED_QUANTILE_WEIBULL},
     {"rtype8", CUBED_QUANTILE_MEDIAN_UNBIASED},
@@ -129,7 +129,7 @@ uint64_t cb_call_task_mem(const cb_call *c)
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;
 }
 
-/* Index of a parameter, which must exist. */
+/* Returns the index of a parameter that exists. */
 static int place_of(const cubed_function *f, const char *name)
 {
     int i = f->nparams - 1;
@@ -142,7 +142,7 @@ cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
     const int at = place_of(c->function, "count");
     out->offsets = cb_call_array(c, place_of(c->function, "offsets"));
     out->count = cb_call_int(c, at);
-    /* A count given by the user needs no offsets. */
+    /* A count that the user gives needs no offsets. */
     const bool is_stated = !(c->function->params[at].flags & CUBED_PARAM_ENGINE);
     if (out->count >= 0 && (out->offsets || is_stated)) return CUBED_OK;
     return cb_fail(c->err, CUBED_E_ARG,
@@ -151,7 +151,8 @@ cubed_status cb_call_counted(const cb_call *c, cb_counted *out)
                    c->function->name);
 }
 
-/* cubed_call replaces the negative number of the parameter by that of its argument. */
+/* Records which argument an error concerns: as the negative number of the parameter, which cubed_call replaces by the number
+ * of the argument. */
 cubed_status cb_call_blame(const cb_call *c, int i, cubed_status status)
 {
     if (status != CUBED_OK && c->err) c->err->argument = -(1 + i);
