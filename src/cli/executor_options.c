@@ -62,9 +62,8 @@ static const struct row {
     const char *name, *expected;
     const char *executors; /* executors that have the option, as "a|b"; NULL for all */
     bool (*set)(cli_common *c, const char *value);
-    const char
-        /* if `set` is NULL: environment variable with the value, which the context reads when it is made */
-        *variable;
+    /* if `set` is NULL: environment variable with the value, which the context reads when it is made */
+    const char *variable;
 } rows[] = {
     {"max_workers", "a whole number from 1 to 100000", NULL, set_workers, NULL},
     {"retries", "a whole number from 0 to 255", NULL, set_retries, NULL},

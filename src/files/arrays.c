@@ -21,7 +21,7 @@ cb_array_in *cb_arrays_add(cb_file *f, cb_arrays *a, const char *path)
     return x;
 }
 
-/* Compares paths so that names below a common name are consecutive: '/' sorts before everything else. */
+/* Compares paths. '/' precedes all other characters, so paths below a group are next to each other. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) a++, b++;
@@ -72,7 +72,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* If chunks have masks, appends the codec that reads them. */
+/* Appends the codec that reads filter masks, if any chunk has such a mask. */
 static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     static const char codec[] = ",{\"name\":\"cubed.filter_mask\"}";
@@ -89,7 +89,7 @@ static cubed_status add_masks(cb_file *f, cb_array_in *x, cubed_error *err)
     return x->doc ? CUBED_OK : cb_file_no_memory(f, err);
 }
 
-/* Loads the positions of chunks once. */
+/* Loads the positions of chunks, unless they are already loaded. */
 static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
 {
     const cb_arrays *a = f->data;
@@ -111,8 +111,8 @@ static cubed_status know_chunks(cb_file *f, cb_array_in *x, cubed_error *err)
 
 static uint64_t chunk_bytes(const cb_array_in *x)
 {
-    uint64_t n =
-        x->item; /* no overflow: contiguous elements were divided into chunks, and others do not get here */
+    /* cannot overflow: contiguous elements were divided into chunks, and only such chunks get here */
+    uint64_t n = x->item;
     for (int d = 0; d < x->ndim; d++) n *= (uint64_t)x->chunk[d];
     return n;
 }
@@ -132,11 +132,12 @@ static bool parse_index(const cb_array_in *x, const char *at, int64_t *idx)
     return *at == 0;
 }
 
-/* Locates a chunk of contiguous elements, or of elements in separate rows. */
+/* Locates a chunk of elements that are contiguous, or contiguous within separate rows. */
 static void find_run(const cb_array_in *x, const int64_t *idx, cb_entry *out)
 {
     uint64_t row = x->item, at = 0, rows = 1;
-    int cut = 0; /* the axis that is divided: chunks have length 1 along the axes before it */
+    /* the axis along which rows are divided; chunks have length 1 along the axes before it */
+    int cut = 0;
     while (cut < x->ndim - 1 && x->chunk[cut] == 1) cut++;
     for (int d = cut + 1; d < x->ndim; d++) row *= (uint64_t)x->shape[d];
     if (x->ndim > 0) {
@@ -402,7 +403,7 @@ json_t *cb_text_json(const uint8_t *at, uint64_t n)
     while (n > 0 && at[n - 1] == 0) n--;
     json_t *v = json_stringn((const char *)at, (size_t)n);
     if (v) return v;
-    /* Latin-1, as in files of old programs. */
+    /* The string is not UTF-8, so it is taken for Latin-1, which old programs wrote. */
     cb_buf b;
     cb_buf_init(&b, &cb_system_allocator);
     for (uint64_t i = 0; i < n; i++) {

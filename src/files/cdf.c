@@ -8,15 +8,16 @@
 typedef struct cdf {
     cb_file *f;
     cb_arrays *arrays;
-    cb_zone *zone; /* for data needed only until the file is open */
+    cb_zone *zone; /* memory that is needed only until the file is open */
     int version;
     uint64_t at; /* position of the next byte of the header */
     uint64_t records;
-    bool streamed; /* the number of records is not stated: as many as the file has room for */
+    /* the header does not state the number of records: the file has as many as fit into it */
+    bool streamed;
     uint64_t ndims;
     struct dimension {
         const char *name;
-        uint64_t length; /* 0: record dimension */
+        uint64_t length; /* 0 for the record dimension */
     } * dims;
     uint64_t record_bytes;
     int nrecorded; /* number of arrays with records */
@@ -53,7 +54,7 @@ static cubed_status get_list(cdf *c, uint64_t tag, uint64_t *n, cubed_error *err
     return is == tag || (is == 0 && *n == 0) ? CUBED_OK : bad(c, err, "a list of another kind");
 }
 
-/* Values are padded to a multiple of four bytes. */
+/* Gets n bytes. The position advances by a multiple of four, because values are padded. */
 static cubed_status get_bytes(cdf *c, uint64_t n, const uint8_t **out, cubed_error *err)
 {
     CB_TRY(cb_file_take(c->f, c->zone, c->at, n, out, err));
@@ -122,7 +123,7 @@ static cubed_status get_attribute(cdf *c, json_t *attrs, int of, cubed_error *er
     return cb_attribute_json_set(attrs, name, v, typestr) ? CUBED_OK : cb_file_no_memory(c->f, err);
 }
 
-/* Reads attributes to a JSON string. The type of a variable follows its attributes: with `of` 0, _FillValue is not
+/* Reads attributes to a JSON string. `of` is the type of the variable, or 0 if it is not known yet; then _FillValue is not
  * converted. */
 static cubed_status get_attributes(cdf *c, bool is_array, int of, const char **out,
                                    cubed_error *err)
@@ -191,7 +192,8 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     if (!x) return cb_file_no_memory(c->f, err);
     x->is_array = true;
     CB_TRY(get_shape(c, x, v->dims, &v->recorded, err));
-    /* Attributes precede the type, which is needed to convert _FillValue: they are read again. */
+    /* Attributes precede the type of the variable, which the conversion of _FillValue needs. So attributes are read a second
+     * time, when the type is known. */
     const uint64_t attributes = c->at;
     CB_TRY(get_attributes(c, true, 0, &v->words.attributes, err));
     CB_TRY(get_type(c, &v->type, err));
@@ -199,7 +201,7 @@ static cubed_status get_variable(cdf *c, variable *v, cubed_error *err)
     c->at = attributes;
     CB_TRY(get_attributes(c, true, v->type, &v->words.attributes, err));
     c->at = behind;
-    /* the stated size is unreliable: it may not fit */
+    /* The stated size is ignored, because it is wrong for large variables. */
     CB_TRY(get(c, c->version == 5 ? 8 : 4, &bytes, err));
     CB_TRY(get(c, c->version == 1 ? 4 : 8, &x->begin, err));
     x->item = (uint64_t)types[v->type].type.size;

@@ -32,7 +32,7 @@ static bool add_range(passed *p, cubed_range r)
     return true;
 }
 
-/* Whether the underlying store contains all requested bytes unencoded and in order. */
+/* Returns true if the underlying store has all requested bytes unencoded and in order. */
 static bool can_pass(passed *p, const cubed_store_request *r)
 {
     const cb_entry *e = &p->e;
@@ -67,7 +67,7 @@ bool cb_file_pass(cb_file *f, cubed_store_request *r)
     if (r->op != CUBED_STORE_GET) return false;
     passed *p = cb_alloc_zero(f->head.alloc, sizeof *p);
     if (!p) return false;
-    /* Errors are detected and reported by the synchronous path. */
+    /* After an error, the synchronous path finds and reports it again. */
     if (cb_file_find(f, r, &p->e, NULL) != CUBED_OK || !can_pass(p, r)) {
         cb_free(f->head.alloc, p, sizeof *p);
         return false;

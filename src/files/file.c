@@ -42,7 +42,7 @@ typedef struct inflation {
     uint8_t piece[PIECE];
 } inflation;
 
-/* Like read_stored, for deflated data, which is inflated from its start. */
+/* Like read_stored, for deflated data. Inflation always starts at the beginning of the data. */
 static cubed_status inflate_stored(const cb_file *f, const cb_entry *e, uint64_t from, size_t size,
                                    char *dst, cubed_error *err)
 {
@@ -152,8 +152,8 @@ static cubed_status file_del(cubed_store *store, const char *key, cubed_error *e
 typedef struct listing {
     const cb_file *f;
     const cubed_store_request *r;
-    size_t skip;   /* length of the prefix of keys including its slash */
-    cb_buf before; /* name reported last */
+    size_t skip;   /* length of the prefix of keys, with its slash */
+    cb_buf before; /* name that was reported last */
 } listing;
 
 static cubed_status tell(void *ctx, const char *key, uint64_t size, cubed_error *err)
@@ -183,7 +183,7 @@ static cubed_status file_list(cubed_store *store, cubed_store_request *r, cubed_
     char prefix[4096] = "";
     const size_t n = strlen(r->key);
     listing l = {.f = f, .r = r, .skip = n ? n + 1 : 0};
-    if (n + 2 > sizeof prefix) return CUBED_OK; /* no key is this long */
+    if (n + 2 > sizeof prefix) return CUBED_OK; /* no key is so long */
     memcpy(prefix, r->key, n);
     if (n) memcpy(prefix + n, "/", 2);
     cb_buf_init(&l.before, store->alloc);
@@ -225,8 +225,8 @@ static const cubed_store_vtable file_vtable = {
     .close = file_close,
 };
 
-/* Sets the vtable of files in stores with latency. There is one vtable per underlying vtable, with its limits, so that all
- * files in such stores share the limits. */
+/* Sets the vtable of files in stores with latency. There is one such vtable, with its limits, per vtable of an underlying
+ * store. So all files in these stores share the limits. */
 static cubed_status choose_vtable(cb_file *f, cubed_error *err)
 {
     const cubed_store_vtable *below = f->within->vt;
@@ -298,7 +298,7 @@ static cubed_status open_kind(cb_file *f, cubed_error *err)
                    f->url);
 }
 
-/* Returns the URL of the snapshot that was opened, because a branch may move to another one. */
+/* Returns the URL of the snapshot that was opened. The branch in `url` may later point to another snapshot. */
 static const char *url_of_snapshot(cb_zone *zone, const char *url, const char *ref,
                                    const char *snapshot)
 {
@@ -315,14 +315,14 @@ const char *cb_file_fixed_url(const cubed_store *s)
     return is_file(s) && ((const cb_file *)s)->kind->fixed ? s->url : NULL;
 }
 
-/* Collects the places that the caller and the context allow. */
+/* Collects the places that the caller and the context allow references to. */
 static cubed_status find_allowed(cb_file *f, const char *references, cubed_error *err)
 {
     const char *known;
     const size_t root = cb_store_root_length(f->url);
     char *url = cb_zone_memdup(f->zone, f->url, root + 1);
     if (!url) return cb_file_no_memory(f, err);
-    url[root] = 0; /* options belong to a repository, not to a branch */
+    url[root] = 0; /* options are registered for a repository, without the branch */
     CB_TRY(cb_net_get_references(&f->stores->net, f->zone, url, &known, err));
     f->references = references ? cb_zone_strdup(f->zone, references) : known;
     if (!references || !known) return CUBED_OK;

@@ -18,11 +18,11 @@ cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
 
 /* --- Bytes of the file -------------------------------------------------------------------------------- */
 
-/* Whether the version matches an ETag, quoted or not. True if the version is not an ETag. */
+/* Returns true if the version equals an ETag, quoted or not. Also returns true if the version is not an ETag. */
 static bool is_tagged(const cubed_store *store, const char *version, const char *tag, size_t n)
 {
     if (!(store->vt->flags & CUBED_STORE_ETAGS) || !*version) return true;
-    /* A web server that sends no ETag: its versions are dates and sizes. */
+    /* The web server sends no ETags. Versions are made of dates and sizes then. */
     if (*version != '"' && strncmp(version, "W/", 2) != 0 && strpbrk(version, " ")) return true;
     size_t length = strlen(version);
     if (n > 1 && *tag == '"') tag++, n -= 2;
@@ -36,7 +36,7 @@ static bool is_as_referred_to(const cb_object *in, const cubed_object_info *info
            (in->netag == 0 || is_tagged(in->store, info->version.text, in->etag, in->netag));
 }
 
-/* Whether the version equals that of all earlier reads. */
+/* Returns true if the version equals that of all earlier reads of the object. */
 static bool is_as_before(const cb_object *in, const cubed_object_version *version)
 {
     uint64_t first = 0;
@@ -51,7 +51,7 @@ cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_st
     const cubed_store *store = in ? in->store : f->within;
     if (r->status == CUBED_E_EXISTS)
         return cb_fail(err, CUBED_E_FORMAT, "%s has changed since it was opened", f->url);
-    /* A missing file must not look like a missing chunk, which would be the fill value. */
+    /* If NOT_FOUND were returned, the missing file would look like a missing chunk, and be read as the fill value. */
     if (r->status == CUBED_E_NOT_FOUND)
         return cb_fail(err, CUBED_E_FORMAT, "%s refers to %s in %s, which does not exist", f->url,
                        r->key, store->url);
@@ -123,7 +123,7 @@ static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, c
     return CUBED_OK;
 }
 
-/* Called without the lock by the thread that opens the file, and afterwards with the lock. */
+/* The thread that opens the file calls this without the lock. Later callers hold the lock. */
 cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size,
                          cubed_error *err) CB_UNCHECKED_LOCKS
 {
@@ -157,7 +157,7 @@ cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t s
     return cb_file_get(f, offset, p, (size_t)size, err);
 }
 
-/* Same locking as cb_file_get. */
+/* The same locking rules as for cb_file_get. */
 void cb_file_drop_pages(cb_file *f) CB_UNCHECKED_LOCKS
 {
     if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);

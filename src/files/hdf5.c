@@ -8,20 +8,21 @@
 
 static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-/* Data of an object until names of dimensions are known, because those depend on other objects. */
+/* An object whose dimensions do not have names yet, because the names depend on other objects. */
 typedef struct object {
     const char *path;
     uint64_t address;
-    int array; /* index in the list of arrays; -1: not an array */
+    int array; /* index in the list of arrays; -1 if the object is not an array */
     bool scale, hidden;
-    int64_t dimid; /* NetCDF-4's number of a dimension; -1: none */
-    int nids;      /* number of `ids`: dimensions of an array that is a scale itself */
+    int64_t dimid; /* NetCDF-4's number of the dimension; -1 if there is none */
+    /* number of `ids`, which are the dimensions of an array that is itself a dimension scale */
+    int nids;
     int64_t ids[CUBED_MAX_NDIM];
-    uint64_t scales[CUBED_MAX_NDIM]; /* addresses of the dimensions' scales */
+    uint64_t scales[CUBED_MAX_NDIM]; /* addresses of the scales of the dimensions */
     cb_array_words words;
 } object;
 
-/* A dimension without a scale. */
+/* A dimension without a dimension scale. */
 typedef struct phony_dim {
     char name[32];
     size_t ngroup; /* length of the path of its group, which is a prefix of `of` */
@@ -34,16 +35,16 @@ typedef struct reader {
     int nphony, capphony;
     cb_h5 h;
     cb_arrays *arrays;
-    cb_zone *zone; /* for data needed only until the file is open */
+    cb_zone *zone; /* memory that is needed only until the file is open */
     object *list;
     int n, cap;
     object *now;
     json_t *attrs;
-    cb_array_in *x; /* array whose attributes are being read; NULL: a group */
+    cb_array_in *x; /* array whose attributes are read; NULL for a group */
     cb_h5_type type;
 } reader;
 
-/* The signature may be preceded by other data. */
+/* Finds the signature, which may follow other data at the start of the file. */
 static bool find_signature(cb_file *f, uint64_t *at)
 {
     uint8_t here[8];
@@ -112,7 +113,7 @@ static int64_t integer_at(const cb_h5_attribute *a, uint64_t i)
     return (int64_t)(bits << shift) >> shift;
 }
 
-/* Reads a list of references per dimension, of which only the first is used. */
+/* Reads a list of references for each dimension. Only the first reference of each is used. */
 static cubed_status read_scales(reader *r, const cb_h5_attribute *a, cubed_error *err)
 {
     for (uint64_t i = 0; i < a->space.count && i < CUBED_MAX_NDIM; i++) {
@@ -162,7 +163,7 @@ static cubed_status add_attribute(void *ctx, const cb_h5_message *m, cubed_error
         v = cb_missing_json(a.data.at, a.type.number);
     else
         CB_TRY(cb_h5_attribute_json(&r->h, &a, &v, err));
-    if (!v) return CUBED_OK; /* JSON cannot represent its type */
+    if (!v) return CUBED_OK; /* JSON has no value for this type */
     const char *type = a.type.what == CB_H5_LONG_TEXT ? "|S128"
                        : a.type.what == CB_H5_NUMBER  ? cb_number_typestr(a.type.number)
                                                       : NULL;
@@ -225,7 +226,7 @@ static const char *type_json(reader *r, const cb_h5_type *t, bool null)
     return keep(r, &b);
 }
 
-/* Returns the bytes of the fill value; NULL: zero. */
+/* Returns the bytes of the fill value, or NULL if it is zero. */
 static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
 {
     const cb_h5_message *m = cb_h5_find(x, CB_H5_FILL);
@@ -247,7 +248,7 @@ static const uint8_t *fill_bytes(const cb_h5_header *x, uint32_t size)
     return m && n == size ? cb_h5_skip(&b, n) : NULL;
 }
 
-/* Converts the fill value of an element with a reference to data of any length. */
+/* Converts the fill value of elements of variable length, which refer to their data. */
 static cubed_status long_fill_json(reader *r, const cb_h5_header *x, const cb_h5_type *t,
                                    const char **out, cubed_error *err)
 {
@@ -423,7 +424,7 @@ static cubed_status chunked_layout(reader *r, cb_array_in *x, cb_h5_index *index
     return CUBED_OK;
 }
 
-/* Reads old versions of the layout message. They repeat sizes that the shape contains. */
+/* Reads an old version of the layout message, which also repeats sizes that follow from the shape. */
 static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb_h5_bytes b,
                                uint64_t count, cubed_error *err)
 {
@@ -431,7 +432,7 @@ static cubed_status old_layout(reader *r, cb_array_in *x, cb_h5_index *index, cb
     (void)cb_h5_skip(&b, 5);
     if (class == 1) x->begin = cb_h5_address(&r->h, &b);
     if (class == 2) {
-        /* Same fields as in version 3. */
+        /* The message has the same fields as version 3. */
         cb_h5_bytes third = b;
         index->address = cb_h5_address(&r->h, &third);
         uint64_t bytes = x->item;
@@ -580,7 +581,7 @@ static cubed_status add_object(void *ctx, const char *name, uint64_t address, cu
     return CUBED_OK;
 }
 
-/* Whether the object was visited: a group may be linked from below. */
+/* Returns true if the object was visited before. Links may form cycles. */
 static bool was_seen(const reader *r, int i)
 {
     for (int k = 0; k < i; k++) {
@@ -604,7 +605,7 @@ static cubed_status read_object(reader *r, int i, cubed_error *err)
         CB_TRY(read_dataset(r, &header, err));
     } else {
         CB_TRY(cb_h5_each_link(&r->h, &header, &is_group, add_object, r, err));
-        if (!is_group) return CUBED_OK; /* a named type */
+        if (!is_group) return CUBED_OK; /* the object is a named type */
     }
     CB_TRY(read_attributes(r, &header, err));
     if (!is_group) return CUBED_OK;
@@ -629,8 +630,8 @@ static const char *scale_of_id(const reader *r, int64_t id)
     return NULL;
 }
 
-/* Gives unlimited dimensions of NetCDF the length of the longest variable that has them. In shorter variables the rest is
- * missing. */
+/* Gives each unlimited dimension of NetCDF the length of its longest variable. Shorter variables have missing elements at
+ * the end. */
 static void lengthen(reader *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -651,8 +652,8 @@ static void lengthen(reader *r)
     }
 }
 
-/* Names dimension d of x, which has no scale, with h5netcdf's numbering: one name per length in a group, and further names
- * for more axes of that length in one array. */
+/* Names dimension d of x, which has no dimension scale, with h5netcdf's numbering. A group has one name for each length. If
+ * several axes of an array have the same length, each gets its own name. */
 static cubed_status name_phony(reader *r, const cb_array_in *x, int d, const char **dims,
                                cubed_error *err)
 {
@@ -695,7 +696,7 @@ static cubed_status describe(reader *r, object *o, cubed_error *err)
     return cb_array_describe(r->h.f, x, &o->words, err);
 }
 
-/* Removes dimensions without a variable from the list of arrays. */
+/* Removes hidden arrays, which stand for dimensions without a variable, from the list of arrays. */
 static void drop_hidden(reader *r)
 {
     cb_arrays *a = r->arrays;

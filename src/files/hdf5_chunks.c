@@ -10,11 +10,11 @@ typedef struct collect {
     const cb_h5_index *index;
     cb_chunk_place *places;
     size_t cap;
-    int first; /* the axis that varies slowest in an index: for an unlimited axis */
-    uint64_t counts[CUBED_MAX_NDIM]; /* numbers of chunks along axes in the index */
+    int first; /* the axis that varies slowest in an index: the unlimited axis if there is one */
+    uint64_t counts[CUBED_MAX_NDIM]; /* number of chunks along each axis in the index */
 } collect;
 
-/* Adds a chunk. The table has at most as many entries as the file has room for. */
+/* Adds a chunk. The file's size limits the number of entries of the table. */
 static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint64_t size,
                         uint64_t mask, cubed_error *err)
 {
@@ -24,7 +24,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     if (address == CB_H5_NOWHERE) return CUBED_OK;
     for (int d = 0; d < x->ndim; d++) {
         const uint64_t n = (uint64_t)cb_ceil_div(x->shape[d], x->chunk[d]);
-        if (idx[d] >= n) return CUBED_OK; /* remains of a larger shape */
+        if (idx[d] >= n) return CUBED_OK; /* the chunk is from a time when the shape was larger */
         number = number * n + idx[d];
         partial = partial || (idx[d] + 1) * (uint64_t)x->chunk[d] > (uint64_t)x->shape[d];
     }
@@ -43,7 +43,7 @@ static cubed_status add(collect *c, const uint64_t *idx, uint64_t address, uint6
     }
     cb_chunk_place *p = &c->places[x->nplaces++];
     *p = (cb_chunk_place){.number = number, .offset = address, .size = (uint32_t)size};
-    /* Without filters the mask is meaningless. */
+    /* Without filters the mask has no meaning. */
     if (c->index->filtered) cb_le_put(p->mask, mask, 4);
     return CUBED_OK;
 }
@@ -87,7 +87,7 @@ static cubed_status chunk_tree(collect *c, uint64_t address, int level, cubed_er
 
 /* --- Fixed and extensible arrays ----------------------------------------------------------------------- */
 
-/* Converts number `at` in an index to a chunk index. */
+/* Converts the number of an entry, `at`, to a chunk index. */
 static void unravel(const collect *c, uint64_t at, uint64_t *idx)
 {
     for (int d = c->x->ndim - 1; d >= 0; d--) {
@@ -109,7 +109,7 @@ static void count_chunks(collect *c)
     }
 }
 
-/* Reads `n` entries of `width` bytes, from number `first`. */
+/* Reads `n` entries of `width` bytes each, from entry `first` on. */
 static cubed_status entries(collect *c, cb_h5_bytes *b, uint64_t first, uint64_t n, uint64_t width,
                             cubed_error *err)
 {
@@ -134,8 +134,8 @@ static bool is_width(const collect *c, uint64_t width)
     return c->index->filtered ? width > o + 4 && width <= o + 12 : width == o;
 }
 
-/* Reads the entries after a prefix: contiguous, or, if there are many, in pages followed by a checksum each. A page whose
- * bit in `there` is 0 was never written. */
+/* Reads the entries that follow a prefix. Few entries are contiguous; many entries are in pages, each followed by a
+ * checksum. A page was never written if its bit in `there` is 0. */
 static cubed_status block_entries(collect *c, uint64_t at, uint64_t first, uint64_t n,
                                   uint64_t per_page, uint64_t width, const uint8_t *there,
                                   cubed_error *err)
@@ -145,7 +145,7 @@ static cubed_status block_entries(collect *c, uint64_t at, uint64_t first, uint6
         CB_TRY(cb_h5_read(c->h, at, cb_sat_mul(n, width), NULL, &b, err));
         return entries(c, &b, first, n, width, err);
     }
-    at += 4; /* then the prefix has its own checksum */
+    at += 4; /* the prefix has a checksum of its own if there are pages */
     for (uint64_t page = 0; page * per_page < n; page++) {
         const uint64_t k = page * per_page, m = n - k < per_page ? n - k : per_page;
         if (!there || there[page / 8] & 0x80 >> page % 8) {
@@ -177,12 +177,13 @@ static cubed_status fixed_array(collect *c, cubed_error *err)
 }
 
 typedef struct extensible {
-    uint64_t width, direct; /* bytes of an entry; number of entries in the index block */
-    uint64_t least,
-        /* entries of the smallest data block; data block addresses in the index block and in a super block */
-        blocks;
-    uint64_t page;  /* number of entries */
-    int bits;       /* width of an entry's number */
+    /* width: size of an entry in bytes; direct: number of entries in the index block */
+    uint64_t width, direct;
+    /* least: number of entries of the smallest data block; blocks: number of data block addresses in the index block and in a
+     * super block */
+    uint64_t least, blocks;
+    uint64_t page;  /* number of entries of a page */
+    int bits;       /* width of an entry's number in bits */
     uint64_t first; /* address of the index block */
 } extensible;
 
@@ -196,7 +197,7 @@ static cubed_status data_block(collect *c, const extensible *x, uint64_t address
     return block_entries(c, address + head, first, n, x->page, x->width, there, err);
 }
 
-/* Super block `s` has 2^(s/2) data blocks of least * 2^((s+1)/2) entries. */
+/* Number of data blocks of super block `s`, 2^(s/2), and number of entries of each, least * 2^((s+1)/2). */
 static uint64_t blocks_of(uint64_t s) { return (uint64_t)1 << s / 2; }
 static uint64_t entries_of(const extensible *x, uint64_t s) { return x->least << (s + 1) / 2; }
 
@@ -237,8 +238,8 @@ static cubed_status extensible_array(collect *c, cubed_error *err)
     if (!is_width(c, x.width) || b.bad || x.bits < 1 || x.bits > 64 || !powers)
         return cb_h5_bad(c->h, err, "the table of an array's chunks");
     if (x.first == CB_H5_NOWHERE) return CUBED_OK;
-    /* The index block contains the addresses of the data blocks of the first super blocks: of those before the first super
-     * block with at least `pointers` data blocks. */
+    /* The index block contains the addresses of the data blocks of the first super blocks: those before the first one with
+     * at least `pointers` data blocks. */
     uint64_t inside = 0, direct_blocks = 0;
     while (blocks_of(inside) < pointers) direct_blocks += blocks_of(inside++);
     uint64_t nsuper = 1;

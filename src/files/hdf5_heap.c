@@ -1,9 +1,9 @@
-/* B-trees of version 2, and heaps. */
+/* B-trees of version 2, fractal heaps and the global heap. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"
 
-/* Bytes needed for numbers up to `most`. */
+/* Returns the number of bytes that numbers up to `most` need. */
 static int width_of(uint64_t most)
 {
     int n = 1;
@@ -17,9 +17,10 @@ enum { MAX_DEPTH = 32 };
 
 typedef struct tree {
     cb_h5 *h;
-    uint64_t node, record; /* sizes in bytes */
-    int nwidth;            /* width in bytes of a node's number of records */
-    int total[MAX_DEPTH];  /* width in bytes of the number of records below a child, by depth */
+    uint64_t node, record; /* sizes in bytes of a node and of a record */
+    int nwidth;            /* width in bytes of the number of records in a node */
+    /* width in bytes of the number of records below a child, indexed by depth */
+    int total[MAX_DEPTH];
     cb_h5_record_fn fn;
     void *ctx;
 } tree;
@@ -69,7 +70,7 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
         depth >= MAX_DEPTH || b.bad)
         return cb_h5_bad(h, err, "a B-tree's header");
     if (n == 0 || root == CB_H5_NOWHERE) return CUBED_OK;
-    /* The maximum number of records below each level determines the width of their counts. */
+    /* The width of the counts at a level depends on the maximum number of records below it. */
     uint64_t most = (t.node - 10) / t.record, all = most;
     t.nwidth = width_of(most);
     for (int d = 1; d <= depth; d++) {
@@ -86,14 +87,13 @@ cubed_status cb_h5_each_record(cb_h5 *h, uint64_t address, int type, cb_h5_recor
 
 typedef struct heap {
     cb_h5 *h;
-    uint64_t id;        /* bytes of an ID */
-    int bits;           /* width of the heap's offsets */
-    int owidth, lwidth; /* bytes of an offset and of a length in an ID */
-    uint64_t columns, first,
-        /* blocks per row; bytes of a block in the first row, and of the largest direct block */
-        most;
+    uint64_t id;        /* size of an ID in bytes */
+    int bits;           /* width of offsets in the heap, in bits */
+    int owidth, lwidth; /* sizes in bytes of an offset and of a length in an ID */
+    /* columns: blocks per row; first: size in bytes of a block in the first row; most: that of the largest direct block */
+    uint64_t columns, first, most;
     uint64_t root;
-    uint64_t rows; /* rows of the root block; 0: it is a direct block */
+    uint64_t rows; /* number of rows of the root block; 0 if it is a direct block */
 } heap;
 
 static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *err)
@@ -122,20 +122,21 @@ static cubed_status open_heap(cb_h5 *h, uint64_t address, heap *x, cubed_error *
         x->most < x->first || x->most >> 40 || x->rows > 64 || x->columns > 4096)
         return cb_h5_bad(h, err, "a heap's header");
     x->owidth = (x->bits + 7) / 8;
-    /* The narrower of an offset within the largest direct block, and a length. */
+    /* Lengths have the smaller of two widths: that of offsets within the largest direct block, and that of the largest
+     * object. */
     const int within = width_of(x->most > 1 ? x->most - 1 : 1);
     x->lwidth = within < width_of(largest) ? within : width_of(largest);
     return CUBED_OK;
 }
 
-/* Size of a block in that row: doubles from row to row, except that the first two rows are equal. */
+/* Returns the size in bytes of a block in a row. It doubles from row to row, but the first two rows are equal. */
 static uint64_t row_bytes(const heap *x, uint64_t row)
 {
     return row < 2 ? x->first
                    : cb_sat_mul(x->first, row > 62 ? SIZE_MAX : (uint64_t)1 << (row - 1));
 }
 
-/* Finds the address of byte `offset` of the heap, given a block that contains it at this relative offset. */
+/* Finds the address of the byte at `offset`, relative to the given block, which contains it. */
 static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_t offset, int depth,
                            uint64_t *out, cubed_error *err)
 {
@@ -164,7 +165,7 @@ static cubed_status locate(const heap *x, uint64_t block, uint64_t rows, uint64_
                       (uint64_t)x->h->osize, NULL, &b, err));
     const uint64_t to = cb_h5_address(x->h, &b), bytes = row_bytes(x, row);
     uint64_t inner = 0;
-    /* A larger block is an indirect one, with as many rows as make up its size. */
+    /* A block that is larger than direct blocks can be is an indirect one. It has as many rows as are needed for its size. */
     for (uint64_t sum = 0; bytes > x->most && sum < bytes; inner++)
         sum = cb_sat_add(sum, cb_sat_mul(row_bytes(x, inner), x->columns));
     return locate(x, to, inner, offset - begin, depth + 1, out, err);
@@ -192,7 +193,7 @@ static cubed_status tell_object(void *ctx, cb_h5_bytes record, cubed_error *err)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: HDF5 files with attributes of more than 64 KiB are not supported",
                        p->h->f->url);
-    if (kind == 2) { /* stored in the ID itself */
+    if (kind == 2) { /* the message is in the ID itself */
         m.bytes = record;
         return x->fn(x->ctx, &m, err);
     }

@@ -7,7 +7,7 @@ typedef struct header_reader {
     cb_h5 *h;
     cb_h5_header *out;
     int version;
-    bool ordered; /* messages of version 2 have their creation order */
+    bool ordered; /* messages of version 2 include their creation order */
 } header_reader;
 
 static cubed_status read_block(header_reader *r, uint64_t address, uint64_t size, int depth,
@@ -37,14 +37,14 @@ static cubed_status read_messages(header_reader *r, cb_h5_bytes b, int depth, cu
     return CUBED_OK;
 }
 
-/* Reads a block of a header. Blocks usually form a list; the depth is limited. */
+/* Reads a block of a header. Blocks refer to further blocks; the depth is limited to 500. */
 static cubed_status read_block(header_reader *r, uint64_t address, uint64_t size, int depth,
                                cubed_error *err)
 {
     cb_h5_bytes b;
     if (depth > 500) return cb_h5_bad(r->h, err, "a header of too many parts");
     CB_TRY(cb_h5_read(r->h, address, size, r->version == 1 ? NULL : "OCHK", &b, err));
-    if (r->version == 2 && cb_h5_left(&b) >= 4) b.end -= 4; /* checksum */
+    if (r->version == 2 && cb_h5_left(&b) >= 4) b.end -= 4; /* omit the checksum */
     return read_messages(r, b, depth, err);
 }
 
@@ -103,7 +103,7 @@ cubed_status cb_h5_follow(cb_h5 *h, int type, uint8_t flags, cb_h5_bytes in, cb_
 
 typedef struct links {
     cb_h5 *h;
-    cb_h5_bytes names; /* local heap */
+    cb_h5_bytes names; /* local heap with the names */
     cb_h5_link_fn fn;
     void *ctx;
 } links;
@@ -142,8 +142,8 @@ static cubed_status symbols(links *l, uint64_t address, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Walks a B-tree of version 1 whose leaves refer to symbol tables. Recursion depth: at most 255 levels, each nearer to the
- * leaves. */
+/* Walks a B-tree of version 1 whose leaves refer to symbol tables. The recursion depth is at most 255, because levels
+ * decrease. */
 static cubed_status symbol_tree(links *l, uint64_t address, int level, cubed_error *err)
 {
     const uint64_t key = (uint64_t)l->h->lsize, child = (uint64_t)l->h->osize;
@@ -193,7 +193,7 @@ static cubed_status new_link(void *ctx, const cb_h5_message *m, cubed_error *err
     return tell_link(l, name, n, to, err);
 }
 
-/* Reads messages that do not fit in the header from a fractal heap. */
+/* Reads messages that do not fit in the header and are stored in a fractal heap. */
 static cubed_status dense(cb_h5 *h, const cb_h5_header *x, int info, int message,
                           cb_h5_message_fn fn, void *ctx, cubed_error *err)
 {

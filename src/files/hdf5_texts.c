@@ -1,5 +1,5 @@
-/* Strings of any length that elements of arrays refer to. Caches one collection of the global heap, because neighbours are
- * usually in the same one. */
+/* Strings of variable length, to which elements of arrays refer. One collection of the global heap is cached, because
+ * neighbouring elements usually refer to the same one. */
 #include <string.h>
 
 #include "files/hdf5_pkg.h"

@@ -25,7 +25,7 @@ static bool is_bfloat16(const uint8_t *p, uint32_t size)
            cb_le_get(p + 8, 4) == 127;
 }
 
-/* Skips the NUL-terminated string at the front, which old versions pad to a multiple of eight bytes. */
+/* Skips the NUL-terminated string at the front. Old versions pad it to a multiple of eight bytes. */
 static const uint8_t *take_name(cb_h5_bytes *b, bool padded, uint64_t *n)
 {
     const uint8_t *end = b->bad ? NULL : memchr(b->at, 0, (size_t)cb_h5_left(b));
@@ -63,7 +63,7 @@ static void parse_compound(cb_h5_bytes *b, int version, uint64_t n, int depth, c
     if (complex && !b->bad) out->what = CB_H5_COMPLEX;
 }
 
-/* Parses an enumeration. h5py's booleans are 8-bit integers with names. */
+/* Parses an enumeration. An 8-bit enumeration with h5py's two names is bool. */
 static void parse_enum(cb_h5_bytes *b, int version, uint64_t n, int depth, cb_h5_type *out)
 {
     cb_h5_type base;
@@ -158,7 +158,7 @@ void cb_h5_parse_type(cb_h5_bytes *b, cb_h5_type *out)
 cubed_status cb_h5_parse_space(cb_h5 *h, cb_h5_bytes b, cb_h5_space *out, cubed_error *err)
 {
     const uint64_t version = cb_h5_take(&b, 1), n = cb_h5_take(&b, 1), flags = cb_h5_take(&b, 1);
-    const uint64_t kind = cb_h5_take(&b, 1); /* in version 2 */
+    const uint64_t kind = cb_h5_take(&b, 1); /* defined in version 2 only */
     int64_t count = 0;
     *out = (cb_h5_space){.ndim = (int)n, .null = version == 2 && kind == 2};
     if (version == 1) (void)cb_h5_skip(&b, 4);
@@ -211,7 +211,7 @@ cubed_status cb_h5_parse_attribute(cb_h5 *h, const cb_h5_message *m, cb_h5_attri
     return CUBED_OK;
 }
 
-/* Gets the data of any length of element `i`. */
+/* Gets the data of element `i`, which has variable length. */
 static cubed_status long_value(cb_h5 *h, const cb_h5_attribute *a, uint64_t i, cb_h5_bytes *out,
                                cubed_error *err)
 {

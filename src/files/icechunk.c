@@ -11,7 +11,7 @@
 #include "files/linked.h"
 
 enum { HEADER = 39, ID = 12, ID_TEXT = 20, SNAPSHOT = 1, MANIFEST = 2, REPO = 6 };
-/* Numbers of table fields in the schema. */
+/* Numbers of fields of tables in the FlatBuffers schema. */
 enum { REPO_TAGS = 1, REPO_BRANCHES = 2, REPO_SNAPSHOTS = 4, REF_NAME = 0, REF_SNAPSHOT = 1 };
 enum { SNAPSHOT_NODES = 2 };
 enum { NODE_ID = 0, NODE_PATH = 1, NODE_METADATA = 2, NODE_KIND = 3, NODE_DATA = 4 };
@@ -38,7 +38,7 @@ typedef struct node {
     const uint8_t *doc;
     uint32_t ndoc;
     const uint8_t *id;
-    uint64_t array; /* position in the snapshot; 0: a group */
+    uint64_t array; /* position of the array's table in the snapshot; 0 for a group */
 } node;
 
 typedef struct manifest {
@@ -48,7 +48,7 @@ typedef struct manifest {
 
 typedef struct repository {
     cb_flat snapshot;
-    node *nodes; /* by path, where '/' sorts first */
+    node *nodes; /* sorted by path, where '/' precedes all other characters */
     uint32_t n;
     /* The caller must hold the file's lock to access the members below. */
     manifest *manifests;
@@ -75,7 +75,8 @@ static bool is_icechunk(cb_file *f, const uint8_t *first, size_t n)
 
 /* --- Objects of the repository -------------------------------------------------------------------------- */
 
-/* Inflates an object. *n is its size in bytes; `out` NULL only counts them. *passing: see read_flat. */
+/* Decompresses an object. Sets *n to its size in bytes. If `out` is NULL, only computes the size. For *passing, see
+ * read_flat. */
 static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out, size_t *n,
                                 size_t *passing, cubed_error *err)
 {
@@ -100,8 +101,9 @@ static cubed_status inflate_all(const char *url, const cb_buf *in, uint8_t *out,
     return st;
 }
 
-/* Gets the FlatBuffer of an object in memory of the zone. Inflates it twice, so that only one copy of exactly its size is
- * needed. *passing is the peak of temporary memory; it is raised if this call needs more. */
+/* Gets the FlatBuffer of an object, in memory of the zone. Decompresses the object twice: first to compute its size, so that
+ * a single copy of exactly this size is allocated. *passing is the peak of temporary memory, which is raised if this call
+ * needs more. */
 static cubed_status read_flat(cubed_store *store, const char *url, const char *key, int type,
                               cb_zone *zone, cb_flat *out, size_t *passing, cubed_error *err)
 {
@@ -144,7 +146,7 @@ static bool is_text(const cb_flat *b, uint64_t table, unsigned number, const cha
     return l.n == strlen(text) && memcmp(b->p + l.at, text, l.n) == 0;
 }
 
-/* Version 2 has all names in one object. */
+/* Finds a ref of version 2, in which one object has all names. */
 static bool find_ref(const cb_flat *b, const char *ref, char id[ID_TEXT + 1])
 {
     const bool tag = strncmp(ref, "tag.", 4) == 0;
@@ -164,7 +166,7 @@ static bool find_ref(const cb_flat *b, const char *ref, char id[ID_TEXT + 1])
     return false;
 }
 
-/* Reads a ref of version 1, where each name is an object; "" if it does not exist. */
+/* Reads a ref of version 1, in which each name is an object. `id` is "" if the ref does not exist. */
 static cubed_status read_ref(cubed_store *within, const char *ref, char id[ID_TEXT + 1],
                              cubed_error *err)
 {
@@ -229,7 +231,7 @@ out:
 
 /* --- Opening -------------------------------------------------------------------------------------------- */
 
-/* Compares paths so that names below another follow it. */
+/* Compares paths. '/' precedes all other characters, so paths below a group directly follow it. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) a++, b++;
@@ -304,7 +306,8 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st =
         read_flat(f->within, f->url, key, MANIFEST, f->zone, &m->flat, &f->passing, &why);
-    if (st == CUBED_E_NOT_FOUND) /* otherwise its chunks would look as if they were never written */
+    if (st ==
+        CUBED_E_NOT_FOUND) /* NOT_FOUND would make its chunks look as if they had never been written */
         return cb_fail(err, CUBED_E_FORMAT, "%s: %s is not there", f->url, key);
     if (st != CUBED_OK && err) *err = why;
     if (st != CUBED_OK) return st;
@@ -314,7 +317,7 @@ static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **
     return CUBED_OK;
 }
 
-/* List of an array's references in a manifest. */
+/* Gets the list of an array's references in a manifest. */
 static cb_flat_list refs_of(const cb_flat *m, const node *x)
 {
     const cb_flat_list arrays = cb_flat_list_of(m, cb_flat_root(m), MANIFEST_ARRAYS, 4);
@@ -335,7 +338,7 @@ static int compare_index(const cb_flat *m, uint64_t ref, const uint32_t *idx, ui
     return l.n == n ? 0 : l.n < n ? -1 : 1;
 }
 
-/* Returns 0 if not found. References are sorted. */
+/* Binary search among sorted references. Returns 0 if the chunk has none. */
 static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx, uint32_t n)
 {
     uint32_t lo = 0, hi = refs.n;
@@ -352,7 +355,7 @@ static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx,
     return 0;
 }
 
-/* Whether a manifest may have chunks in a box; `last` is inclusive. */
+/* Returns true if a manifest may have chunks in a box. The box includes `last`. */
 static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, const uint32_t *last,
                      uint32_t n)
 {
@@ -365,7 +368,7 @@ static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *first, cons
     return true;
 }
 
-/* Locates a chunk outside the repository: in a file, or an object of another store. */
+/* Locates a chunk outside the repository: in a local file, or in an object of another store. */
 static cubed_status find_outside(cb_file *f, const cb_flat *m, cb_flat_list where, cb_entry *out,
                                  cubed_error *err)
 {
@@ -498,7 +501,7 @@ static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cu
     return st;
 }
 
-/* Also opens the stores that manifests refer to. */
+/* Loads the manifests with chunks of a box, and opens the stores to which their references refer. */
 static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const int64_t *lo,
                                   const int64_t *hi, cubed_error *err)
 {
@@ -509,7 +512,7 @@ static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const 
     const cb_flat_list all =
         x && x->array ? cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4) : (cb_flat_list){0, 0};
     cb_entry unused;
-    for (int d = 0; d < ndim; d++) { /* larger numbers do not exist */
+    for (int d = 0; d < ndim; d++) { /* chunks with larger indices do not exist */
         first[d] = (uint32_t)cb_min_i64(lo[d], UINT32_MAX);
         last[d] = (uint32_t)cb_min_i64(hi[d] - 1, UINT32_MAX);
     }
@@ -525,7 +528,7 @@ static cubed_status know_icechunk(cb_file *f, const char *path, int ndim, const 
     return CUBED_OK;
 }
 
-/* Reports the references of one manifest. */
+/* Reports the keys of an array's chunks in one manifest. */
 static cubed_status each_ref(const cb_flat *m, const node *x, const char *prefix,
                              cb_file_each_fn fn, void *ctx, cubed_error *err)
 {

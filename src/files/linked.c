@@ -13,7 +13,7 @@ cubed_status cb_linked_init(cb_linked *l, cb_file *f, cubed_error *err)
     const size_t root = cb_store_root_length(f->url);
     char *url = cb_zone_memdup(f->zone, f->url, root + 1);
     if (!url) return cb_file_no_memory(f, err);
-    url[root] = 0; /* the repository without its branch */
+    url[root] = 0; /* the URL of the repository, without the branch */
     f->linked = l;
     return cb_confine_init(f->zone, url, f->references, &l->confine, err);
 }
@@ -55,7 +55,7 @@ static cubed_status note(const cb_file *f, json_t *map, const char *url, int num
                : cb_file_no_memory(f, err);
 }
 
-/* Gets the store at a canonical URL, or at a URL in a document that is not confined. */
+/* Gets the store of a URL, which is canonical or in a document that is not confined. */
 static cubed_status open_store(cb_linked *l, cb_file *f, const char *url, int *out,
                                cubed_error *err)
 {
@@ -90,8 +90,8 @@ static cubed_status refuse(const cb_linked *l, const cb_file *f, const char *url
     return CUBED_E_ARG;
 }
 
-/* Finds an object that a confined document refers to. Opens it at its canonical place, which is the one that was checked:
- * links of a local path are resolved. */
+/* Finds an object to which a confined document refers. Opens the canonical place that was checked, in which links of a local
+ * path are resolved. */
 static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const char *parent,
                                   const char *url, char key[CB_LINKED_KEY], int *out,
                                   cubed_error *err)
@@ -113,8 +113,8 @@ static cubed_status find_confined(cb_linked *l, cb_file *f, cb_zone *zone, const
     return all ? note(f, l->parents, parent, *out, err) : CUBED_OK;
 }
 
-/* Converts a file: URL to a path. kerchunk and Icechunk write them without percent-encoding. Returns other URLs
- * unchanged. */
+/* Converts a "file:" URL to a path. Returns other URLs unchanged. kerchunk and Icechunk write such URLs without
+ * percent-encoding. */
 static const char *without_file_scheme(const char *url)
 {
     static const char local[] = "localhost/";

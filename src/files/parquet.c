@@ -1,5 +1,4 @@
-/* Parquet: consecutive pages of values, and their description at the end, in Thrift's compact protocol. All contents are
- * untrusted. */
+/* Parquet files: pages of values, and metadata at the end in Thrift's compact protocol. All contents are untrusted. */
 #include "files/parquet.h"
 
 #include <string.h>
@@ -33,7 +32,7 @@ enum {
     T_STRUCT
 };
 
-/* Reads sequentially. After the first error `bad` stays set and all values are 0. */
+/* Reads bytes sequentially. After the first error, `bad` stays set, and all values are 0. */
 typedef struct reader {
     const uint8_t *p, *end;
     bool bad;
@@ -72,7 +71,7 @@ static cb_parquet_bytes get_bytes(reader *r)
     return (cb_parquet_bytes){r->p - n, (uint32_t)n};
 }
 
-/* Reads the head of a list: its length, which is limited by the bytes left, and the type of its elements. */
+/* Reads the head of a list. Returns its length, at most the number of bytes left, and sets the type of its elements. */
 static uint64_t get_list(reader *r, int *type)
 {
     const uint8_t b = get_byte(r);
@@ -114,7 +113,7 @@ static void skip(reader *r, int type, int depth)
     case T_SET:
         for (uint64_t n = get_list(r, &of); n > 0 && !r->bad; n--) {
             if (of == T_TRUE || of == T_FALSE)
-                (void)get_byte(r); /* a boolean in a list has a byte */
+                (void)get_byte(r); /* in a list, a boolean is one byte */
             else
                 skip(r, of, depth + 1);
         }
@@ -149,7 +148,8 @@ typedef struct chunk {
 
 typedef struct page {
     int64_t type, size, stored, values, encoding;
-    int64_t levels; /* in version 2: bytes of levels before the values, not compressed */
+    /* size in bytes of the levels before the values, which are not compressed; only in version 2 */
+    int64_t levels;
     bool compressed;
 } page;
 
@@ -269,7 +269,7 @@ static void read_page_header(reader *r, page *h)
 
 /* --- Values --------------------------------------------------------------------------------------------- */
 
-/* Reads numbers of `width` bits, encoded as runs or bit-packed. */
+/* Reads n numbers of `width` bits in the RLE/bit-packing hybrid encoding. */
 static void read_hybrid(reader *r, int width, uint32_t *out, int64_t n)
 {
     const uint32_t mask = width < 32 ? (1u << width) - 1 : UINT32_MAX;
@@ -343,7 +343,7 @@ static bool make_values(cb_zone *zone, int64_t type, int64_t n, values *out)
     return p != NULL;
 }
 
-/* Decompresses a page. Levels at the start of a page of version 2 are not compressed. */
+/* Decompresses a page. In version 2, the levels at its start are not compressed. */
 static cubed_status inflate(table *t, const page *h, int64_t codec, const uint8_t *body,
                             reader *out, cubed_error *err)
 {
@@ -364,7 +364,7 @@ static cubed_status inflate(table *t, const page *h, int64_t codec, const uint8_
     return CUBED_OK;
 }
 
-/* Reads which values of a page are present: 1, or 0 for null. */
+/* Reads the definition levels of a page: 1 for a value, 0 for null. */
 static cubed_status read_levels(const table *t, const page *h, reader *r, uint32_t *levels,
                                 cubed_error *err)
 {
@@ -493,7 +493,7 @@ static cubed_status take_column(table *t, int i, const chunk *c, int64_t at, cub
     return read_column(t, c, t->schema.of[i].optional, &out, at, err);
 }
 
-/* Reads a row group. *at is its first row, and then that of the next group. */
+/* Reads a row group whose first row is *at. Advances *at to the first row of the next group. */
 static cubed_status read_group(table *t, reader *r, int64_t *at, cubed_error *err)
 {
     int64_t id = 0, rows = 0;

@@ -1,7 +1,8 @@
-/* References of kerchunk and VirtualiZarr: versions 0 and 1 of the JSON format, and folders of Parquet. For each key of a
- * Zarr store they contain the object itself or its location in another object. For a folder the file is .zmetadata, which
- * has only metadata. References of chunks are in records of `record_size` rows, read when a plan is made or a chunk is
- * needed. */
+/* References of kerchunk and VirtualiZarr: versions 0 and 1 of the JSON format, and folders of Parquet.
+ *
+ * For each key of a Zarr store they contain the object itself, or its location in another object. The file of a folder is
+ * .zmetadata, which has only metadata. References to chunks are in records of `record_size` rows each. A record is read when
+ * a plan is made or one of its chunks is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,12 @@
 
 typedef struct reference {
     const char *key;
-    const void *inside; /* contents of the object; NULL: stored elsewhere */
+    const void *inside; /* contents of the object; NULL if it is stored elsewhere */
     const cb_object *in;
-    uint64_t offset, size; /* size UINT64_MAX: the whole object */
+    uint64_t offset, size; /* size UINT64_MAX means the whole object */
 } reference;
 
-/* Location of a chunk in a record. Neither `in` nor `inside`: the chunk is missing. */
+/* Location of a chunk, from a record. The chunk is missing if both `in` and `inside` are NULL. */
 typedef struct place {
     const cb_object *in;
     const void *inside;
@@ -26,7 +27,7 @@ typedef struct place {
 } place;
 
 typedef struct record {
-    const place *list; /* NULL: not read yet */
+    const place *list; /* NULL until the record is read */
     int64_t n;
 } record;
 
@@ -42,9 +43,9 @@ typedef struct references {
     reference *list; /* sorted by key */
     size_t n;
     cb_linked linked;
-    json_t *objects;         /* addresses of objects by reference */
-    const json_t *templates; /* valid while a document is read */
-    int64_t record_size;     /* for folders; otherwise 0 */
+    json_t *objects;         /* addresses of objects, by the URL in references */
+    const json_t *templates; /* NULL except while a document is read */
+    int64_t record_size;     /* number of rows per record for folders, otherwise 0 */
     field *fields;
     int nfields, capfields;
 } references;
@@ -74,7 +75,7 @@ static cubed_status bad_reference(const builder *b, const char *key, cubed_error
         b->f->url, key);
 }
 
-/* Expands templates in a URL: "{{u}}/a.nc" with the template u. */
+/* Expands templates in a URL: "{{u}}/a.nc" contains template u. */
 static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cubed_error *err)
 {
     while (*url) {
@@ -100,7 +101,7 @@ static cubed_status fill_in(const builder *b, const char *url, cb_buf *out, cube
     return out->failed ? cb_file_no_memory(b->f, err) : CUBED_OK;
 }
 
-/* Appends a URL. Relative paths are below the directory of the references. */
+/* Appends a URL. Relative paths are relative to the directory of the references. */
 static void put_absolute(const builder *b, const char *url, cb_buf *out)
 {
     const char *slash = strrchr(b->f->url, '/');
@@ -170,7 +171,7 @@ static cubed_status add(builder *b, const char *key, const json_t *v, cubed_erro
     b->r->n++;
     if (json_is_string(v))
         return keep_inside(b, r, json_string_value(v), json_string_length(v), err);
-    if (json_is_object(v)) { /* metadata as an object instead of a string */
+    if (json_is_object(v)) { /* metadata as a JSON object, not as a string */
         cb_buf text;
         cb_buf_init(&text, b->f->head.alloc);
         cubed_status st = cb_json_dump(v, 0, &text) ? keep_inside(b, r, text.data, text.size, err)
@@ -202,7 +203,7 @@ static int by_key(const void *a, const void *b)
 
 enum { MOST_RECORDS = 1 << 24, MOST_RECORD_SIZE = 1 << 27 };
 
-/* Adds an array whose chunks are in records, from its metadata. */
+/* Adds an array whose chunks are in records. Its metadata gives shape and chunks. */
 static cubed_status add_field(builder *b, const char *key, size_t n, const json_t *doc,
                               cubed_error *err)
 {
@@ -311,7 +312,7 @@ static cubed_status take_record(builder *b, cb_zone *zone, const cb_buf *file, c
     return CUBED_OK;
 }
 
-/* Reads a record. A missing record has no references, as its writers define. Requires the lock. */
+/* Reads a record. A record that does not exist has no references, as the format defines. Requires the lock. */
 static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_error *err)
 {
     static const place none;
@@ -344,14 +345,14 @@ static cubed_status read_record(cb_file *f, const field *x, int64_t k, cubed_err
     return st;
 }
 
-/* Computes the memory outside the zone: stores, and for folders the table of objects. */
+/* Computes the memory that is not in the zone: stores, and for folders the table of objects. */
 static void count_outside(cb_file *f)
 {
     const references *r = f->data;
     f->outside = r->linked.bytes + cb_json_bytes(r->objects);
 }
 
-/* Reads the records with chunks of a box. Chunks along inner axes that the box covers entirely are numbered
+/* Reads the records that have chunks of a box. If the box covers inner axes entirely, their chunks are numbered
  * consecutively. */
 static cubed_status read_records(cb_file *f, const field *x, int ndim, const int64_t *lo,
                                  const int64_t *hi, cubed_error *err)
@@ -394,7 +395,8 @@ static cubed_status know_references(cb_file *f, const char *path, int ndim, cons
     return st == CUBED_OK ? st : cb_context(err, st, "%s", f->head.url);
 }
 
-/* Finds the array of a key such as "x/1.0" in records, and the chunk's number; NULL if it is not such a key. */
+/* Finds the array in records to which a key such as "x/1.0" belongs, and the number of the chunk. Returns NULL for other
+ * keys. */
 static const field *find_field(const references *r, const char *key, int64_t *number)
 {
     const char *slash = strrchr(key, '/'), *p = slash ? slash + 1 : key;
@@ -493,7 +495,7 @@ static cubed_status open_references(cb_file *f, cubed_error *err)
     f->passing = 3 * (size_t)f->info.size + cb_json_bytes(doc) + cb_json_bytes(b.r->objects);
     json_decref(doc);
     b.r->templates = NULL;
-    if (!b.r->record_size) forget(b.r); /* records may add more references */
+    if (!b.r->record_size) forget(b.r); /* not for folders, whose records may add references */
     count_outside(f);
     return st;
 }
@@ -506,7 +508,8 @@ static void close_references(cb_file *f)
     cb_linked_close(&r->linked);
 }
 
-/* A missing file must not look like a missing chunk, which would be the fill value. */
+/* Gets the size of a referenced object. If NOT_FOUND were returned, a missing file would look like a missing chunk, and be
+ * read as the fill value. */
 static cubed_status whole_size(const cb_file *f, const reference *x, uint64_t *out,
                                cubed_error *err)
 {
@@ -547,7 +550,7 @@ static cubed_status find_reference(cb_file *f, const char *key, cb_entry *out, c
     return CUBED_OK;
 }
 
-/* Reports the existing chunks of an array in records. */
+/* Reports those chunks of an array in records that exist. */
 static cubed_status each_chunk(cb_file *f, const field *x, cb_file_each_fn fn, void *ctx,
                                cubed_error *err)
 {

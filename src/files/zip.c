@@ -1,6 +1,6 @@
-/* ZIP archives (PKWARE's APPNOTE 6.3, with ZIP64), like those of zarr-python's ZipStore: objects are entries, stored or
- * deflated. The central directory at the end of the archive is read when it is opened, the local header of an entry when
- * the entry is read. */
+/* ZIP archives (PKWARE's APPNOTE 6.3, with ZIP64), such as those of zarr-python's ZipStore. Each object is an entry, stored
+ * or deflated. The central directory, at the end of the archive, is read when the archive is opened. The local header of an
+ * entry is read with the entry. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct zip_entry {
     const char *name;
     uint64_t header; /* position of the local header */
     uint64_t stored, size;
-    _Atomic(uint64_t) data; /* position of the data; 0: not looked up yet */
+    _Atomic(uint64_t) data; /* position of the data; 0 until it is looked up */
     uint32_t crc;
     uint16_t method, flags;
 } zip_entry;
@@ -36,7 +36,7 @@ typedef struct directory {
     uint64_t at, size, n;
 } directory;
 
-/* Reads the Zip64 record, if the narrow fields are too small. */
+/* Reads the ZIP64 end record, if 32-bit fields are too small. */
 static cubed_status find_end64(cb_file *f, uint64_t end, directory *out, cubed_error *err)
 {
     uint8_t b[CB_ZIP_END64];
@@ -75,7 +75,7 @@ static cubed_status find_directory(cb_file *f, directory *out, cubed_error *err)
     return st;
 }
 
-/* Reads sizes and position that do not fit in 32 bits, in that order. */
+/* Reads those sizes and positions that do not fit in 32 bits, in the order of the fields. */
 static void widen(zip_entry *e, const uint8_t *extra, size_t n)
 {
     while (n >= 4) {
@@ -120,7 +120,7 @@ static cubed_status read_entry(cb_file *f, uint64_t *at, uint64_t end, zip_entry
     CB_TRY(cb_file_get(f, *at + CB_ZIP_CENTRAL + n, extra, some, err));
     widen(e, extra, some);
     *at = next;
-    /* Directories, and names that lead out of the archive, are not keys. */
+    /* Directories are not keys, and neither are names that lead out of the archive. */
     *keep = strlen(name) == n && cb_key_check(name, NULL) == CUBED_OK;
     return CUBED_OK;
 }
@@ -130,7 +130,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const zip_entry *)a)->name, ((const zip_entry *)b)->name);
 }
 
-/* If several entries have the same name, the last one in the archive is used. */
+/* Sorts by name. Of entries with the same name, the last one in the archive is used. */
 static int by_name_and_place(const void *a, const void *b)
 {
     const zip_entry *x = a, *y = b;
