@@ -39,8 +39,9 @@ const char *cubed_calendar_name(cubed_calendar c)
 
 /* --- Days --------------------------------------------------------------------------------------------- */
 
-/* Both calendars first count days from their own 0000-03-01. That day in the Julian calendar is 0000-02-28 in the Gregorian
- * one, so Julian results are shifted. In years that begin with March the leap day is last. */
+/* Days from 0000-03-01 of the Gregorian calendar. Each calendar first counts from its own 0000-03-01. The Julian date is
+ * 0000-02-28 in the Gregorian calendar, so Julian results are shifted. Years begin in March here, so that the leap day is
+ * last. */
 static int64_t days_of_march_years(int64_t year, int64_t month, int day, bool gregorian)
 {
     const int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
@@ -77,7 +78,7 @@ static int leap_days(cubed_calendar c) { return c == CUBED_CALENDAR_ALL_LEAP; }
 
 static const int before_month[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 
-/* For calendars with years of equal length: number of days before a month (0 to 12). */
+/* Returns the number of days before a month (0 to 12), for calendars whose years all have the same length. */
 static int days_before(cubed_calendar c, int month)
 {
     return before_month[month] + (month > 1) * leap_days(c);

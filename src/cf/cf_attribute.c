@@ -64,7 +64,7 @@ bool cb_cf_number_at(const cb_cf_numbers *list, size_t i, cubed_cf_number *out)
         return cb_json_big(v)[0] != '-';
     }
     if (json_is_string(v)) {
-        /* Strings are numbers only for floats: "1e20" is not an integer. */
+        /* Only floating-point numbers may be written as strings: "1e20" is not an integer. */
         return cubed_dtype_kind(list->of) == CUBED_KIND_FLOAT &&
                cb_attribute_number(v, CUBED_FLOAT64, &out->value);
     }

@@ -10,15 +10,16 @@
 #include "ops/steps.h"
 #include "plan/graph.h"
 
-/* Whether `to` can represent every number of `from`. */
+/* Returns true if `to` can represent every number of type `from`. */
 static bool is_exact(cubed_dtype from, cubed_dtype to)
 {
     if (from == to) return true;
     return cb_cf_is_float(to) && cubed_dtype_size(to) > cubed_dtype_size(from);
 }
 
-/* Returns a condition: which elements of `raw` are missing; NULL: none can be. `y` has the values in the result's type.
- * Stored elements are compared instead of values if the result is the same as Xarray's, because that is faster. */
+/* Returns the condition that an element is missing, or NULL if no element can be missing. `raw` has the stored elements, `y`
+ * the values in the result's type. Comparing stored elements is faster, and done if it gives the same result as Xarray's
+ * comparison of values. */
 static cubed_array *is_missing(cb_steps *s, const cubed_cf_packing *p, cubed_array *raw,
                                cubed_array *y)
 {
@@ -42,7 +43,7 @@ static cubed_array *is_missing(cb_steps *s, const cubed_cf_packing *p, cubed_arr
     return any;
 }
 
-/* op(y, number), rounded to the type of y. */
+/* Computes op(y, number). The number is rounded to the type of y. */
 static cubed_array *with_number(cb_steps *s, cubed_op op, cubed_array *y, const cubed_cf_number *n)
 {
     cubed_scalar v;
@@ -106,7 +107,7 @@ cubed_status cubed_cf_unpack(cubed_array *x, const cubed_cf_packing *p, cubed_ar
     cb_buf_init(&attrs, &x->ctx->alloc);
     s.st = value_attrs(x, p, &attrs, s.err);
     raw = cb_step_cast(&s, x, p->stored);
-    /* Half precision is computed in float32. */
+    /* Operations on half precision are computed in float32. */
     const bool half = cb_cf_is_float(p->dtype) && cubed_dtype_size(p->dtype) == 2;
     const cubed_dtype dtype = half ? CUBED_FLOAT32 : p->dtype;
     cubed_scalar fill = p->fill;

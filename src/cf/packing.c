@@ -22,7 +22,7 @@ typedef struct owned_packing {
 /* Hash table of the missing values found so far, because a list in a file may be long. */
 typedef struct seen_values {
     size_t nslots;   /* a power of two, greater than the number of values */
-    uint32_t *slots; /* index of a value + 1; 0: free */
+    uint32_t *slots; /* index of a value plus 1; 0 marks a free slot */
 } seen_values;
 
 static bool is_integer(cubed_dtype dtype)
@@ -71,7 +71,7 @@ static bool same_number(const cubed_cf_number *a, const cubed_cf_number *b)
            memcmp(&a->value, &b->value, cubed_dtype_size(a->dtype)) == 0;
 }
 
-/* Whether both are the same operand of values of this type. */
+/* Returns true if both numbers have the same effect as operands of values of this type. */
 static bool same_operand(const cubed_cf_number *a, const cubed_cf_number *b, cubed_dtype dtype)
 {
     return a->dtype == b->dtype && (a->weak == b->weak || a->dtype == dtype) &&
@@ -89,7 +89,7 @@ static size_t hash_number(const cubed_cf_number *n)
 
 /* --- Types -------------------------------------------------------------------------------------------- */
 
-/* The type of packed values, by the types of their scale and offset. */
+/* Returns the type of decoded values, which depends on the types of scale and offset. */
 static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
 {
     const cubed_dtype scale = p->scale.dtype, offset = p->offset.dtype;
@@ -102,8 +102,8 @@ static cubed_dtype packed_type(cubed_dtype stored, const cubed_cf_packing *p)
     return scale;
 }
 
-/* Type of values that are not packed but may be missing. For bool Xarray makes objects True, False and NaN, which equal
- * these numbers. */
+/* Returns the type of values that are not packed but may be missing. Instead of bools, Xarray makes objects True, False and
+ * NaN; the numbers here are equal to them. */
 static cubed_dtype masked_type(cubed_dtype stored)
 {
     if (stored == CUBED_BOOL) return CUBED_FLOAT64;
@@ -113,19 +113,19 @@ static cubed_dtype masked_type(cubed_dtype stored)
 
 /* --- Missing values ----------------------------------------------------------------------------------- */
 
-/* Converts a missing value of stored integers that are read with the other signedness: the same bits. Only `_FillValue` is
- * converted, like in Xarray. */
+/* Converts a missing value to the other signedness with the same bits, for stored integers that are read with it. Like
+ * Xarray, converts only `_FillValue`. */
 static void convert_missing(cubed_dtype from, cubed_dtype to, cubed_cf_number *n)
 {
     if (from == to || !is_integer(n->dtype)) return;
     cb_scalar_cast(n->dtype, &n->value, from, &n->value);
     cb_scalar_cast(from, &n->value, to, &n->value);
     n->dtype = to;
-    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* a Python number in Xarray */
+    n->weak = cubed_dtype_kind(to) == CUBED_KIND_UINT; /* Xarray makes a Python number of it */
 }
 
-/* Adds a missing value, converted to an equal element if there is one, so that the same packing in different types compares
- * equal. */
+/* Adds a missing value. If an element of the stored type is equal, adds that element, so that equal packings compare equal
+ * even if their numbers have different types. */
 static void add_missing(owned_packing *p, seen_values *seen, const cubed_cf_number *value)
 {
     cubed_cf_number element = {.dtype = p->packing.stored, .weak = value->weak};
@@ -149,8 +149,8 @@ static cubed_status new_seen(const cubed_allocator *a, size_t n, seen_values *ou
                       : cb_fail(err, CUBED_E_NOMEM, "out of memory: %zu missing values", n);
 }
 
-/* Adds the numbers of an attribute. Returns whether the attribute is used: for integers it must have a number other than
- * NaN. */
+/* Adds the numbers of an attribute as missing values. Returns true if the attribute is used. For integers, it must have a
+ * number other than NaN. */
 static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs *attrs,
                           const char *name, cubed_dtype raw, bool convert)
 {
@@ -177,7 +177,7 @@ static bool add_attribute(owned_packing *p, seen_values *seen, const cb_cf_attrs
 
 /* --- Packings ----------------------------------------------------------------------------------------- */
 
-/* Type of the same size with the signedness that `_Unsigned` requests. */
+/* Returns the type of the same size and the signedness that `_Unsigned` requests. */
 static cubed_dtype other_sign(cubed_dtype raw, const char *is_unsigned)
 {
     const cubed_kind kind = cubed_dtype_kind(raw);
@@ -193,9 +193,9 @@ static bool has_packed_kind(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) <= CUBED_KIND_COMPLEX;
 }
 
-/* Whether the fill value of format 2 marks missing values, as in Xarray. Xarray cannot open arrays without dimension names:
- * their fill value, 0 by default, is only the content of chunks that were never written. Arrays without dimensions have no
- * names, so for them a fill value of 0 is ignored. */
+/* Returns true if the fill value of Zarr format 2 marks missing values, as in Xarray. Xarray cannot open arrays without
+ * dimension names. Their fill value, 0 by default, is just the content of chunks that were never written. 0-d arrays have no
+ * dimension names, so for them a fill value of 0 is ignored. */
 static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cubed_scalar *fill)
 {
     static const char *const names[] = {"scale_factor", "add_offset", "missing_value", "_Unsigned"};
@@ -226,7 +226,7 @@ static bool get_complex_fill(const cb_cf_attrs *attrs, cubed_dtype dtype, cubed_
     return true;
 }
 
-/* Like read_packing for complex elements, which may be missing but are not packed. */
+/* Like read_packing, for complex elements. They may be missing, but are never packed. */
 static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
                          owned_packing *p)
 {
@@ -244,7 +244,7 @@ static bool read_complex(const cubed_array *x, const cb_cf_attrs *attrs, seen_va
     return true;
 }
 
-/* Fills in *p. Returns whether there is anything to decode, or an attribute to drop. */
+/* Fills in *p. Returns true if there is something to decode or an attribute to drop. */
 static bool read_packing(const cubed_array *x, const cb_cf_attrs *attrs, seen_values *seen,
                          owned_packing *p)
 {

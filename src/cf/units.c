@@ -42,17 +42,18 @@ static int count_digits(const char *s)
     return n;
 }
 
-/* Returns the last day of a month. October 1582 in the standard calendar has fewer days than its last day. */
+/* Returns the number of the last day of a month. October 1582 of the standard calendar ends on the 31st, although it has
+ * only 21 days. */
 static int last_day(cubed_calendar c, int64_t year, int month)
 {
     const bool began = c == CUBED_CALENDAR_STANDARD && year == 1582 && month == 10;
     return began ? 31 : cubed_calendar_month_length(c, year, month);
 }
 
-/* Microseconds after the origin of a calendar fit int64 up to this year. */
+/* Maximum year for which microseconds since the origin of a calendar fit in int64. */
 enum { MOST_YEAR = 290000 };
 
-/* The components of a date that were given, in this order. */
+/* The last component of a date that was given. Components are ordered from the year to the fraction. */
 typedef enum depth { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, FRACTION } depth;
 
 /* Parses 2000, 2000-1, 2000-1-1, 2000/01/01 or 20000101. */
@@ -119,7 +120,7 @@ static bool take_named_day(const char **s, cubed_calendar c, int64_t *days, int6
         if (!has_day || (!take(&at, ',') && !isspace((unsigned char)*at))) return false;
         skip_blanks(&at);
     }
-    /* A year of two digits might be in any century. */
+    /* The year must have four digits. Two digits could mean any century. */
     if (count_digits(at) != 4 || !take_int(&at, 4, &year) || day < 1 ||
         day > last_day(c, year, month))
         return false;
@@ -212,10 +213,10 @@ static bool take_zone(const char *s, int64_t *ahead)
 /* --- Units -------------------------------------------------------------------------------------------- */
 
 typedef struct named_unit {
-    const char *names[9]; /* in lower case; NULL-terminated */
+    const char *names[9]; /* in lower case, with a NULL at the end */
     int64_t us;
     int divide;
-    int calendar; /* the only calendar in which it has a fixed length; -1: all */
+    int calendar; /* the only calendar in which the unit has a fixed length; -1 for all calendars */
 } named_unit;
 
 static const named_unit known[] = {
@@ -298,7 +299,7 @@ cubed_status cubed_time_units_parse(const char *units, cubed_calendar c, cubed_t
 
 bool cubed_time_of_float(const cubed_time_axis *a, double number, int64_t *us)
 {
-    /* Whole units are added separately because they are exact. */
+    /* Adds whole units separately, because they are exact. */
     const double whole = floor(number / a->divide), rest = number - whole * a->divide;
     if (!(fabs(whole * (double)a->unit) < 4e18)) return false;
     const int64_t more = (int64_t)llround(rest * (double)a->unit / a->divide);
