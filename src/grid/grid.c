@@ -1,4 +1,4 @@
-/* Grids from their numbers: checks, and bounds of regular grids. */
+/* Grids from numbers: checks them, and computes bounds of regular grids. */
 #include "grid/grid.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static cubed_status check_monotonic(const char *what, const double *v, int64_t n
     return CUBED_OK;
 }
 
-/* Latitudes may exceed the poles by rounding, such as those in radians; longitudes are turns around the earth. */
+/* Latitudes may exceed the poles by rounding errors, for instance after conversion from radians. Longitudes may be up to ten
+ * turns around the earth. */
 enum { MOST_LON = 3600 };
 static const double MOST_LAT = 90 + 1e-6;
 
@@ -80,7 +81,7 @@ static cubed_status check_cells(const cubed_grid_cells *c, int64_t *n, cubed_err
 
 static double clamp_lat(double v) { return fmin(90, fmax(-90, v)); }
 
-/* Bounds midway between centres, at least two. The first and last cell reach as far on both sides. */
+/* Sets bounds midway between at least two centres. The outermost cells extend as far outwards as inwards. */
 static void midway(const double *v, int64_t n, double *bounds)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -91,7 +92,7 @@ static void midway(const double *v, int64_t n, double *bounds)
     }
 }
 
-/* A cell whose next neighbour would be beyond a pole ends at the pole. */
+/* Extends an outermost cell to the pole if the centre of a further neighbour would be beyond the pole. */
 static void reach_poles(const double *v, int64_t n, double *bounds)
 {
     for (int end = 0; end < 2; end++) {
@@ -101,7 +102,7 @@ static void reach_poles(const double *v, int64_t n, double *bounds)
     }
 }
 
-/* Adds turns to longitudes that jump by one within an axis, such as 179, -180. Bounds stay around their centres. */
+/* Adds multiples of 360 to longitudes that jump within an axis, such as 179, -180. Bounds are moved with their centres. */
 static void unwrap(cubed_grid *g, bool bounds)
 {
     const int64_t n = g->shape[1];
@@ -114,7 +115,7 @@ static void unwrap(cubed_grid *g, bool bounds)
     }
 }
 
-/* One revolution, but for rounding: of longitudes that were stored as float32, too. */
+/* Returns true if the cells cover 360 degrees. The tolerance allows for longitudes that were stored as float32. */
 static bool goes_around(const cubed_grid *g)
 {
     const int64_t n = g->shape[1];
@@ -174,7 +175,7 @@ cubed_status cubed_grid_new(cubed_context *ctx, const cubed_grid_cells *cells, c
         st = cb_fail(err, CUBED_E_NOMEM, "out of memory: a grid");
         goto out;
     }
-    /* An axis with one cell does not say how wide the cell is. */
+    /* The width of a cell is unknown if an axis has only one cell. */
     const bool wide = taken.regular && taken.shape[0] > 1 && taken.shape[1] > 1;
     *g = (cubed_grid){.alloc = &ctx->alloc,
                       .zone = zone,

@@ -1,4 +1,4 @@
-/* Grids by the names of CDO, and grid description files. */
+/* Grids by CDO's names, and grid description files. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "grid/grid.h"
 
-/* The numbers of a grid that is being made. */
+/* A grid that is being made, and its memory. */
 typedef struct grid_text {
     cubed_context *ctx;
     cb_zone *zone;
@@ -78,7 +78,7 @@ static void gaussian(double *lat, int64_t n)
     if (n % 2 == 1) lat[n / 2] = 0;
 }
 
-/* Finding n latitudes takes about n * n steps. */
+/* Maximum number of latitudes, because finding n latitudes takes about n * n steps. */
 enum { MOST_GAUSSIAN = 20000 };
 
 static cubed_status set_gaussian_latitudes(const grid_text *t, double *lat, int64_t n)
@@ -90,7 +90,7 @@ static cubed_status set_gaussian_latitudes(const grid_text *t, double *lat, int6
     return CUBED_OK;
 }
 
-/* Cells of Gaussian latitudes end midway, and at the poles. */
+/* Sets a grid with Gaussian latitudes. Cells end midway between latitudes, or at the poles. */
 static cubed_status set_gaussian(grid_text *t, int64_t ny, int64_t nx)
 {
     double *lat, *lon;
@@ -100,7 +100,7 @@ static cubed_status set_gaussian(grid_text *t, int64_t ny, int64_t nx)
     return CUBED_OK;
 }
 
-/* Bounds of a grid around the earth with even steps, of which an axis may have one. */
+/* Sets bounds of a grid around the earth with even steps. An axis may have only one cell. */
 static cubed_status set_bounds(grid_text *t, const double *lat, const double *lon)
 {
     const int64_t ny = t->cells.shape[0], nx = t->cells.shape[1];
@@ -118,7 +118,7 @@ static cubed_status set_bounds(grid_text *t, const double *lat, const double *lo
 
 /* --- Names --------------------------------------------------------------------------------------------- */
 
-/* Each reads a part of *s and sets *s behind it, or returns false. */
+/* Each of these functions reads a part of *s and advances *s, or returns false. */
 
 static bool take_word(const char **s, const char *word)
 {
@@ -128,7 +128,7 @@ static bool take_word(const char **s, const char *word)
     return true;
 }
 
-/* At most nine digits. */
+/* Reads an integer of at most nine digits. */
 static bool take_whole(const char **s, int64_t *v)
 {
     const char *from = *s;
@@ -158,7 +158,7 @@ static cubed_status of_name(grid_text *t, const char *name, bool *known)
         !*s) {
         CB_TRY(set_axes(t, ny, nx, &lat, &lon));
         even(lon, nx, 0, 360 / (double)nx);
-        /* CDO has an odd number of latitudes with the poles, an even one without. */
+        /* As in CDO, an odd number of latitudes includes the poles, an even number does not. */
         const double step = ny % 2 == 1 && ny > 1 ? 180 / (double)(ny - 1) : 180 / (double)ny;
         even(lat, ny, ny % 2 == 1 && ny > 1 ? -90 : -90 + step / 2, step);
         return set_bounds(t, lat, lon);
@@ -194,7 +194,7 @@ static cubed_status of_name(grid_text *t, const char *name, bool *known)
 
 enum { MOST_KEYS = 64, KEY_BYTES = 32 };
 
-/* A value is the text from `value` to `end`, comments included. */
+/* An entry of a description. The value is the text from `value` to `end`, which may contain comments. */
 typedef struct grid_entry {
     char key[KEY_BYTES];
     const char *value, *end;
@@ -246,7 +246,7 @@ static const grid_entry *find_entry(const grid_entries *e, const char *key)
     return NULL;
 }
 
-/* Copies the first word of a value, without quotes. */
+/* Copies the first word of a value, and omits quotes. */
 static void first_word(const grid_entry *e, char *word, size_t size)
 {
     size_t n = 0;
@@ -258,8 +258,8 @@ static void first_word(const grid_entry *e, char *word, size_t size)
     word[n] = '\0';
 }
 
-/* Reads the numbers of a value into `out`, which has room for `n`; returns how many there are, at most n + 1. A value
- * that is not a number ends them. */
+/* Reads the numbers of a value, up to the first word that is not a number. Writes at most `n` numbers to `out`. Returns how
+ * many there are, at most n + 1. */
 static int64_t read_numbers(const grid_entry *e, double *out, int64_t n)
 {
     int64_t count = 0;
@@ -304,7 +304,7 @@ static cubed_status one_count(const grid_text *t, const grid_entries *e, const c
     return CUBED_OK;
 }
 
-/* Reads the `n` numbers of a key, in degrees; *out is NULL if the key is missing. */
+/* Reads the `n` numbers of a key, in degrees. Sets *out to NULL if the key does not exist. */
 static cubed_status many_numbers(const grid_text *t, const grid_entries *e, const char *key,
                                  const char *units_key, int64_t n, const double **out)
 {
@@ -336,7 +336,7 @@ static cubed_status many_numbers(const grid_text *t, const grid_entries *e, cons
     return CUBED_OK;
 }
 
-/* Values of an axis: listed, or a first one and steps. */
+/* Reads the values of an axis: a list, or the first value and the step. */
 static cubed_status axis_of(const grid_text *t, const grid_entries *e, char axis, int64_t n,
                             const double **out)
 {
@@ -357,7 +357,7 @@ static cubed_status axis_of(const grid_text *t, const grid_entries *e, char axis
     return CUBED_OK;
 }
 
-/* Bounds, if both axes have them. */
+/* Reads the bounds of cells, if both axes have bounds. */
 static cubed_status bounds_of(grid_text *t, const grid_entries *e, int corners, int64_t nlat,
                               int64_t nlon)
 {

@@ -11,7 +11,7 @@ typedef struct place {
     int32_t item;
 } place;
 
-/* Puts two zero bits behind each of the lowest 21 bits. */
+/* Inserts two zero bits after each of the lowest 21 bits. */
 static uint64_t spread(uint64_t v)
 {
     v &= 0x1fffff;
@@ -22,7 +22,7 @@ static uint64_t spread(uint64_t v)
     return (v | v << 2) & 0x1249249249249249;
 }
 
-/* Position along Morton's curve: bits of the three coordinates in turn. */
+/* Returns the position on the Morton curve, which interleaves the bits of the three coordinates. */
 static uint64_t key_of(const cb_space_box *b)
 {
     uint64_t key = 0;
@@ -52,7 +52,8 @@ static void join(cb_space_box *box, const cb_space_box *of, int64_t n)
     }
 }
 
-/* The caller's boxes and ours, places and order; the levels above have a seventh of the boxes, and one each for a rest. */
+/* Per item: the caller's box, its copy, a place, and its position in the order. The higher levels together have a seventh as
+ * many boxes, and at most one more per level. */
 size_t cb_space_bytes(int64_t n)
 {
     const size_t each = 2 * sizeof(cb_space_box) + sizeof(place) + sizeof(int32_t);
@@ -106,14 +107,14 @@ static bool overlap(const cb_space_box *a, const cb_space_box *b)
     return both;
 }
 
-/* Number of children of box i of a level. */
+/* Returns the number of children of box i of a level. */
 static int64_t children(const cb_space_index *s, int level, int64_t i)
 {
     const int64_t below = level > 0 ? s->count[level - 1] : s->n;
     return cb_min_i64(CB_SPACE_FAN, below - i * CB_SPACE_FAN);
 }
 
-/* The walk goes down at most CB_SPACE_LEVELS levels: eight to the power of twelve exceeds the number of items. */
+/* The depth of the walk is at most CB_SPACE_LEVELS: eight to the power of twelve exceeds the number of items. */
 cubed_status cb_space_overlaps(const cb_space_index *s, const cb_space_box *box, cb_space_fn found,
                                void *ctx, cubed_error *err)
 {
@@ -182,7 +183,7 @@ typedef struct search {
     cb_space_near *out;
 } search;
 
-/* Visits children from near to far. The depth is at most CB_SPACE_LEVELS. */
+/* Visits children in the order of their distance. The recursion depth is at most CB_SPACE_LEVELS. */
 static void search_box(search *q, int level, int64_t i)
 {
     const int64_t first = i * CB_SPACE_FAN, n = children(q->s, level, i);

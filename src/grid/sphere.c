@@ -1,10 +1,12 @@
 /* Areas on the sphere.
  *
- * Polygons are clipped by the planes of great circles, one after another (Sutherland and Hodgman 1974), and their areas are
- * sums of spherical triangles (Van Oosterom and Strackee 1983). Parts between circles of latitude need no corners on these
- * circles: in longitude and height above the equator's plane areas are as on the sphere (Lambert 1772), so that the area is
- * an integral of heights along the edges (Green's theorem, as Jones 1999 has it for SCRIP). Heights along a great circle
- * have a closed integral, the area between the edge and the equator. */
+ * Polygons are clipped by the planes of great circles, one after another (Sutherland and Hodgman 1974). Their areas are sums
+ * of spherical triangles (Van Oosterom and Strackee 1983).
+ *
+ * Parts between circles of latitude need no corners on these circles. The projection to longitude and height above the
+ * equator's plane preserves areas (Lambert 1772). So an area is an integral of heights along the edges (Green's theorem, as
+ * in Jones 1999 for SCRIP). The integral of heights along a great circle, which is the area between the edge and the
+ * equator, has a closed form. */
 #include "grid/sphere.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ static cb_vec unit(cb_vec a)
 
 /* --- Polygons ------------------------------------------------------------------------------------------ */
 
-/* Corners nearer than this are one corner: a centimetre on the earth is 1.6e-9. */
+/* Corners at a smaller distance are one corner. A centimetre on the earth is a distance of 1.6e-9. */
 static const double SAME2 = 1e-24;
 
 void cb_polygon_of(cb_polygon *p, const double *lat, const double *lon, int corners)
@@ -91,10 +93,10 @@ void cb_polygon_clip(cb_polygon *p, const cb_polygon *by)
         cb_polygon_cut(p, cb_vec_cross(by->at[i], by->at[i + 1 < by->n ? i + 1 : 0]));
 }
 
-/* Signed: of corners a, b, c counterclockwise positive. */
+/* Returns the signed area: positive if the corners a, b, c are counterclockwise. */
 static double triangle_area(cb_vec a, cb_vec b, cb_vec c)
 {
-    /* The differences keep the digits of small triangles. */
+    /* Differences of corners keep the digits of small triangles. */
     const cb_vec ab = {b.x - a.x, b.y - a.y, b.z - a.z}, ac = {c.x - a.x, c.y - a.y, c.z - a.z};
     const double volume = cb_vec_dot(a, cb_vec_cross(ab, ac));
     const double around = 1 + cb_vec_dot(a, b) + cb_vec_dot(b, c) + cb_vec_dot(c, a);
@@ -110,16 +112,16 @@ double cb_polygon_area(const cb_polygon *p)
 
 /* --- Bands of latitude --------------------------------------------------------------------------------- */
 
-/* The planes of two meridians that are a quarter of a degree apart meet within 1e-13 of the pole. */
+/* Returns true at a pole. The planes of two meridians a quarter of a degree apart meet within 1e-13 of the pole. */
 static bool is_pole(cb_vec v) { return v.x * v.x + v.y * v.y < 1e-24; }
 
-/* Longitude of b less that of a, from -pi to pi. */
+/* Returns the longitude of b minus that of a, from -pi to pi. */
 static double turn(cb_vec a, cb_vec b)
 {
     return atan2(a.x * b.y - a.y * b.x, a.x * b.x + a.y * b.y);
 }
 
-/* Integral of the height along the part of a great circle from a to b over the longitude. */
+/* Integrates the height along the great circle from a to b over the longitude. */
 static double height_integral(cb_vec a, cb_vec b, double dlon)
 {
     /* tan(latitude / 2) */
@@ -133,8 +135,8 @@ static double clamped(double z, double low, double high)
     return (z < low ? low : z > high ? high : z) - low;
 }
 
-/* Positions from 0 to 1 along the chord from a to b, in order, where the edge has height z. The chord's point q has that
- * height on the sphere if q.z = z * |q|. */
+/* Finds the positions on the chord from a to b, from 0 to 1 and in order, at which the edge has height z. The point on the
+ * sphere above the chord's point q has this height if q.z = z * |q|. */
 static int crossings(cb_vec a, cb_vec b, double z, double *at)
 {
     const cb_vec d = {b.x - a.x, b.y - a.y, b.z - a.z};
@@ -144,7 +146,7 @@ static int crossings(cb_vec a, cb_vec b, double z, double *at)
     const double root = q1 * q1 - q2 * q0;
     int n = 0;
     if (root < 0) return 0;
-    /* Both roots without cancellation. */
+    /* Computes both roots without cancellation. */
     const double s = -(q1 + (q1 >= 0 ? sqrt(root) : -sqrt(root)));
     const double roots[2] = {q2 != 0 ? s / q2 : -1, s != 0 ? q0 / s : -1};
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Weights: making them row by row or from links, and references. */
+/* Weights: built row by row or from links, and reference counted. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ cubed_status cb_weights_check_memory(uint64_t need, uint64_t allowed, cubed_erro
                    need, allowed);
 }
 
-/* Checks the memory of room for weights, with the starts of rows. */
+/* Checks that memory suffices for `room` weights and the starts of rows. */
 static cubed_status check_room(const cb_weights_builder *b, size_t room, cubed_error *err)
 {
     const size_t starts = ((size_t)b->w->rows + 1) * sizeof *b->w->starts;
@@ -39,7 +39,7 @@ cubed_status cb_weights_hold_index(cb_weights_builder *b, int64_t n, cubed_error
     return check_room(b, b->w->room, err);
 }
 
-/* Sets the room for weights, of which n are kept. */
+/* Reallocates the lists for `room` weights. Keeps the present weights. */
 static cubed_status set_room(cb_weights_builder *b, size_t room, cubed_error *err)
 {
     cubed_weights *w = b->w;
@@ -48,7 +48,7 @@ static cubed_status set_room(cb_weights_builder *b, size_t room, cubed_error *er
     if (!column) return no_memory((int64_t)room, err);
     w->column = column;
     double *value = cb_resize(a, w->value, b->w->room * sizeof *value, room * sizeof *value);
-    if (!value) { /* both lists have the same room */
+    if (!value) { /* both lists must have the same room */
         column = cb_resize(a, w->column, room * sizeof *column, b->w->room * sizeof *column);
         if (column) w->column = column;
         return no_memory((int64_t)room, err);
@@ -104,7 +104,7 @@ cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
     return CUBED_OK;
 }
 
-/* Adds weights of equal columns, which follow each other. */
+/* Merges adjacent weights of the same column by adding them. */
 static void merge_last_row(cubed_weights *w, int64_t first)
 {
     int64_t to = first;
@@ -119,7 +119,7 @@ static void merge_last_row(cubed_weights *w, int64_t first)
     w->n = to;
 }
 
-/* Sorts by insertion: most rows have a few weights, which are nearly in order. */
+/* Insertion sort: most rows have a few weights, which are nearly in order. */
 static void sort_few(int32_t *column, double *value, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -135,7 +135,7 @@ static void sort_few(int32_t *column, double *value, int64_t n)
     }
 }
 
-/* Moves the weight at i down the heap of n weights, whose greatest column is first. */
+/* Moves weight i down a heap of n weights, in which the largest column is first. */
 static void sift(int32_t *column, double *value, int64_t i, int64_t n)
 {
     const int32_t c = column[i];
@@ -151,7 +151,7 @@ static void sift(int32_t *column, double *value, int64_t i, int64_t n)
     value[i] = v;
 }
 
-/* Sorts by a heap. A large cell has many weights, in descending order if latitudes descend. */
+/* Heap sort. A large cell has many weights, in descending order if latitudes descend. */
 static void sort_many(int32_t *column, double *value, int64_t n)
 {
     for (int64_t i = n / 2 - 1; i >= 0; i--) sift(column, value, i, n);
@@ -196,7 +196,7 @@ void cb_weights_end_row(cb_weights_builder *b, bool normalise)
 void cb_weights_finish(cb_weights_builder *b)
 {
     const size_t n = b->w->n > 0 ? (size_t)b->w->n : 1;
-    (void)set_room(b, n, NULL); /* a failure leaves the room as it is */
+    (void)set_room(b, n, NULL); /* after a failure, the lists keep their size */
 }
 
 /* --- Links --------------------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static cubed_status check_links(const cubed_weights *w, int64_t n, const int64_t
     return CUBED_OK;
 }
 
-/* Fills rows from links that are listed by row: link[starts[r]] to link[starts[r + 1] - 1]. */
+/* Adds the rows. Row r has the links link[starts[r]] to link[starts[r + 1] - 1]. */
 static cubed_status fill_rows(cb_weights_builder *b, const int64_t *starts, const int64_t *link,
                               const int64_t *columns, const double *values, cubed_error *err)
 {
@@ -246,7 +246,8 @@ cubed_status cubed_weights_from_links(cubed_context *ctx, const cubed_weights_sh
     cubed_status st = starts && link ? CUBED_OK : no_memory(n, err);
     if (st != CUBED_OK) goto out;
     CB_GO(check_links(b.w, n, rows, columns, values, err));
-    /* Counting sort by rows: counts become positions, stored one entry late. Placing the links advances them to the starts. */
+    /* Counting sort by rows. Counts become starts, stored one entry too late. Placing the links then advances each entry to
+     * the start of the next row. */
     for (int64_t i = 0; i < n; i++) starts[rows[i] + 2]++;
     for (size_t r = 2; r < nstarts; r++) starts[r] += starts[r - 1];
     for (int64_t i = 0; i < n; i++) link[starts[rows[i] + 1]++] = i;

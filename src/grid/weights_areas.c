@@ -1,9 +1,11 @@
-/* Conservative weights (Jones 1999): the part of a target cell's area that each source cell has. In second order the field has a
- * gradient inside each cell of the source, from differences of its neighbours. The gradient multiplies the distance from the
- * centroid of the cell to that of the shared area, so that integrals are kept.
+/* Conservative weights (Jones 1999): the share of a target cell's area that each source cell covers.
  *
- * Areas of two regular grids are products of overlaps along both axes. Cells of other grids are found by their boxes in
- * space and clipped (sphere.h). */
+ * In second order, the field has a gradient inside each source cell, computed from differences of its neighbours. The
+ * gradient is multiplied by the distance from the centroid of the cell to the centroid of the shared area. This conserves
+ * integrals.
+ *
+ * Areas shared by cells of two regular grids are products of overlaps along both axes. Cells of other grids are found by
+ * their boxes in space and clipped (sphere.h). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@
 #include "grid/grid.h"
 #include "grid/space_index.h"
 
-/* Overlaps smaller than this part of the smaller cell are rounding errors of cells that touch. */
+/* Cells that touch overlap by rounding errors, which are smaller than this part of the smaller cell. */
 static const double SLIVER = 1e-13;
 
 enum { MOST_CORNERS = CB_POLYGON_MOST / 4 };
@@ -26,12 +28,13 @@ typedef struct span {
 } span;
 
 typedef struct overlap {
-    int64_t i; /* position along the source's axis */
+    int64_t i; /* index along the source's axis */
     double size;
-    double offset; /* radians from the centroid of the source's cell to that of the overlap */
+    /* distance in radians from the centroid of the source's cell to that of the overlap */
+    double offset;
 } overlap;
 
-/* For each cell of the target's axis the cells of the source's that overlap it. */
+/* Lists the source's cells that overlap each cell of the target's axis. */
 typedef struct overlaps {
     int64_t *starts;
     overlap *list;
@@ -50,7 +53,7 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     for (int64_t i = 0; s && i < n; i++) {
         double lo = fmin(bounds[2 * i], bounds[2 * i + 1]);
         double hi = fmax(bounds[2 * i], bounds[2 * i + 1]);
-        if (!sines) { /* move by whole turns, so that it begins in 0 to 360 degrees */
+        if (!sines) { /* add a multiple of 360, so that the cell begins between 0 and 360 degrees */
             const double turns = 360 * floor(lo / 360);
             lo -= turns;
             hi -= turns;
@@ -61,7 +64,8 @@ static span *spans_of(cb_zone *zone, const double *bounds, int64_t n, bool sines
     return s;
 }
 
-/* Centroid in radians of a cell: longitudes, or, without a period, sines of latitudes, whose mean is that of areas. */
+/* Returns the centroid of a cell in radians. With a period, lo and hi are longitudes; otherwise they are sines of latitudes,
+ * whose mean is the mean over the area. */
 static double centroid(double lo, double hi, double period)
 {
     if (period != 0) return (lo + hi) / 2;
@@ -70,7 +74,7 @@ static double centroid(double lo, double hi, double period)
     return (high - low) / (hi - lo);
 }
 
-/* Lists overlaps along an axis, whose values repeat after `period` if that is not 0. */
+/* Lists overlaps along an axis. If `period` is not 0, values repeat after it. */
 static cubed_status find_overlaps(cb_zone *zone, const span *target, int64_t nt, span *source,
                                   int64_t ns, double period, overlaps *out, cubed_error *err)
 {
@@ -87,7 +91,7 @@ static cubed_status find_overlaps(cb_zone *zone, const span *target, int64_t nt,
         for (int turn = period != 0 ? -2 : 0; turn <= (period != 0 ? 2 : 0); turn++) {
             const double lo = target[t].lo + turn * period, hi = target[t].hi + turn * period;
             int64_t first = 0, end = ns;
-            while (first < end) { /* the first cell that may reach lo */
+            while (first < end) { /* finds the first cell that may reach lo */
                 const int64_t middle = first + (end - first) / 2;
                 if (source[middle].lo < lo - widest)
                     first = middle + 1;
@@ -115,10 +119,10 @@ out:
     return st;
 }
 
-/* Differences along an axis of the source that give the slope in a cell: (value[after] - value[before]) / apart. */
+/* The slope in a cell along an axis of the source: (value[after] - value[before]) / apart. */
 typedef struct slope {
     int64_t before, after;
-    double apart; /* distance in radians; 0 if the cell has no neighbour */
+    double apart; /* distance in radians; 0 if the cell has no neighbours */
 } slope;
 
 static slope *slopes_of(cb_zone *zone, const double *bounds, int64_t n, bool sines, bool circular)
@@ -147,7 +151,8 @@ static slope *slopes_of(cb_zone *zone, const double *bounds, int64_t n, bool sin
     return s;
 }
 
-/* Adds the effect of the slope in cell i along an axis. `step`: between neighbours in C order; `moment`: area and offset. */
+/* Adds the effect of the slope in cell i along an axis. `step` is the distance between neighbours in C order. `moment` is
+ * the area times the offset. */
 static cubed_status add_slope(cb_weights_builder *b, int64_t column, int64_t step, int64_t i,
                               const slope *s, double moment, cubed_error *err)
 {
@@ -194,7 +199,7 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
 
 /* --- Cells of any shape -------------------------------------------------------------------------------- */
 
-/* A cell of a regular grid, between latitudes and longitudes in degrees, or a polygon. */
+/* A cell: a box of a regular grid, between latitudes and longitudes in degrees, or a polygon. */
 typedef struct cell {
     bool is_box;
     double south, north, west, east;
@@ -229,7 +234,7 @@ static bool is_same(double a, double b) { return fabs(a - b) < 1e-5; }
  * pole may have any longitude. */
 static bool find_box(const double *lat, const double *lon, cell *c)
 {
-    for (int k = 0; k < 2; k++) { /* edge k is along a latitude */
+    for (int k = 0; k < 2; k++) { /* assume that edge k follows a latitude */
         const int a = k, b = k + 1, d = k + 2, e = (k + 3) % 4;
         if (!is_same(lat[a], lat[b]) || !is_same(lat[d], lat[e]) || is_same(lat[a], lat[d]))
             continue;
@@ -246,7 +251,7 @@ static bool find_box(const double *lat, const double *lon, cell *c)
     return false;
 }
 
-/* Copies the corners of cell i without those that repeat the corner before; returns their number. */
+/* Copies the corners of cell i, except those that repeat the previous corner. Returns their number. */
 static int distinct_corners(const cubed_grid *g, int64_t i, double *lat, double *lon)
 {
     const double *y = g->lat_bounds + i * g->corners, *x = g->lon_bounds + i * g->corners;
@@ -277,16 +282,17 @@ static void cell_of(const cubed_grid *g, int64_t i, cell *c)
     if (c->polygon.n > 0)
         cb_polygon_box(&c->polygon, &c->around);
     else
-        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* overlaps nothing */
+        c->around = (cb_space_box){{2, 2, 2}, {-2, -2, -2}}; /* a box that overlaps no other */
 }
 
-/* Points with this longitude to the west or on it: normal of the meridian's plane. */
+/* Returns the normal of a meridian's plane: its half-space has the points to the east of this longitude. */
 static cb_vec east_of(double lon)
 {
     return (cb_vec){-sin(lon * CB_DEGREE), cos(lon * CB_DEGREE), 0};
 }
 
-/* A box wider than a quarter of a turn is divided, because planes of meridians bound half of the earth. */
+/* Returns the area that a box shares with another cell. A box wider than 90 degrees is divided, because two planes of
+ * meridians bound at most half of the sphere. */
 static double box_overlap(const cell *box, const cell *other)
 {
     const int parts = (int)ceil((box->east - box->west) / 90);

@@ -1,9 +1,11 @@
 /* Bilinear and bicubic weights, in longitude and latitude (Jones 1998, SCRIP user's guide, sections 2.2 and 2.3).
  *
- * Around a point of a regular grid are two latitudes and two longitudes. In a grid with two dimensions the four centres
- * form a quadrilateral, whose bilinear map is inverted by Newton's method. Both give fractions from 0 to 1 along rows and
- * columns. Bicubic weights are those of cubic Hermite polynomials in both fractions. Slopes are differences of the
- * neighbours on both sides, or of one side at the end of an axis (Keys 1981), so that 16 centres have weights. */
+ * A point in a regular grid lies between two latitudes and two longitudes. In a grid with two dimensions, four centres form
+ * a quadrilateral around the point, whose bilinear map is inverted by Newton's method. Both cases give fractions from 0 to 1
+ * along rows and columns.
+ *
+ * Bicubic weights are those of cubic Hermite polynomials in both fractions. Slopes are differences of the neighbours on both
+ * sides, or on one side at the end of an axis (Keys 1981). So 16 centres have weights. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -12,13 +14,13 @@
 
 /* --- Regular sources ----------------------------------------------------------------------------------- */
 
-/* Two positions along an axis, and the weight of the second. */
+/* Two positions along an axis. `part` is the weight of the second. */
 typedef struct between {
     int64_t first, second;
     double part;
 } between;
 
-/* Finds the interval of a monotonic axis that contains v; false beyond its ends. */
+/* Finds the interval of a monotonic axis that contains v. Returns false if v is beyond the ends. */
 static bool find_between(const double *axis, int64_t n, double v, between *out)
 {
     const bool up = n < 2 || axis[1] > axis[0];
@@ -35,14 +37,14 @@ static bool find_between(const double *axis, int64_t n, double v, between *out)
     return true;
 }
 
-/* Longitudes may be any turns apart. */
+/* Finds the interval of longitudes that contains v. They may differ by multiples of 360. */
 static bool find_longitude(const cubed_grid *g, double v, between *out)
 {
     const int64_t n = g->shape[1];
     const double *axis = g->lon, first = fmin(axis[0], axis[n - 1]);
     const double at = v - 360 * floor((v - first) / 360); /* first <= at < first + 360 */
     if (find_between(axis, n, at, out)) return true;
-    /* Rounding may put the first longitude at the end of the turn. */
+    /* Rounding may move the first longitude to the end of the turn. */
     if (360 - (at - first) < 1e-9 && find_between(axis, n, first, out)) return true;
     if (!g->circular || n < 2) return false;
     const bool up = axis[1] > axis[0];
@@ -58,14 +60,14 @@ typedef struct taps {
     double weight[4];
 } taps;
 
-/* The neighbour of position i of an axis of n cells, one step further; i itself at an end. */
+/* Returns the neighbour of position i, `step` further along an axis of n cells. Returns i itself at an end of the axis. */
 static int64_t beside(int64_t i, int step, int64_t n, bool circular)
 {
     if (i + step >= 0 && i + step < n) return i + step;
     return circular ? (i + step + n) % n : i;
 }
 
-/* `step`: from the first to the second position, 1 or -1. */
+/* Computes weights along an axis. `step` is the step from the first to the second position, 1 or -1. */
 static taps taps_of(between p, int step, int64_t n, bool circular, bool cubic)
 {
     const double t = p.part;
@@ -73,7 +75,7 @@ static taps taps_of(between p, int step, int64_t n, bool circular, bool cubic)
         return (taps){2, {p.first, p.second, 0, 0}, {1 - t, t, 0, 0}};
     const int64_t before = beside(p.first, -step, n, circular);
     const int64_t after = beside(p.second, step, n, circular);
-    /* Slopes at both ends: differences over two steps, or over one at an end of the axis. */
+    /* Slopes are differences over two steps, or over one step at an end of the axis. */
     const double left = before == p.first ? 1 : 0.5, right = after == p.second ? 1 : 0.5;
     const double value0 = (1 + 2 * t) * (1 - t) * (1 - t), value1 = t * t * (3 - 2 * t);
     const double slope0 = t * (1 - t) * (1 - t), slope1 = t * t * (t - 1);
@@ -102,7 +104,7 @@ static cubed_status of_regular(cb_weights_builder *b, const cubed_grid *source,
 {
     const int64_t height = source->shape[0], width = source->shape[1];
     cb_space_index centres = {.n = 0};
-    /* Beyond the outermost centres of a grid around the earth there are only poles. */
+    /* In a grid around the earth, only points near the poles are beyond the outermost centres. */
     if (source->circular) {
         CB_TRY(cb_weights_hold_index(b, source->n, err));
         CB_TRY(cb_centres_sort(zone, source, &centres, err));
@@ -131,12 +133,12 @@ typedef struct quads {
     cb_weights_builder *b;
     const cubed_grid *source;
     bool cubic, around;
-    int64_t across;  /* quadrilaterals per row */
-    double lat, lon; /* the point */
+    int64_t across;  /* number of quadrilaterals per row */
+    double lat, lon; /* latitude and longitude of the point */
     bool found;
 } quads;
 
-/* Positions of the corners in order around quadrilateral q. */
+/* Gets the positions of the four corners of quadrilateral q, in order. */
 static void corners_of(const quads *s, int64_t q, int64_t corner[4])
 {
     const int64_t width = s->source->shape[1], j = q / s->across, i = q % s->across;
@@ -147,14 +149,14 @@ static void corners_of(const quads *s, int64_t q, int64_t corner[4])
     corner[3] = (j + 1) * width + i;
 }
 
-/* Degrees of longitude from `from`, -180 to 180. */
+/* Returns the longitude relative to `from`, in -180 to 180 degrees. */
 static double lon_from(double lon, double from)
 {
     const double d = lon - from;
     return d - 360 * floor((d + 180) / 360);
 }
 
-/* Returns true if the origin is inside a quadrilateral or on its edge, whichever way around it goes. */
+/* Returns true if the origin is inside a quadrilateral or on its edge. The corners may be in either direction of rotation. */
 static bool surrounds(const double x[4], const double y[4])
 {
     bool left = true, right = true;
@@ -167,7 +169,7 @@ static bool surrounds(const double x[4], const double y[4])
     return left || right;
 }
 
-/* Solves for the fractions u, v of the origin in the bilinear map of the quadrilateral. */
+/* Inverts the bilinear map of the quadrilateral: finds the fractions u, v that it maps to the origin. */
 static bool invert(const double x[4], const double y[4], double *u, double *v)
 {
     *u = *v = 0.5;
@@ -213,7 +215,8 @@ static cubed_status try_quad(void *ctx, int32_t q, cubed_error *err)
     return add_taps(s->b, width, &ty, &tx, err);
 }
 
-/* The last column is next to the first if they are as near as columns are to each other, in the middle row. */
+/* Returns true if the last column is next to the first one: in the middle row, they are as near as other neighbouring
+ * columns. */
 static bool columns_go_around(const cubed_grid *g)
 {
     const int64_t width = g->shape[1], row = g->shape[0] / 2 * width;

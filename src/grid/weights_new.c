@@ -1,4 +1,4 @@
-/* The choice of a method of weights. */
+/* Makes weights by the chosen method. */
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "grid/grid.h"

@@ -27,7 +27,7 @@ cubed_status cb_weights_near(cb_weights_builder *b, const cb_space_index *centre
 {
     cb_space_near found[MOST_NEIGHBOURS];
     const int n = cb_space_nearest(centres, at, k, found);
-    /* A centre less than a micrometre away has all of the weight. */
+    /* A centre less than a micrometre (on the earth) away has the whole weight. */
     if (n == 1 || (n > 1 && found[0].distance2 < 1e-26))
         return cb_weights_add(b, found[0].item, 1, err);
     for (int i = 0; i < n; i++) {
