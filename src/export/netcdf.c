@@ -1,4 +1,4 @@
-/* Writes NetCDF-4 through libnetcdf: definitions, then one chunk after the other, in the calling thread. */
+/* Writes NetCDF-4 files through libnetcdf. First writes definitions, then one chunk after another, in the calling thread. */
 #include "export/netcdf.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
 
 /* --- Entries ------------------------------------------------------------------------------------------ */
 
-/* Returns the index of the entry whose path is the first `n` characters; -1 if none. */
+/* Returns the index of the entry whose path is the first `n` characters, or -1. */
 static int find_entry(const cb_netcdf_writer *w, const char *path, size_t n)
 {
     for (int i = 0; i < w->n; i++) {
@@ -57,7 +57,8 @@ static int group_id(const cb_netcdf_writer *w, int group)
 
 /* --- Dimensions --------------------------------------------------------------------------------------- */
 
-/* Whether a dimension is time, by CF's units of its coordinate. It is unlimited, because CDO and NCO append to it. */
+/* Returns true if a dimension is time, according to the CF units of its coordinate. Such a dimension is unlimited, because
+ * CDO and NCO append to it. */
 static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
 {
     json_t *attrs = NULL;
@@ -78,7 +79,7 @@ static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
     return is;
 }
 
-/* Finds the dimension in the group or its parents; NULL if none. */
+/* Finds the dimension in the group or its parents. Returns NULL if it does not exist. */
 static const cb_netcdf_dim *find_dim(const cb_netcdf_writer *w, int group, const char *name)
 {
     for (int g = group;; g = w->list[g].group) {
@@ -103,7 +104,7 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
                        " in another, and a file of NetCDF one length for each name: write them to "
                        "two files, or to a Zarr store",
                        w->path, name, known->n, n);
-    /* In NetCDF a dimension of length 0 is unlimited. */
+    /* A length of 0 would make the dimension unlimited, as for time. */
     const size_t length = is_of_time(w, group, name) ? NC_UNLIMITED : (size_t)n;
     const int rc = w->nc.def_dim(group_id(w, group), name, length, id);
     if (rc) return cb_netcdf_fail(w, rc, name, err);
@@ -113,7 +114,7 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
     return w->dims[w->ndims++].name ? CUBED_OK : no_memory(w, err);
 }
 
-/* Axes without a name get a name that depends on their length. */
+/* Defines the dimensions of a variable. A dimension without a name gets one that depends on its length. */
 static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, int *ids,
                                 cubed_error *err)
 {
@@ -132,7 +133,7 @@ static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, i
 
 /* --- Parts -------------------------------------------------------------------------------------------- */
 
-/* Moves the elements within the array to the front of an edge chunk, contiguously. */
+/* Moves those elements of an edge chunk that are within the array to its front, so that they are contiguous. */
 static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
 {
     const size_t item = cubed_dtype_size(m->dtype);
@@ -153,7 +154,7 @@ static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
     }
 }
 
-/* A chunk, or its part within the array. */
+/* A chunk, or the part of it that is within the array. */
 typedef struct part {
     size_t start[CUBED_MAX_NDIM + 1], count[CUBED_MAX_NDIM + 1];
     size_t n; /* number of elements */
@@ -246,7 +247,8 @@ static cubed_status write_part(const cb_netcdf_writer *w, cb_netcdf_entry *e, pa
 
 /* --- Variables ---------------------------------------------------------------------------------------- */
 
-/* Shape of the variable's chunks: the stored chunks, not longer than the axes. Strings get an axis of characters. */
+/* Gets the shape of the variable's chunks: that of the stored chunks, limited to the axes. Strings get an additional axis of
+ * characters. Returns the number of elements. */
 static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
@@ -259,7 +261,7 @@ static size_t chunk_shape(const cb_netcdf_entry *e, size_t *chunk)
     return n * (e->width ? e->width : cubed_dtype_size(m->dtype));
 }
 
-/* Deflate level: that of a gzip or zlib codec; 0 if the array is not compressed; otherwise 1. */
+/* Gets the level of deflation: that of a gzip or zlib codec, 0 if the array is not compressed, otherwise 1. */
 static cubed_status deflate_level(const cb_zarr_meta *m, int *level, cubed_error *err)
 {
     json_t *codecs = NULL;
@@ -301,14 +303,14 @@ static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_ent
                        "%s: chunks of %s have %zu bytes, but HDF5 allows at most 4 GiB", w->path,
                        e->path, bytes);
     rc = w->nc.def_var_chunking(group, e->id, NC_CHUNKED, chunk);
-    /* Whole chunks are written once: no cache is needed. A size of 0 would select the default of 16 MiB. */
+    /* Each chunk is written once and whole, so no cache is needed. A size of 0 would select the default of 16 MiB. */
     if (!rc) rc = w->nc.set_var_chunk_cache(group, e->id, 1, 1, 0);
     if (!rc && level > 0 && !small) rc = w->nc.def_var_deflate(group, e->id, 1, 1, level);
     return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
 }
 
-/* Whether elements are single characters, as in NetCDF files: the last dimension has a name used for characters, or the
- * array's only dimension has no coordinate. */
+/* Returns true if elements are single characters, as in NetCDF files. This is so if the last dimension has a name used for
+ * characters, or if the only dimension has no coordinate. */
 static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
 {
     const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
@@ -321,7 +323,7 @@ static bool is_characters(const cb_netcdf_writer *w, const cb_netcdf_entry *e)
     return !described || strncmp(last, "str", 3) == 0;
 }
 
-/* Defines the dimension of characters that strings need, with Xarray's name. */
+/* Defines the dimension of characters that a variable of strings needs, under Xarray's name. */
 static cubed_status define_characters(cb_netcdf_writer *w, cb_netcdf_entry *e, int *id,
                                       cubed_error *err)
 {
@@ -332,7 +334,7 @@ static cubed_status define_characters(cb_netcdf_writer *w, cb_netcdf_entry *e, i
         if (is_characters(w, e)) return CUBED_OK;
         e->width = cubed_dtype_size(m->dtype);
     } else {
-        e->width = 1; /* a length of 0 would mean unlimited */
+        e->width = 1; /* 0 would make the dimension unlimited */
         CB_TRY(each_part(w, e, measure_texts, err));
     }
     snprintf(name, sizeof name, "string%zu", e->width);
@@ -379,7 +381,8 @@ static cubed_status define_group(cb_netcdf_writer *w, cb_netcdf_entry *e, cubed_
     return st;
 }
 
-/* Defines groups first, then arrays named like their dimension first, so that dimensions exist before they are used. */
+/* Defines groups first, then arrays with the name of their dimension, then other arrays. So dimensions exist before they are
+ * used. */
 static cubed_status define(cb_netcdf_writer *w, cubed_error *err)
 {
     for (int i = 0; i < w->n; i++) {
@@ -432,8 +435,8 @@ cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *co
 
 uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)
 {
-    /* The decoded and the encoded chunk, HDF5's copy, and outputs of shuffle and deflate. Then code, metadata, and the
-     * index of chunks, of which HDF5 caches at most 32 MiB. */
+    /* Five sizes of a chunk: the decoded and the encoded chunk, HDF5's copy, and the outputs of shuffle and deflate. Also
+     * code, metadata, and the index of chunks, of which HDF5 caches at most 32 MiB. */
     const uint64_t index = n < UINT64_C(1) << 18 ? 128 * n : UINT64_C(32) << 20;
     uint64_t chunks;
     if (__builtin_mul_overflow(chunk_bytes, 5, &chunks)) return UINT64_MAX;
@@ -448,7 +451,7 @@ static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cub
         if (w->list[i].is_array)
             CB_TRY(cb_zarr_open(w->from, codecs, w->list[i].path, &w->list[i].array, err));
     }
-    /* The cache setting applies to variables defined from now on. */
+    /* The cache setting affects variables defined after it. */
     int rc = w->nc.create(w->path, NC_NOCLOBBER | NC_NETCDF4, &w->file);
     if (rc) {
         w->file = -1;

@@ -30,7 +30,7 @@ nc_type cb_netcdf_type(cubed_dtype dtype)
     }
 }
 
-/* Names reserved by NetCDF-4 and by Zarr. */
+/* Returns true for names that NetCDF-4 or Zarr reserve. */
 static bool is_reserved(const char *name)
 {
     static const char *const names[] = {"_ARRAY_DIMENSIONS",
@@ -127,7 +127,7 @@ static cubed_status put_fill(const cb_netcdf_writer *w, int group, int variable,
     return rc ? cb_netcdf_fail(w, rc, "_FillValue", err) : CUBED_OK;
 }
 
-/* Writes attributes for types that NetCDF does not have. */
+/* Writes attributes that describe types that NetCDF does not have. */
 static cubed_status put_type(const cb_netcdf_writer *w, int group, int variable,
                              const cb_zarr_meta *meta, cubed_error *err)
 {

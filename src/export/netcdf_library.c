@@ -5,7 +5,7 @@
 #include "base/library.h"
 #include "base/lock.h"
 
-/* check_layers: allow global: the library that it is for has state of the process */
+/* check_layers: allow global: it guards a library with state of the process */
 static cb_mutex lock = CB_MUTEX_INITIALIZER;
 
 void cb_netcdf_lock(void) CB_UNCHECKED_LOCKS { cb_mutex_lock(&lock); }

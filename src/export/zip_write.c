@@ -1,4 +1,4 @@
-/* Writes a ZIP archive: the objects of a store one after the other, uncompressed. */
+/* Writes a ZIP archive: the objects of a store, one after another and uncompressed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -54,7 +54,8 @@ static cubed_status keep(void *ctx, const char *key, uint64_t size, cubed_error 
 {
     writer *w = ctx;
     const char *slash = strrchr(key, '/');
-    if (strncmp(slash ? slash + 1 : key, ".cubed-", 7) == 0) return CUBED_OK; /* records of runs */
+    /* a record of a run */
+    if (strncmp(slash ? slash + 1 : key, ".cubed-", 7) == 0) return CUBED_OK;
     if (!cb_zone_grow(w->zone, &w->list, w->n, &w->cap, sizeof *w->list))
         return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", w->path);
     w->list[w->n] = (object){.key = cb_zone_strdup(w->zone, key), .size = size};
@@ -69,7 +70,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const object *)a)->key, ((const object *)b)->key);
 }
 
-/* Writes the 26 bytes that both headers of an entry have in common, from the version on. */
+/* Writes the 26 bytes that both headers of an entry share, from the version on. */
 static void put_common(uint8_t *b, const object *o, bool wide, size_t extra)
 {
     cb_le_put(b, wide ? VERSION64 : VERSION, 2);
