@@ -8,7 +8,7 @@
 
 enum { LEFT = 84, RIGHT = 24, TOP = 8, BOTTOM = 26, PLOT = CHART_WIDTH - LEFT - RIGHT };
 
-/* A separate file has a title and a legend of stages, which the page has outside the chart. */
+/* Heights of the title and the legend of stages, which only separate files have. The page has them outside the chart. */
 enum { TITLE = 34, LEGEND_LINE = 18, LEGEND_MOST = 24 };
 
 static int legend_lines(const report *r)
@@ -114,7 +114,7 @@ void chart_timeline(const report *r, bool inside, FILE *f)
     begin(r, f, "timeline", "Tasks by worker", bottom + BOTTOM, inside);
     time_axis(f, seconds, bottom);
     for (int l = 0; l < lanes; l += lane_height >= 12 ? 1 : 10) {
-        /* With more workers than lanes, several workers share a lane. */
+        /* If there are more workers than lanes, several workers share a lane. */
         unsigned worker = (unsigned)l;
         if (r->info.max_workers > RECORD_LANES)
             worker = (unsigned)((uint64_t)l * r->info.max_workers / RECORD_LANES);
@@ -131,8 +131,8 @@ void chart_timeline(const report *r, bool inside, FILE *f)
 enum { MEMORY_HEIGHT = 200 };
 
 typedef struct scale {
-    double most;  /* value at the top */
-    double width; /* width of a bin */
+    double most;  /* value at the top of the chart */
+    double width; /* width of a bin in pixels */
 } scale;
 
 static double height_of(const scale *s, double bytes)
@@ -153,7 +153,7 @@ static void memory_axis(FILE *f, const scale *s)
     }
 }
 
-/* First task of a bin, consistent with record.c. */
+/* Returns the first task of a bin, consistent with record.c. */
 static int64_t first_task(const record_stage *s, int64_t bin)
 {
     return (bin * s->info.num_tasks + s->nbins - 1) / s->nbins;

@@ -1,4 +1,4 @@
-/* Writes the page around the drawings. */
+/* Writes the HTML page around the drawings. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -41,11 +41,11 @@ static const char head[] =
     "margin-right: 6px; }\n"
     "svg { max-width: none; display: block; margin-top: 6px; }\n";
 
-/* Writes a row of the table of totals. `name` is for programs that read the page. */
-/* A part that scrolls, by keyboard too. Ends with </div>. */
+/* Begins a region that scrolls, also by keyboard. It ends with </div>. */
 #define SCROLL(label)                                                                              \
     "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label "\">"
 
+/* Writes a row of the table of totals. `name` is for programs that read the page. */
 static void row(FILE *f, const char *name, const char *what, const char *value, double exact,
                 const char *note)
 {
@@ -70,7 +70,7 @@ static void row_count(FILE *f, const char *name, const char *what, int64_t n, co
 
 static double elapsed_of(const report *r) { return (double)(r->end_ns - r->start_ns) * 1e-9; }
 
-/* Whether a stage makes a result, and does more than to copy an array. */
+/* Returns true if a stage makes a result, and does more than copy an array. */
 static bool makes_result(const report *r, int stage)
 {
     cubed_stored_info x;
@@ -79,7 +79,7 @@ static bool makes_result(const report *r, int stage)
     return cubed_plan_get_output(r->plan, stage, 0, &x, NULL) == CUBED_OK && x.is_target;
 }
 
-/* What a stage computes, without the names of its results. */
+/* Writes what a stage computes, without the names of its results. */
 static void put_expression(const report *r, int stage, FILE *f)
 {
     enum { TITLE_TEXT = 60 };
@@ -89,7 +89,8 @@ static void put_expression(const report *r, int stage, FILE *f)
     text_put_start(f, text, TITLE_TEXT);
 }
 
-/* The expressions of the results: "mean(u*v), std(u)"; of plans that only copy, of the first stage. */
+/* Writes the expressions of the results, such as "mean(u*v), std(u)". If the plan only copies, writes that of the first
+ * stage. */
 static void put_what_ran(const report *r, FILE *f)
 {
     enum { SHOWN = 3 };

@@ -37,7 +37,7 @@ static int by_id(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-/* Stages are nodes 0..nstages-1, followed by one array per ID. */
+/* Makes the nodes: stages 0..nstages-1, then one node per array ID. */
 static void add_nodes(layout *l, int nstages, use *uses, int nuses)
 {
     for (int s = 0; s < nstages; s++) l->node[s] = (layout_node){.kind = LAYOUT_STAGE, .stage = s};
@@ -160,7 +160,8 @@ static int by_wish(const void *a, const void *b)
     return (x->y > y->y) - (x->y < y->y);
 }
 
-/* Computes the preferred centre: the mean centre of the neighbours on one side, or of all (`side` 0). */
+/* Computes the preferred centre of each node: the mean centre of its neighbours on one side, or on both sides if `side` is
+ * 0. */
 static void wish(layout *l, int side)
 {
     for (int i = 0; i < l->nnodes; i++) {
@@ -184,8 +185,8 @@ static void wish(layout *l, int side)
     }
 }
 
-/* Places the nodes of a column, in order, near their preferred centres: the mean of packing from above and from below. Both
- * avoid overlaps. */
+/* Places the nodes of a column near their preferred centres, in order and without overlaps. Uses the mean of packing from
+ * above and from below. */
 static void pack(layout_node *const *n, int count)
 {
     double edge = -1e18;

@@ -85,7 +85,7 @@ cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f, cubed
     cubed_status st = layout_make(plan, &l, err);
     if (st != CUBED_OK) return st;
     svg_box box = {-MARGIN, -MARGIN, l.width + 2 * MARGIN, l.height + 2 * MARGIN};
-    /* A slightly too wide drawing is scaled down; a wider one scrolls. */
+    /* A drawing up to 1.5 times too wide is scaled down. A wider one can be scrolled. */
     bool fit = inside && box.width > CHART_WIDTH && box.width <= 1.5 * CHART_WIDTH;
     svg_begin(f, "plan", &box, fit ? CHART_WIDTH / box.width : 1, inside);
     fputs("<g>\n", f);

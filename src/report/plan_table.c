@@ -1,4 +1,4 @@
-/* A plan as text. */
+/* Prints a plan as a table of text. */
 #include <inttypes.h>
 
 #include "report/report.h"

@@ -22,7 +22,7 @@ cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err)
     for (int i = 0; i < r->info.num_stages && st == CUBED_OK; i++) {
         record_stage *s = &r->stage[i];
         st = cubed_plan_get_stage(plan, i, &s->info, err);
-        /* One bin per task if there are few tasks, otherwise in proportion. */
+        /* Each task has its own bin if there are few tasks. Otherwise a stage has bins in proportion to its tasks. */
         int64_t n = s->info.num_tasks;
         if (r->info.num_tasks > RECORD_BINS)
             n = (int64_t)((double)n / (double)r->info.num_tasks * RECORD_BINS);
@@ -50,7 +50,7 @@ void report_close(report *r)
     text_free(r);
 }
 
-/* Merges mark b into a; b follows a on the same lane. */
+/* Merges mark b into a. Mark b follows a on the same lane. */
 static void merge(record_mark *a, const record_mark *b)
 {
     if (b->stage == a->stage) {
@@ -128,7 +128,7 @@ static void add_mark(report *r, const cubed_event *e, int lane, bool shared, int
     r->mark[r->nmarks++] = m;
 }
 
-/* Adds a mark on the lane of each worker that ran the task. Only one counts it. */
+/* Adds a mark on the lane of each worker that ran the task. Only one of the marks counts the task. */
 static void add_marks(report *r, const cubed_event *e, int host)
 {
     const int own = lane_of(r, e->worker);
@@ -176,7 +176,7 @@ static void keep_failure(report *r, const cubed_event *e)
     r->nfailures++;
 }
 
-/* Returns the index of the machine in "HOST:PID". */
+/* Returns the index of the machine whose name is HOST in "HOST:PID". */
 static int count_host(report *r, const cubed_event *e)
 {
     const char *name = e->host ? e->host : "this machine", *end = strrchr(name, ':');
@@ -208,7 +208,7 @@ static int count_engine(report *r, const cubed_event *e)
     return count_host(r, e);
 }
 
-/* Tasks that took as long as others stay behind those that ended first. */
+/* Keeps the slowest tasks. If several took equally long, tasks that ended earlier come first. */
 static void keep_slow(report *r, const cubed_event *e)
 {
     int at = r->nslowest;

@@ -34,7 +34,7 @@ static void put_right(FILE *f, double x, double y, const char *class)
     fprintf(f, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", class, x, y);
 }
 
-/* Draws the total: one segment per stage, filled as far as it is done. */
+/* Draws the total progress: a segment for each stage, filled in proportion to its completed tasks. */
 static void put_total(const report *r, FILE *f)
 {
     char a[32], b[32];
@@ -103,7 +103,7 @@ static void put_memory(const report *r, FILE *f, double y)
 void chart_progress(const report *r, FILE *f)
 {
     int rows = r->info.num_stages < MOST_ROWS ? r->info.num_stages : MOST_ROWS, first = 0;
-    /* With many stages, show those around the first unfinished one. */
+    /* If there are many stages, shows those around the first unfinished one. */
     while (first < r->info.num_stages &&
            done_of(&r->stage[first]) >= r->stage[first].info.num_tasks)
         first++;

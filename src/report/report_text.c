@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the character at `s`; 0 if it is invalid UTF-8 or not allowed in XML. */
+/* Returns the number of bytes of the character at `s`, or 0 if it is invalid UTF-8 or not allowed in XML. */
 static int char_bytes(const unsigned char *s)
 {
     int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
@@ -13,7 +13,7 @@ static int char_bytes(const unsigned char *s)
     for (int i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     }
-    /* Overlong forms, surrogates, code points beyond the last, U+FFFE and U+FFFF. */
+    /* Rejects overlong forms, surrogates, code points beyond the last one, U+FFFE and U+FFFF. */
     if (n == 3 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))) return 0;
     if (n == 3 && *s == 0xef && s[1] == 0xbf && s[2] > 0xbd) return 0;
     if (n == 4 && ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))) return 0;

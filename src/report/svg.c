@@ -22,7 +22,7 @@ static const char style[] =
     "svg.cubed .track { fill: #e4e7eb; }\n"
     "svg.cubed .failed { stroke: #b3341d; stroke-width: 2; }\n";
 
-/* Overrides for dark mode. */
+/* Style rules that replace others in dark mode. */
 static const struct {
     const char *what, *is;
 } dark[] = {
@@ -45,14 +45,14 @@ static const struct {
     {".failed", "stroke: #ff8a65;"},
 };
 
-/* Writes the dark rules for an element that matches `root`. */
+/* Writes the dark rules for drawings inside elements that match `root`. */
 static void put_dark(FILE *f, const char *root)
 {
     for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
         fprintf(f, "%s %s { %s }\n", root, dark[i].what, dark[i].is);
 }
 
-/* Notebooks have their own theme, which Jupyter declares; elsewhere the system's preference applies. */
+/* In notebooks, Jupyter declares the theme. Elsewhere the preference of the system applies. */
 void svg_put_style(FILE *f)
 {
     fputs(style, f);
