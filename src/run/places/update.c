@@ -214,9 +214,9 @@ static cubed_status compare_target(cb_io *io, cb_update *u, array_state *a, cube
     return CUBED_OK;
 }
 
-/* --- Chunks that changed ---------------------------------------------------------------------------------- */
+/* --- Changed chunks --------------------------------------------------------------------------------------- */
 
-/* Marks the chunks of a node of which an object has changed. `a`: the state of the array that the node reads. */
+/* Marks the chunks of a node that have a changed object. `a`: the state of the array that the node reads. */
 static void mark_node(cb_update *u, int node, const array_state *a, const cb_recorded_array *was)
 {
     const cb_zarr_meta *m = &u->plan->storage[node]->meta;
@@ -252,7 +252,7 @@ static void mark_source(cb_update *u, const array_state *a, const cb_recorded_ar
     }
 }
 
-/* Counts objects, of which several chunks may be parts. */
+/* Counts changed objects. Several chunks may be parts of one object. */
 static int64_t count_changed(const cb_update *u, const array_state *a, const cb_recorded_array *was)
 {
     int64_t n = 0;
@@ -265,8 +265,8 @@ static int64_t count_changed(const cb_update *u, const array_state *a, const cb_
     return n;
 }
 
-/* Marks the chunks of a target that are not what the record says: new ones, those that had fewer elements, those that an
- * update was about to replace, and those that another program has written. */
+/* Marks the chunks of a target that differ from the record: new chunks, chunks that had fewer elements, chunks that an update was
+ * about to replace, and chunks that another program has written. */
 static void mark_target(cb_update *u, const array_state *a)
 {
     const cb_recorded_array *was = &a->record.result;
@@ -358,7 +358,7 @@ static void free_bits(cb_update *u)
     u->changed = NULL;
 }
 
-/* Sets the chunks that stay. If none does, the array is better replaced as a whole, so readers see no mixture. */
+/* Sets the chunks that stay. If no chunk stays, the whole array is replaced instead, so readers see no mixture. */
 static cubed_status set_kept(cb_update *u, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -518,7 +518,8 @@ cubed_status cb_update_begin(const cb_io *io, int node, cubed_error *err)
     return st;
 }
 
-/* The claim is checked after the versions were read: no other run has written the chunks before. */
+/* Writes the final record. Checks the claim after the versions were read, which proves that no other run had written the
+ * chunks. */
 static cubed_status end(const cb_io *io, array_state *a, cubed_error *err)
 {
     cb_update *u = io->update;

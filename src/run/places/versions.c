@@ -108,7 +108,7 @@ static cubed_status hash_bytes(cubed_store *s, const char *key, uint64_t size, v
     for (uint64_t at = 0; at < size;) {
         size_t got = 0;
         CB_TRY(cb_store_get(s, key, at, piece, cap, &got, err));
-        if (got == 0) break; /* truncated meanwhile: the hash is that of what was there */
+        if (got == 0) break; /* truncated meanwhile: hash the bytes that were read */
         XXH3_128bits_update(state, piece, got);
         at += got;
     }
@@ -167,7 +167,7 @@ cubed_status cb_versions_read(const cb_versions_of *what, cb_chunk_version *out,
 
 /* --- Metadata --------------------------------------------------------------------------------------------- */
 
-/* Changes the document. */
+/* Hashes a document without the members that do not affect chunks. Modifies the document. */
 static cubed_status hash_document(json_t *doc, bool shape, const cubed_allocator *a,
                                   cb_chunk_version *out, cubed_error *err)
 {
