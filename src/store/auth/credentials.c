@@ -101,7 +101,7 @@ static cubed_status get_fetcher(cb_net *net, cb_fetcher **out, cubed_error *err)
     return st;
 }
 
-/* Requires the fetcher's lock. */
+/* Requests a renewal from the thread. Requires the fetcher's lock. */
 static cubed_status want(cb_fetcher *f, cb_credentials *c, cubed_error *err)
 {
     cubed_status st = CUBED_OK;
@@ -164,7 +164,7 @@ bool cb_credentials_renew(cb_credentials *c)
     return can;
 }
 
-/* The thread has ended, and no store uses the net. */
+/* Frees all credentials. Takes no lock for that, because the thread has ended and no store uses the net. */
 void cb_credentials_free(cb_net *net) CB_UNCHECKED_LOCKS
 {
     cb_fetcher *f = net->fetcher;

@@ -37,7 +37,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
     return out->failed ? 0 : n;
 }
 
-/* libcurl stores headers, each with a few bytes in addition to its line. */
+/* Limits the size of all headers. libcurl stores each header with a few bytes in addition to its line. */
 static size_t on_header(char *bytes, /* NOLINT(readability-non-const-parameter): libcurl's type */
                         size_t size, size_t n, void *ctx)
 {
@@ -67,7 +67,7 @@ static struct curl_slist *split_headers(const cb_question *q, bool *ok)
     return all;
 }
 
-/* Adds the reply's error description to the message. It never quotes what was sent. */
+/* Adds the reply's error description to the message. The message never quotes the request. */
 static void note_fault(cubed_error *err, const cb_buf *reply)
 {
     json_t *o = NULL;
@@ -323,7 +323,8 @@ out:
     return st;
 }
 
-/* Asks the EC2 instance metadata service, version 2: a session token, the role's name, then its keys. */
+/* Requests credentials from the EC2 instance metadata service, version 2. The requests are for a session token, for the role's
+ * name, and for its keys. */
 static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_error *err)
 {
     const cubed_allocator *a = cb_zone_allocator(c->zone);

@@ -19,7 +19,7 @@ enum { ATTEMPTS = 3, UNKNOWN_LIFE = 600, LEAST_LIFE = 60 };
 
 /* --- Expiry --------------------------------------------------------------------------------------------- */
 
-/* Appends the bytes that base64 with the alphabet for URLs and without padding encodes. */
+/* Decodes base64 with the alphabet for URLs and without padding, and appends the bytes. */
 static bool decode_base64url(const char *text, size_t n, cb_buf *out)
 {
     if (n % 4 == 1) return false;
@@ -37,7 +37,7 @@ static bool decode_base64url(const char *text, size_t n, cb_buf *out)
     return !out->failed;
 }
 
-/* Returns the expiry of a token in seconds since 1970. The token's signature is the concern of its receiver. */
+/* Returns the expiry of a token in seconds since 1970. Does not check the token's signature, which its receiver checks. */
 static int64_t expiry_of(const cubed_allocator *a, const char *token)
 {
     const char *payload = strchr(token, '.');

@@ -145,7 +145,7 @@ cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_e
     return CUBED_OK;
 }
 
-/* First read of a document: most metadata is shorter. */
+/* DOCUMENT_BYTES: size of the first read of a document. Most metadata is shorter. */
 enum { DOCUMENT_BYTES = 16384, OTHERS_CHANGED = 5 };
 
 /* Reads the bytes after the first ones, of the same version. CUBED_E_EXISTS if the object has changed. */

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/library.h"
 
-/* libcrypto is loaded only when needed, because it is most of the work of the dynamic linker, and plans with local files do
- * not use it. */
+/* libcrypto is loaded only when needed. Loading it is most of the work of the dynamic linker, and plans with local files do not
+ * use it. */
 #define FUNCTIONS(F)                                                                               \
     F(BIO_free)                                                                                    \
     F(BIO_new_mem_buf)                                                                             \

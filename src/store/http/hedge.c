@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* A request is repeated after TIMES the 95th percentile: a loaded server needs up to that long for normal requests and must
- * not get more. Below FLOOR nothing is gained. */
+/* A request is repeated after TIMES the 95th percentile. A loaded server needs up to that long for normal requests, and must not
+ * get more. A repetition before FLOOR nanoseconds gains nothing. */
 enum { PERCENT = 95, TIMES = 2, FLOOR = 50 * 1000000 };
 
 static int by_size(const void *a, const void *b)
@@ -35,7 +35,7 @@ static void note(cb_hedge *h, int64_t took) CB_REQUIRES(&h->lock)
     int64_t sorted[CB_HEDGE_KNOWN];
     h->took[h->n++ % CB_HEDGE_KNOWN] = took;
     const size_t n = h->n < CB_HEDGE_KNOWN ? (size_t)h->n : CB_HEDGE_KNOWN;
-    /* Update the percentile every 8 replies: sorting for each would be noticeable with small reads. */
+    /* Update the percentile every 8 replies. With small reads, sorting for each reply would be noticeable. */
     if (n < CB_HEDGE_LEAST || (h->limit && h->n % 8 != 0)) return;
     memcpy(sorted, h->took, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_size);

@@ -42,7 +42,7 @@ enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
 #define DAY         ((int64_t)86400)
 /* Maximum pause before a task's retry that a server may request. */
 #define LONGEST_ASKED (600000 * MS)
-/* Default time that a service may refuse every call because of their rate. */
+/* Default time for which a service may refuse every call because of the rate of calls. */
 #define LONGEST_REFUSED (30000 * MS)
 /* Interval between checks of held calls. Calls of other clients may have ended, so that the throttle allows more. */
 #define HELD_LOOK (20 * MS)
@@ -589,7 +589,8 @@ static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
     delay(h, c, c->attempts, asked);
 }
 
-/* Retries a call that the service refused because of their rate, when the throttle allows. It counts as no attempt. */
+/* Retries a call that the service refused because of the rate of calls, when the throttle allows it. The retry does not count as
+ * an attempt. */
 static void wait_for_throttle(cb_http *h, cb_http_call *c)
 {
     const int64_t refused = leave_throttle(h, c, CB_THROTTLED_REFUSED), asked = retry_after(c);

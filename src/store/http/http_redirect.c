@@ -55,7 +55,7 @@ static cb_address_kind kind_of_socket(const struct curl_sockaddr *address, int *
     return cb_address_kind_of(text);
 }
 
-/* Called before a connection is made: nothing is sent to a forbidden address. */
+/* Called before a connection is made. Refuses forbidden addresses, so nothing is sent to them. */
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     cb_redirects *r = ctx;

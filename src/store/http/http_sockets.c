@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Sockets of a transfer: addresses of IPv4 and IPv6, and name lookup. */
+/* Number of sockets of a transfer: for addresses of IPv4 and IPv6, and for name lookup. */
 enum { SOCKETS_EACH = 4 };
 /* A transfer that was ready for this long is served before all others. */
 #define PATIENCE_NS ((int64_t)100000000)

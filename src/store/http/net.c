@@ -25,7 +25,7 @@ static void free_setting(const cb_net *n, cb_setting *s)
     cb_free(n->alloc, s, s->size);
 }
 
-/* No store is open, so no other thread uses the net. */
+/* Takes no lock: no store is open, so no other thread uses the net. */
 void cb_net_free(cb_net *n) CB_UNCHECKED_LOCKS
 {
     for (cb_setting *next, *s = n->settings; s; s = next) {
@@ -160,7 +160,8 @@ static void drop(cb_net *n, const char *scope, const char *name)
 
 /* --- Passing options to other processes --------------------------------------------------------------- */
 
-/* Workers call no functions and endpoints, so they do not get the keys for it. */
+/* Returns true if only the driver needs the settings of a scope. Workers do not call functions or endpoints, so they do not get
+ * the keys for them. */
 static bool is_of_driver(const char *scope)
 {
     return strncmp(scope, "lambda://", 9) == 0 || strncmp(scope, "worker+", 7) == 0;

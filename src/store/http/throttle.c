@@ -18,8 +18,7 @@ struct cb_throttle {
     cb_throttle *next;
     const cubed_allocator *alloc;
     size_t size; /* of this struct with its name */
-    pid_t
-        pid; /* a forked child does not use the counts of its parent, whose calls it does not see end */
+    pid_t pid;   /* process that counts; a forked child does not see its parent's calls end */
     unsigned most;
     cb_mutex lock;
     /* In PARTS: the limit, and the highest limit that seems to be allowed. */
@@ -29,13 +28,13 @@ struct cb_throttle {
     unsigned begun[2] CB_GUARDED_BY(&lock);
     int64_t second CB_GUARDED_BY(&lock);
     int64_t decreased CB_GUARDED_BY(&lock), grown CB_GUARDED_BY(&lock), paused CB_GUARDED_BY(&lock);
-    int64_t refused_since CB_GUARDED_BY(&lock); /* 0: the last reply was no refusal */
+    int64_t refused_since CB_GUARDED_BY(&lock); /* start of a series of refusals; 0: none */
     unsigned streak CB_GUARDED_BY(&lock);       /* decreases without a success in between */
     uint64_t refusals CB_GUARDED_BY(&lock);
     char name[];
 };
 
-/* Nothing else knows a new throttle. */
+/* Takes no lock, because no other thread knows the new throttle. */
 static cb_throttle *new_throttle(const cubed_allocator *a, const char *name,
                                  unsigned most) CB_UNCHECKED_LOCKS
 {
@@ -80,7 +79,7 @@ void cb_throttle_free_all(cb_throttle *all)
     }
 }
 
-/* Calls that began before the two counted seconds are no longer counted by second. */
+/* Moves on to the current second. Calls that began before the two counted seconds are no longer counted by second. */
 static void advance(cb_throttle *t, int64_t now) CB_REQUIRES(&t->lock)
 {
     const int64_t second = now / SECOND;

@@ -19,9 +19,9 @@
 /* A temporary file that was not modified for this long (a day) is abandoned: a put takes minutes at most. */
 #define ABANDONED_SECONDS 86400
 
-/* Reports why there is nothing at the path, from the errno `e` of the operation `what`. It is an error if the path leads
- * through a dangling link, or, if the object is to be read (`strict`), through a file instead of a directory: the stored
- * data was moved or damaged. Otherwise the key does not exist. */
+/* Reports why no object is at the path, from the errno `e` of the operation `what`. A path through a dangling link is an error.
+ * If the object is to be read (`strict`), so is a path through a file instead of a directory, because the stored data was moved
+ * or damaged. Otherwise the key does not exist. */
 static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], int e, bool strict,
                                     const char *what, cubed_error *err)
 {
@@ -47,8 +47,8 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
     return cb_fail_errno(err, ENOENT, "%s %s", what, path);
 }
 
-/* Returns -1 and sets errno on failure. Does not wait for the other end of a FIFO, but waits for a process with a lease on
- * the file. */
+/* Opens a file for reading. Returns -1 and sets errno on failure. Does not wait for the other end of a FIFO, but waits for a
+ * process with a lease on the file. */
 static int open_to_read(const local_store *s, const char *path)
 {
     struct stat info;
@@ -61,7 +61,8 @@ static int open_to_read(const local_store *s, const char *path)
     return -1;
 }
 
-/* Returns -1 on failure. Only regular files are read: others have no size and may block. */
+/* Opens an object and gets its info. Returns -1 on failure. Only regular files are opened: other files have no size and may
+ * block. */
 static int open_object(const local_store *s, const char *key, char path[PATH_MAX],
                        cubed_object_info *out, cubed_status *st, cubed_error *err)
 {
@@ -82,7 +83,7 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     return -1;
 }
 
-/* Reads fewer bytes than requested only at the end of the file. Returns 0 or errno. */
+/* Reads `size` bytes from an offset, or fewer at the end of the file. Returns 0 or errno. */
 static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
 {
     *got = 0;
@@ -172,8 +173,8 @@ static void remove_empty_parents(const local_store *s, char *path)
     }
 }
 
-/* With a condition on a version, the object's directory exists. If the object is deleted during the put, the temporary file
- * may keep the directory. */
+/* Does not create the directory of an object that must have a certain version, because the directory exists. If the object is
+ * deleted during the put, the temporary file may keep the directory. */
 static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     local_store *s = (local_store *)store;
@@ -351,7 +352,8 @@ static int remove_contents(int fd)
     return e;
 }
 
-/* Returns 0 or errno; ENOTEMPTY if another writer added a file before a directory was removed. */
+/* Removes a file or a directory with its contents. Returns 0 or errno; ENOTEMPTY if another writer added a file before a
+ * directory was removed. */
 static int clear_once(const local_store *s, const char *at, bool is_root)
 {
     /* The root is not removed, and may be a link. */
@@ -372,8 +374,8 @@ static int clear_once(const local_store *s, const char *at, bool is_root)
     return e;
 }
 
-/* A run that lost the place may still write there. Each attempt removes directories that it has open, so its writes soon
- * fail. */
+/* Maximum number of attempts. A run that lost the place may still write there. Each attempt removes directories that the run has
+ * open, so its writes soon fail. */
 enum { CLEAR_TRIES = 100 };
 
 static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)

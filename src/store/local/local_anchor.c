@@ -20,11 +20,11 @@
 #else
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #endif
-/* Retries: another thread may remove an empty directory between two steps. */
+/* Maximum number of attempts: another thread may remove an empty directory between two steps. */
 enum { TRIES = 100 };
 
-/* A run holds one descriptor per array. The default limit of descriptors exists for programs that use select; only plans
- * with about a thousand arrays reach it. */
+/* Raises the limit of open files to its maximum. A run holds one descriptor per array, so plans with about a thousand arrays
+ * reach the default limit. That limit exists for programs that use select. */
 static bool allow_more_files(void)
 {
     struct rlimit now;
@@ -75,7 +75,7 @@ cubed_status cb_local_anchor(cubed_store *store, const char *prefix, bool make, 
     return CUBED_OK;
 }
 
-/* Returns 0 or errno; EEXIST if a file of that name exists. */
+/* Renames a file without replacing another. Returns 0 or errno; EEXIST if a file of that name exists. */
 static int give_new_name(const local_store *s, const char *name, const char *path)
 {
 #ifdef __linux__

@@ -35,7 +35,7 @@ static struct {
 
 /* --- Signal handler ----------------------------------------------------------------------------------- */
 
-/* Maps zeros from there to the end of the mapping. mmap is a plain system call, so it can be used in a handler. */
+/* Maps zeros from the page of `at` to the end of the mapping. mmap is a plain system call, so it can be used in a handler. */
 static bool replace_rest(const window *w, uintptr_t at)
 {
     const uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -73,7 +73,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Bounded, because a forked child may inherit a lock whose owner does not exist there. */
+/* Takes the lock. Gives up after some attempts, because a forked child may inherit a lock whose owner does not exist there. */
 static bool lock(void)
 {
     for (int i = 0; i < 1000; i++) {
@@ -138,7 +138,7 @@ static void give_window(window *w, size_t size)
     atomic_fetch_sub(&map.bytes, size);
 }
 
-/* A fault would kill a thread that blocks the signal. */
+/* Returns true if this thread may fault. A fault would kill a thread that blocks the signal. */
 static bool may_fault(void)
 {
     sigset_t mask;
@@ -200,7 +200,7 @@ bool cb_map_pays(const cb_map_costs *mapped, const cb_map_costs *copied)
            most * (double)atomic_load(&copied->ns) / (double)others;
 }
 
-/* Detects truncation within a page, which raises no signal and reads as zeros. */
+/* Returns false if the file was truncated or changed. Truncation within a page raises no signal, and reads as zeros. */
 static bool is_as_before(const window *w)
 {
     struct stat now;

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "store/local/local.h"
 
-/* Returns 0 or errno; EEXIST if a file of that name exists. */
+/* Renames a file without replacing another. Returns 0 or errno; EEXIST if a file of that name exists. */
 static int give_new_name(const local_store *s, const char *temp, const char *path)
 {
     if (linkat(s->dir, temp, s->dir, path, 0) == 0) {
@@ -86,7 +86,7 @@ int cb_local_replace(const local_store *s, const char *from, const char *to,
     return e;
 }
 
-/* Whether the link leads to a directory that contains the link, so that the path would be endless. */
+/* Returns true if the link leads to a directory that contains the link, so that the path would be endless. */
 static bool is_circle(const local_store *s, const char *path, const struct stat *to)
 {
     char above[PATH_MAX];
@@ -150,7 +150,7 @@ cubed_status cb_local_members(const local_store *s, const cubed_store_request *r
     return st;
 }
 
-/* Returns 0 or errno; EINVAL or ENOSYS if the system cannot exchange names. */
+/* Exchanges two names. Returns 0 or errno; EINVAL or ENOSYS if the system cannot exchange names. */
 static int exchange(const local_store *s, const char *from, const char *to)
 {
     const char *a = cb_local_at(s, from), *b = cb_local_at(s, to);

@@ -37,7 +37,7 @@ static void free_object(const cb_memory *m, object *o)
     cb_free(m->alloc, o->data, o->size);
 }
 
-/* No store is open. */
+/* Takes no lock, because no store is open. */
 void cb_memory_free(cb_memory *m) CB_UNCHECKED_LOCKS
 {
     for (size_t i = 0; i < m->n; i++) free_object(m, &m->objects[i]);
@@ -190,7 +190,7 @@ static bool next_entry(const cb_memory *m, const char *prefix, bool delimited, c
     return false;
 }
 
-/* The callback may change the store. So each key is copied, and the next one is searched from it. */
+/* Lists objects. The callback may change the store, so each key is copied, and the next key is searched from it. */
 static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     const memory_store *s = (memory_store *)store;

@@ -128,7 +128,7 @@ static cubed_status sign(const azure_store *s, cb_remote_call *c, const char *pa
 
 /* --- Requests ----------------------------------------------------------------------------------------- */
 
-/* Computes the MD5 of the body, or of the object for the end of an upload: the service stores it. */
+/* Computes the MD5 of the body or, for the end of an upload, of the object. The service stores it. */
 static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
 {
     unsigned char hash[CB_MD5_BYTES];
@@ -184,7 +184,7 @@ static void put_upload_query(const cb_remote_call *c, cb_buf *query)
     cb_buf_free(&block);
 }
 
-/* Parts are sorted by name, as the signature requires. */
+/* Writes the query of a listing. Its parts are sorted by name, as the signature requires. */
 static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
 {
     const cubed_store_request *r = c->request;
@@ -258,7 +258,7 @@ static void put_headers(const azure_store *s, cb_remote_call *c)
     }
 }
 
-/* Adds the header of a bearer token, if one is used. May have to wait for it. */
+/* Adds the header of a bearer token, if one is used. May have to wait for the token. */
 static cb_http_ready put_token(const azure_store *s, cb_http_call *h)
 {
     if (s->who) return cb_credentials_put_token(s->who, h);
@@ -333,7 +333,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 {
     const azure_store *s = (azure_store *)remote;
     if (c->http.code == 401 && s->who && cb_credentials_renew(s->who)) return CB_HTTP_AGAIN;
-    /* The service's code if an object exists and must not. */
+    /* The service uses this code if an object exists that must not exist. */
     if (strcmp(f->code, "BlobAlreadyExists") == 0 && c->if_none_match) c->http.code = 412;
     return CB_HTTP_DONE;
 }

@@ -148,7 +148,7 @@ static void put_url(const gcs_store *s, cb_remote_call *c)
     if (c->what != CB_REMOTE_CHECK) put_conditions(url, c);
 }
 
-/* Adds the header of the bearer token, unless access is anonymous. May have to wait for it. */
+/* Adds the header of the bearer token, unless access is anonymous. May have to wait for the token. */
 static cb_http_ready put_token(const gcs_store *s, cb_http_call *h)
 {
     return s->anonymous ? CB_HTTP_GO : cb_credentials_put_token(s->who, h);
@@ -191,8 +191,8 @@ static void tell(const cb_remote_call *c, cubed_object_info *info)
     if (!version) version = json_string_value(json_object_get(o, "generation"));
     if (size) info->size = strtoull(size, NULL, 10);
     cb_remote_set_version(info, version);
-    /* Only replies with data have a time, so it is not comparable with heads. The generation identifies the version without
-     * it. */
+    /* Only replies with data have a time, so it cannot be compared with that of heads. The generation alone identifies the
+     * version. */
     info->modified = 0;
     json_decref(o);
 }
@@ -206,7 +206,7 @@ static bool is_own(const cb_remote_call *c)
     return own;
 }
 
-/* Parses "crc32c=...,md5=..." */
+/* Checks the data against the header "crc32c=...,md5=...". */
 static bool is_whole(const cb_remote_call *c)
 {
     const char *text = cb_http_header(&c->http, "x-goog-hash");
@@ -248,7 +248,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
                                                                                 : CB_HTTP_DONE;
 }
 
-/* Large objects are copied in several calls. Each returns a token for the next. */
+/* Continues a copy. Large objects are copied in several calls, and each call returns a token for the next. */
 static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
 {
     json_t *o = parse(c);
@@ -352,7 +352,7 @@ static void put_xml_headers(const gcs_store *s, cb_remote_call *c)
     if (c->what == CB_REMOTE_PUT && c->if_none_match && strcmp(c->if_none_match, "*") == 0)
         match = "0";
     if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
-    /* The XML API has no condition "not this generation": the reply's generation is compared instead. */
+    /* The XML API has no condition "not this generation", so the reply's generation is compared instead. */
     if (match && c->what != CB_REMOTE_CHECK)
         cb_http_put_header(h, "x-goog-if-generation-match", match);
     if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);

@@ -415,7 +415,7 @@ static cubed_status del(cubed_store *store, const char *key, cubed_error *err)
     return delete_key(store, &all, key, err);
 }
 
-/* A request to delete keys while another object has the given version. */
+/* Deletes keys as long as another object has the given version. */
 static void delete_guarded(cubed_store *store, cubed_store_request *r)
 {
     r->status = CUBED_OK;
@@ -598,7 +598,7 @@ static void submit(cubed_store *store, cubed_store_request *const *requests, siz
     }
 }
 
-/* No request is in flight. */
+/* Takes no lock, because no request is in flight. */
 static void close_store(cubed_store *store) CB_UNCHECKED_LOCKS
 {
     redis_store *s = (redis_store *)store;

@@ -15,8 +15,8 @@
 #include "store/http/http_reply.h"
 #include "store/services/remotes.h"
 
-/* Ranges are read in one call if the gap between them is at most JOINED_GAP bytes, which take about as long as a request or
- * less. */
+/* Ranges are read in one call if the gap between them is at most JOINED_GAP bytes. Reading these bytes takes at most about as
+ * long as a request. */
 enum { JOINED_GAP = 64 << 10, OTHERS_CHANGED = 5 };
 
 /* State of one request of the store's user. */
@@ -373,8 +373,8 @@ static void give_up_parts(cb_remote_job *j)
     cb_http_look_at_cancelled(j->http);
 }
 
-/* Sends the next step of an upload: begin, parts, then complete, or abort after a failure. Without uploads to abort, unused
- * parts stay until the service deletes them. Returns false after the last step. */
+/* Sends the next step of an upload: begin, parts, then complete, or abort after a failure. If the dialect has no uploads to
+ * abort, unused parts stay until the service deletes them. Returns false after the last step. */
 static bool go_on_uploading(cb_remote_job *j)
 {
     const size_t last = j->nparts + 1, was = j->at;
@@ -459,7 +459,7 @@ static bool is_code(const cb_remote_fault *f, const char *const *codes)
     return *codes != NULL;
 }
 
-/* Whether the service refused the request because of the rate of requests. A reply to HEAD has no code of S3's. */
+/* Returns true if the service refused the request because of the rate of requests. A reply of S3 to HEAD contains no code. */
 static bool is_throttled(const cb_remote_call *c, const cb_remote_fault *f)
 {
     const int code = c->http.code;
@@ -742,7 +742,7 @@ static cb_http_verdict judge(cb_http_call *http)
     cb_remote_fault f = {"", ""};
     http->status = CUBED_OK;
     if (http->code >= 200 && http->code < 300) {
-        /* These may report a failure in the body of a successful reply. */
+        /* These calls may report a failure in the body of a successful reply. */
         if (c->what == CB_REMOTE_COPY || c->what == CB_REMOTE_COMPLETE) read_fault(c, &f);
         if (!*f.code) return take(c);
     } else {
@@ -792,7 +792,8 @@ static cb_http_verdict judge(cb_http_call *http)
 
 /* --- Vtable ------------------------------------------------------------------------------------------- */
 
-/* Services count requests by prefix, whose length they do not tell. The first folder is a good guess. */
+/* Sets the throttle. Services count requests by prefix, but do not report the length of prefixes. The first folder is a good
+ * guess. */
 static cubed_status find_throttle(cb_remote *s, cubed_error *err)
 {
     char name[1024];
@@ -810,7 +811,7 @@ static void adopt(cb_remote *s) CB_UNCHECKED_LOCKS
     s->jobs = NULL;
     s->njobs = 0;
     s->throttle = NULL;
-    (void)find_throttle(s, NULL); /* without memory there is no limit */
+    (void)find_throttle(s, NULL); /* if out of memory, there is no limit */
     cb_mutex_init(&s->lock);
     cb_cond_init(&s->idle);
     cb_adopted_end(&s->process);

@@ -138,7 +138,7 @@ void cb_remote_put_crc32c(uint32_t crc, char *text)
 bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n)
 {
     char own[12];
-    /* or a checksum of parts */
+    /* Only a checksum of the whole object can be checked. A longer text is a checksum of parts. */
     if (!text || n != 8 || !c->whole || c->http.code != 200) return true;
     cb_remote_put_crc32c(cb_crc32c(0, c->pieces->dst, c->pieces->got), own);
     return memcmp(own, text, n) == 0;

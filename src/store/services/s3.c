@@ -22,7 +22,7 @@
 #define UNSIGNED     "UNSIGNED-PAYLOAD"
 #define OWN          "x-amz-meta-cubed-write"
 #define CRC32C       "x-amz-checksum-crc32c"
-/* Own metadata with the checksum of an object in parts, because services store only the checksums of its parts. */
+/* Metadata of our own with the checksum of an object in parts, because services store only the checksums of its parts. */
 #define OWN_CRC32C "x-amz-meta-cubed-crc32c"
 
 #define REGION   "AWS_REGION AWS_DEFAULT_REGION region region_name"
@@ -225,7 +225,7 @@ static void put_query(const s3_store *s, const cb_remote_call *c, cb_buf *query)
     }
 }
 
-/* Some services accept no other checksum of a list of keys. */
+/* Adds the MD5 of the body, because some services accept no other checksum of a list of keys. */
 static bool put_md5(cb_remote_call *c)
 {
     unsigned char hash[CB_MD5_BYTES];
@@ -377,8 +377,8 @@ static bool learn_time(s3_store *s, const cb_remote_call *c, int64_t ahead)
     return news || c->repairs == 0;
 }
 
-/* Whether the service refuses a deletion because it is conditional. Deletions are then unconditional, as with services that
- * ignore conditions. */
+/* Returns true if the service refuses a deletion because it is conditional. Later deletions are then unconditional, as with
+ * services that ignore conditions. */
 static bool learn_refusal(s3_store *s, cb_remote_call *c, const cb_remote_fault *f)
 {
     const bool many = c->what == CB_REMOTE_DELETE_MANY;
@@ -428,7 +428,7 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
         return CB_HTTP_AGAIN;
     if (strcmp(f->code, "OperationAborted") == 0 ||
         strcmp(f->code, "ConditionalRequestConflict") == 0)
-        return CB_HTTP_LATER; /* another writer puts the object at the same moment */
+        return CB_HTTP_LATER; /* another writer puts the object at the same time */
     if (learn_refusal(s, c, f)) return CB_HTTP_AGAIN;
     if (is_refused_lease(s, c, f)) return judge_lease(s, c);
     if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
@@ -476,7 +476,7 @@ static bool is_code(cb_xml_part error, const char *const *codes)
     return false;
 }
 
-/* A missing object counts as deleted. */
+/* Reads the errors in the reply to a bulk deletion. A missing object counts as deleted. */
 static void read_deleted(const cb_remote_call *c, cb_remote_fault *f, bool *changed)
 {
     static const char *const gone[] = {"NoSuchKey", "NotFound", NULL};

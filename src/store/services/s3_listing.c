@@ -54,8 +54,9 @@ cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *er
                    token);
 }
 
-/* AWS encodes a space as '+' and a plus sign as "%2B". Services that encode a space as "%20" leave plus signs: detected if
- * the text contains "%20", or if the decoded name is not below the requested prefix. */
+/* Keeps plus signs in names. AWS encodes a space as '+' and a plus sign as "%2B". Services that encode a space as "%20" leave
+ * plus signs unchanged. Such a service is detected if the text contains "%20", or if the decoded name is not below the requested
+ * prefix. */
 static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb_buf *text,
                       cb_buf *name)
 {
@@ -66,7 +67,7 @@ static void keep_plus(const cb_remote *s, const cubed_store_request *r, const cb
     cb_uri_decode(name, text->data, text->size, false);
 }
 
-/* Versions other than ETags are numbers. */
+/* Appends the version of an entry. Versions other than ETags are numbers. */
 static void put_version(cb_buf *out, cb_xml_part entry, const char *element)
 {
     cb_xml_part x;

@@ -26,7 +26,7 @@ static const struct {
     const char *scheme;
     const cubed_store_vtable *vt;
     cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
-    /* NULL: never uploads in parts. */
+    /* NULL if the store never uploads in parts. */
     cubed_status (*get_upload_sizes)(cb_net *net, cb_zone *zone, const char *url,
                                      cb_upload_sizes *out, cubed_error *err);
 } remote_stores[] = {
@@ -320,7 +320,7 @@ static cubed_status find_repository(cb_stores *s, const char *url, cubed_store *
     struct stat info;
     *out = NULL;
     *key = ref ? url + ref : "@branch.main";
-    /* an existing file of that name */
+    /* skip an existing file of that name */
     if (scheme == 0 && ref && lstat(url, &info) == 0) return CUBED_OK;
     if (scheme == 0 && !ref &&
         (has_file(url, "zarr.json") ||

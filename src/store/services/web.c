@@ -1,5 +1,5 @@
-/* http:// and https://: the key is appended to the URL. Servers identify versions by ETag, by Last-Modified, or not at all:
- * then the object's size is its version. */
+/* http:// and https://: the key is appended to the URL. A server identifies versions by ETag or by Last-Modified. If it sends
+ * neither, the object's size is its version. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
