@@ -127,7 +127,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     cb_zarr_array *z = NULL;
     CB_TRY(new_array(store, path, &z, err));
     z->meta = *meta;
-    z->meta.wide_fill = NULL; /* new arrays have none */
+    z->meta.wide_fill = NULL; /* new arrays have no wide fill value */
     cb_codec_chain_fix(&z->meta.codecs);
     bool ok = (z->meta.attrs = cb_zone_strdup(z->zone, meta->attrs ? meta->attrs : "{}")) != NULL;
     if (meta->fields) ok = ok && (z->meta.fields = cb_zone_strdup(z->zone, meta->fields)) != NULL;
@@ -143,7 +143,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
     return CUBED_OK;
 }
 
-/* Detects a read-only store before the computation instead of after it. */
+/* Detects a read-only store before the computation, and not only when it ends. */
 cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_error *err)
 {
     char key[4096];

@@ -26,7 +26,8 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
 }
 
-/* Gets a chunk's object of at most `bound` bytes: the prefetched one in place, otherwise reads it to `to`. */
+/* Gets a chunk's object of at most `bound` bytes. Uses the prefetched object in place; if there is none, reads the object to
+ * `to`. */
 static cubed_status get_object(cubed_store *store, const char *key, size_t bound,
                                const cb_zarr_fetched *there, void *to, const void **object,
                                cubed_object_info *info, const cubed_cancel *cancel,
@@ -129,8 +130,11 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
     return CUBED_OK;
 }
 
-/* Minimum contiguous run worth reading separately. Unencoded: a system call costs as much as copying some KiB. Compressed
- * in blocks of about half a MiB: the rest of the blocks at both ends of a run is decoded unnecessarily. */
+/* Minimum contiguous runs in bytes that are worth reading separately.
+ *
+ * - RAW_RUN: of unencoded chunks. A system call costs as much as copying some KiB.
+ * - ENCODED_RUN: of chunks that are compressed in blocks of about half a MiB. At both ends of a run, the rest of a block is
+ *   decoded unnecessarily. */
 #define RAW_RUN     ((size_t)16 << 10)
 #define ENCODED_RUN ((size_t)2 << 20)
 

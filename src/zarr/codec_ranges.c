@@ -6,8 +6,8 @@
 
 /* Size of the first read of a chunk, which usually contains the table of blocks. */
 enum { FIRST_BYTES = 4096 };
-/* Maximum encoded bytes read at once, if the chunk has more, and minimum decoded block size for which the buffer has room
- * for the table of blocks. */
+/* MOST_AT_ONCE: maximum encoded bytes read at once, if the chunk has more. LEAST_BLOCK: minimum decoded block size for which the
+ * buffer has room for the table of blocks. */
 #define MOST_AT_ONCE ((size_t)8 << 20)
 #define LEAST_BLOCK  ((size_t)1 << 10)
 /* A block that does not shrink is stored unencoded, with a header per byte of an element. */

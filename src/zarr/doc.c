@@ -143,7 +143,7 @@ static cubed_status read_to_change(cubed_store *store, const char *key, json_t *
     return st;
 }
 
-/* Retries end, because other processes change a document only once or a few times. */
+/* Maximum number of retries. Other processes change a document only once or a few times. */
 #define CHANGE_TRIES 100
 
 cubed_status cb_zarr_change_doc(cubed_store *store, const char *path, const char *name,
@@ -264,7 +264,7 @@ static cubed_status set_attrs(void *ctx, json_t *doc, bool *changed, cubed_error
     return check_fence(g->fence, err);
 }
 
-/* CUBED_E_EXISTS if another run has created it in the meantime. */
+/* Creates a group. CUBED_E_EXISTS if another run has created it in the meantime. */
 static cubed_status make_group(cubed_store *store, const char *path, int format, cubed_error *err)
 {
     json_t *doc = format == 3 ? json_pack("{s:i, s:s, s:{}}", "zarr_format", 3, "node_type",

@@ -104,8 +104,8 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
-/* Parses strings, or bytes and records, which are in base64 in both formats, to the first `size` bytes of an element, which are zeros.
- * Returns false if the value is longer. */
+/* Parses strings, or bytes and records, which are in base64 in both formats, to the first `size` bytes of an element. These bytes
+ * must be zeros. Returns false if the value is longer. */
 static bool parse_text(const json_t *v, cubed_dtype dtype, unsigned char *out, size_t size)
 {
     size_t n = 0;
@@ -124,7 +124,7 @@ static bool parse_text(const json_t *v, cubed_dtype dtype, unsigned char *out, s
     return cb_base64_decode(s, out, size, &n);
 }
 
-/* Parses the fill value of records, in base64 or as an object with a value for each field, to bytes, which are zeros.
+/* Parses the fill value of records, in base64 or as an object with a value for each field. The bytes in `out` must be zeros.
  * Recursion depth: CB_RECORD_DEPTH. */
 static cubed_status parse_record(const char *where, const json_t *v, const json_t *fields,
                                  cubed_dtype dtype, unsigned char *out, cubed_error *err)
@@ -154,7 +154,7 @@ static cubed_status parse_record(const char *where, const json_t *v, const json_
     return CUBED_OK;
 }
 
-/* Parses the fill value of elements of any size: bytes behind those of a scalar are in the zone. */
+/* Parses the fill value of elements of any size. The zone holds the bytes after those of a scalar. */
 static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone, cb_zarr_meta *m,
                                cubed_error *err)
 {
@@ -178,7 +178,8 @@ static cubed_status parse_wide(const char *where, const json_t *v, cb_zone *zone
     for (size_t i = sizeof m->fill; i < size; i++) {
         if (bytes[i] != 0) m->wide_fill = bytes;
     }
-    /* Copies of records keep the values. Readers of strings want the fill value, too: such arrays are copied unchanged. */
+    /* Copies of records keep all values. Readers of strings need the fill value as well, so arrays of strings can only be copied
+     * unchanged. */
     if (st == CUBED_OK && m->wide_fill && !m->fields)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: a fill value of more than %zu bytes is not supported", where,
@@ -231,7 +232,7 @@ cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype
     return wrong(where, v, dtype, err);
 }
 
-/* Format 2 cannot represent a NaN other than the plain one. */
+/* Prints a real number. Format 2 cannot represent a NaN other than the plain one. */
 static json_t *print_real(cubed_dtype dtype, const void *at, int format)
 {
     cubed_scalar x = {.u64 = 0}, wide;
@@ -245,7 +246,7 @@ static json_t *print_real(cubed_dtype dtype, const void *at, int format)
     return json_string(text);
 }
 
-/* Readers expect all bytes of a record. */
+/* Prints all bytes of a record, as readers expect. */
 static json_t *print_record(cubed_dtype dtype, const cubed_scalar *v)
 {
     const size_t size = cubed_dtype_size(dtype), room = size + 4 * (size / 3 + 1) + 1;

@@ -10,7 +10,7 @@ typedef struct change {
     int64_t from, to;
 } change;
 
-/* Returns false for chunks that the document lists one by one. */
+/* Returns false if the document lists the chunks one by one. */
 static bool is_regular(const json_t *doc)
 {
     const json_t *grid = json_object_get(doc, "chunk_grid");

@@ -41,7 +41,7 @@ static cubed_status tell(const members *m, const char *name, bool is_array, int 
     return m->fn(m->ctx, &e, err);
 }
 
-/* Format 2 has one document per key, such as "t2m/.zarray". */
+/* Reports the member of a key of format 2, which has one document per key, such as "t2m/.zarray". */
 static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
 {
     const char *slash = strchr(key, '/');
@@ -54,7 +54,7 @@ static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
     return tell(m, name, is_array, 2, err);
 }
 
-/* Format 3 has one document per node. */
+/* Reports the member of a key of format 3, which has one document per node. */
 static cubed_status add_v3(const members *m, const char *key, const json_t *node, cubed_error *err)
 {
     const char *type = json_string_value(json_object_get(node, "node_type"));

@@ -100,7 +100,7 @@ static cubed_status check_extensions(const char *where, const json_t *doc, cubed
     return CUBED_OK;
 }
 
-/* Some writers store null for missing attributes. */
+/* Reads the attributes, which some writers store as null if there are none. */
 static cubed_status read_attrs(const char *where, const json_t *doc, cb_zone *zone, cb_zarr_meta *m,
                                cubed_error *err)
 {

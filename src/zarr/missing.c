@@ -1,5 +1,5 @@
-/* Markers of missing values in the two formats, as in Xarray: the fill value in format 2; in format 3 the attribute
- * _FillValue, in which a real is a little-endian double in base64. */
+/* Markers of missing values in the two formats, as in Xarray. In format 2 the fill value is the marker. In format 3 it is the
+ * attribute _FillValue, in which a real is a little-endian double in base64. */
 #include <string.h>
 
 #include "base/text.h"
@@ -110,8 +110,8 @@ static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
     }
 }
 
-/* Whether the attribute has the spelling of format 3. A name such as "NaN" does not: an array computed from one of format 3
- * has it. */
+/* Returns true if the attribute has the spelling of format 3. A name such as "NaN" has another spelling: it occurs in arrays that
+ * are computed from an array of format 3. */
 static bool is_spelled_v3(const json_t *v, cubed_dtype dtype)
 {
     double d;

@@ -43,7 +43,7 @@ static const char *type_of(const json_t *doc, int format)
     return name ? name : "unknown";
 }
 
-/* In the form of cubed_zarr_info. */
+/* Returns the codecs in the form of cubed_zarr_info. */
 static json_t *codecs_of(const json_t *doc, int format)
 {
     json_t *filters = json_object_get(doc, "filters"), *last = json_object_get(doc, "compressor");
@@ -186,7 +186,7 @@ static bool are_named(const cb_zarr_meta *m)
     return all;
 }
 
-/* The only default of strings is "": old writers store 0 or null. */
+/* Returns the fill value of strings. It is "" unless the document has a string, because old writers store 0 or null. */
 static json_t *text_fill(const json_t *doc)
 {
     json_t *fill = json_object_get(doc, "fill_value");

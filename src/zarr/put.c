@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "zarr/zarr_pkg.h"
 
-/* Attempts of a put: it succeeds unless another request replaces the object, from a retried task or late from another run.
- * Each of these happens once. */
+/* Maximum attempts of a put. A put succeeds unless another request replaces the object: a put of a retried task, or a late put of
+ * another run. Each of these happens once. */
 #define FENCE_TRIES 20
 
 /* Finds the object of an earlier attempt, which must be replaced under a condition. The object is read before the fence is

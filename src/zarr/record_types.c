@@ -138,7 +138,7 @@ cubed_status cb_zarr_check_record(const cb_zarr_meta *m, cubed_error *err)
     return st;
 }
 
-/* The type of format 3 for records with these fields. Recursion depth: CB_RECORD_DEPTH. */
+/* Returns the type of format 3 for records with these fields. Recursion depth: CB_RECORD_DEPTH. */
 static json_t *print_v3(const json_t *fields, bool *ok)
 {
     json_t *list = json_array(), *conf = json_object(), *type = json_object();

@@ -188,7 +188,7 @@ static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cub
                               to, &info, scratch->cancel, err);
 }
 
-/* If the chunk is missing, leaves dst unchanged and *stored 0. */
+/* Reads an inner chunk. If it is missing, leaves dst unchanged and *stored 0. */
 static cubed_status read_inner(const cb_zarr_array *z, const char *key, const int64_t *idx,
                                const void *index, const cb_zarr_fetched *there, void *dst,
                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
@@ -229,7 +229,7 @@ cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, cons
     return CUBED_OK;
 }
 
-/* e->size is 0 afterwards if the chunk is missing. */
+/* Reads a part of an inner chunk. If the chunk is missing, sets e->size to 0. */
 static cubed_status read_part(const cb_zarr_array *z, cb_zarr_encoded *e, const int64_t *idx,
                               const void *index, const cb_zarr_extract *part, cb_arena *scratch,
                               uint64_t *stored, cubed_error *err)

@@ -79,7 +79,8 @@ static void take_plain(sink *s, const char *bytes, size_t n)
     }
 }
 
-/* Stores bytes of a row of shuffled data, which has byte number `byte` of each unit: those of units first..first+n-1. */
+/* Stores bytes of a row of shuffled data. The row has byte number `byte` of each unit, and these bytes belong to units
+ * first..first+n-1. */
 static void take_row(sink *s, size_t byte, uint64_t first, const char *bytes, size_t n)
 {
     const uint64_t end = first + n;

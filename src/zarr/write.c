@@ -1,4 +1,4 @@
-/* Writes chunks: whole ones, and parts of chunks that other writers share. */
+/* Writes whole chunks, and parts of chunks that other writers share. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -153,8 +153,8 @@ static void overlay(const shared_chunk *x)
     }
 }
 
-/* Whether the chunk has elements beyond the array, with the shape that this writer knows, that differ from the fill value.
- * Then another writer has extended the array. */
+/* Returns true if elements of the chunk differ from the fill value, but are beyond the array's shape that this writer knows. Then
+ * another writer has extended the array. */
 static bool holds_beyond(const shared_chunk *x)
 {
     const cb_zarr_meta *m = &x->z->meta;
@@ -242,8 +242,8 @@ static void pause_before(int tries, const void *salt)
 
 static cubed_status merge(const shared_chunk *x, cubed_error *err)
 {
-    /* If the part covers all of an edge chunk within the array, first try to put it as a new chunk, because it usually is:
-     * reading would be useless. */
+    /* If the part covers all of an edge chunk within the array, first try to put it as a new chunk. It usually is new, and then a
+     * read would be useless. */
     bool blind = part_is(&x->z->meta, x->part, x->shape, x->used);
     for (int tries = 0; tries < MERGE_TRIES; tries++) {
         cubed_object_version version = {""};
