@@ -1,18 +1,18 @@
-/* Functions of Python on blocks of arrays: the function "python" of plans (cubed/sys/block.h).
+/* Python functions on blocks of arrays: the function "python" of plans (cubed/sys/block.h).
  *
- * Its parameters are a header and pickled code, which cubed.runtime._call runs. It takes the GIL, shows Python
- * the blocks where they are, and leaves the rest to Python: see cubed/runtime/_call.py. */
+ * Its parameters are a header and pickled code, which cubed.runtime._call runs. The function takes the GIL, and passes the blocks
+ * to Python as memory views without copying them (cubed/runtime/_call.py). */
 #include <stdio.h>
 #include <string.h>
 
 #include "core.h"
 #include "meter.h"
 
-/* At the start of the parameters; what follows is Python's. */
+/* Header at the start of the parameters. The data after it are for Python. */
 typedef struct header {
-    uint64_t extra_mem; /* that a call allocates beside its results */
-    uint8_t digest[16]; /* of the pickled code */
-    char title[40];     /* what people see */
+    uint64_t extra_mem; /* bytes that a call allocates in addition to its results */
+    uint8_t digest[16]; /* digest of the pickled code */
+    char title[40];     /* name that is shown to users */
 } header;
 
 /* --- The function ------------------------------------------------------------------------------------- */
@@ -51,8 +51,8 @@ static size_t bytes_of(const cubed_block *b)
     return bytes;
 }
 
-/* What it returns, which is copied; what it is said to need. What it holds by itself, about as large as its
- * code, is kept until the run ends, and counted with the plan. */
+/* Returns the library memory of a call: its results, which are copied, and the declared extra memory. The function itself is kept
+ * until the run ends, uses about the size of its code, and is counted with the plan. */
 static cubed_block_need need(const cubed_block_call *largest, void *ctx)
 {
     const header *h = largest->params;
@@ -64,7 +64,7 @@ static cubed_block_need need(const cubed_block_call *largest, void *ctx)
 
 static const char *title(const void *params) { return ((const header *)params)->title; }
 
-/* (memory, type, shape) */
+/* Returns a block as (memory, type, shape). */
 static PyObject *block_tuple(const cubed_block *b, int access)
 {
     static char nothing[1];
@@ -101,8 +101,8 @@ static bool find_call_block(core_state *s)
     return s->call_block != NULL;
 }
 
-/* cubed.runtime._call.call_block(params, inputs, outputs, index): None, the bytes that imports took, or (status, message)
- * of a failure. */
+/* Calls cubed.runtime._call.call_block(params, inputs, outputs, index). It returns None, the bytes that imports allocated, or
+ * (status, message) of a failure. */
 static PyObject *call_python(core_state *s, const cubed_block_call *call)
 {
     PyObject *answer = NULL;
@@ -148,7 +148,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return st;
 }
 
-/* cubed.runtime._call.load(params). A failure is raised again by the first task. */
+/* Calls cubed.runtime._call.load(params). Ignores a failure, because the first task raises it again. */
 static void load(const void *params, size_t params_size, void *ctx)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -165,7 +165,7 @@ static void load(const void *params, size_t params_size, void *ctx)
     PyGILState_Release(gil);
 }
 
-/* cubed.runtime._call.forget(digest) */
+/* Calls cubed.runtime._call.forget(digest). */
 static void ended(const void *params, size_t params_size, void *ctx)
 {
     const core_state *s = ctx;
@@ -198,9 +198,9 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
     return cubed_context_add_block_fn(s->ctx, &s->python_fn, err);
 }
 
-/* --- Applying it -------------------------------------------------------------------------------------- */
+/* --- Creating the operation --------------------------------------------------------------------------- */
 
-/* What the descriptions of operands point to. */
+/* Memory that the description of an operand refers to. */
 typedef struct operand {
     int64_t shape[CUBED_MAX_NDIM];
     core_chunks chunks;
@@ -215,7 +215,7 @@ static bool same_length(const char *what, int n, int ndim)
     return false;
 }
 
-/* ((before, after, padded), ...) */
+/* Takes ((before, after, padded), ...). */
 static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
 {
     if (!same_length("halo", (int)PyTuple_Size(tuple), ndim)) return false;
@@ -231,7 +231,7 @@ static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
     return true;
 }
 
-/* (array, symbols, chunks, halo) */
+/* Takes (array, symbols, chunks, halo). */
 static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, operand *own)
 {
     PyObject *array, *symbols, *chunks, *halo;
@@ -248,7 +248,7 @@ static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, op
            core_take_chunks(chunks, ndim, &own->chunks);
 }
 
-/* (dtype, shape, chunks, symbols) */
+/* Takes (dtype, shape, chunks, symbols). */
 static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
 {
     PyObject *dtype, *shape, *chunks, *symbols;
@@ -265,7 +265,7 @@ static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
            core_take_chunks(chunks, out->ndim, &own->chunks);
 }
 
-/* The function's symbols and blocks are those of cubed_blockwise. */
+/* Creates an operation on blocks. Symbols and blocks are those of cubed_blockwise. */
 static PyObject *blockwise(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

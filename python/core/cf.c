@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* (dtype, bytes of an element, weak) */
+/* Takes (dtype, bytes of an element, weak). */
 static bool take_number(PyObject *arg, cubed_cf_number *out)
 {
     PyObject *name, *bytes;

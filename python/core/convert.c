@@ -1,4 +1,4 @@
-/* Between Python's objects and the library's values. */
+/* Conversions between Python objects and values of the library. */
 #include "core.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ bool core_dtype(PyObject *name, cubed_dtype *out)
     cubed_error err = CUBED_ERROR_INIT;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text) return false;
-    /* Types of records are named by their fields: a JSON list. */
+    /* A type of records is named by its fields, in a JSON list. */
     const cubed_status st =
         text[0] == '[' ? cubed_fields_dtype(text, out, &err) : cubed_dtype_parse(text, out, &err);
     if (st == CUBED_OK) return true;
@@ -61,7 +61,7 @@ bool core_axes(const char *what, PyObject *seq, int *out, int *n)
     int64_t wide[CUBED_MAX_NDIM];
     if (!core_ints(what, seq, wide, n)) return false;
     for (int i = 0; i < *n; i++) {
-        /* Far out of range stays out of range. */
+        /* Clamp, so that a value that is far out of range stays out of range. */
         out[i] = wide[i] < -1000 ? -1000 : wide[i] > 1000 ? 1000 : (int)wide[i];
     }
     return true;
@@ -80,7 +80,7 @@ PyObject *core_tuple(const int64_t *values, int n)
     return tuple;
 }
 
-/* Two's complement in the low bytes is right for every width; the range is checked first. */
+/* Converts an integer. The low bytes of its two's complement are right for every width, because its range is checked first. */
 static bool integer_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out)
 {
     int bits = 8 * (int)cubed_dtype_size(dtype);
@@ -162,13 +162,13 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
     return *x2 != NULL;
 }
 
-/* Tags of arrays that need no reader, and of those that are looked at. */
+/* Tags of arrays: needs_none if no reader is needed, looked_at while a walk visits the array. */
 static const char needs_none, looked_at;
 
-/* Readers of what an array is made of. */
+/* Readers of the sources that an array is computed from. */
 typedef struct readers {
-    PyObject *first; /* borrowed: the only one so far */
-    PyObject *list;  /* if there are several */
+    PyObject *first; /* borrowed reference to the first reader */
+    PyObject *list;  /* list of all readers if there are several, otherwise NULL */
     bool failed;
 } readers;
 
@@ -177,7 +177,7 @@ static void add_reader(void *ctx, const void *tag)
     readers *r = ctx;
     PyObject *object = (PyObject *)(uintptr_t)tag;
     if (tag == &needs_none || object == r->first || r->failed) return;
-    if (tag == &looked_at) { /* the end of its walk had no memory */
+    if (tag == &looked_at) { /* left by a walk that ran out of memory */
         PyErr_NoMemory();
         r->failed = true;
         return;
@@ -192,7 +192,8 @@ static void add_reader(void *ctx, const void *tag)
         r->failed = true;
 }
 
-/* What arrays that x is made of hold becomes what x holds, and `more`, if that is not NULL. False with an exception. */
+/* Sets *held to the readers of the sources that x is computed from, and `more` unless it is NULL. Returns false with an exception
+ * set. */
 static bool hold(cubed_array *x, PyObject *more, PyObject **held)
 {
     readers r = {NULL, NULL, false};

@@ -1,14 +1,17 @@
-/* Executors of Python: the driver's ranges as messages to an object, and its answers as reports.
+/* Executors written in Python. They get the driver's ranges as messages, and return reports as answers.
  *
- * The object moves bytes (cubed.runtime.executors.base has what all of them share):
+ * The object transfers bytes (cubed.runtime.executors.base has the common parts of such objects):
  *     open(work_dir, plan_key) -> (slots, workers, start_ms, range_ms), as in cubed_executor
- *     submit(range)               the range as in cubed/sys/message.h; does not wait
- *     poll(seconds) -> None, or (range, reports or None, worker, host, clock_shift_ns, error or None, failure):
- *         what became of a range, as soon as one is known: its tasks' reports, or the exception it ended with, and
- *         what kind of failure that is (cubed_failure_str; "": by its type). Clocks of workers have no date: times are shifted by so much to be of this one's
- *     give_up(token)              nothing is heard of a range any more: nobody waits for it
- *     close()                     nothing of what was submitted runs any more
- * It is called by one thread, which has the GIL then. What it raises ends the run. */
+ *     submit(range)      submits a range (cubed/sys/message.h) without waiting
+ *     poll(seconds)      -> None, or (range, reports or None, worker, host, clock_shift_ns, error or None, failure)
+ *     give_up(token)     ignores later reports of a range, because the driver no longer waits for it
+ *     close()            ends all submitted work
+ *
+ * poll() returns when the result of a range is known: the reports of its tasks, or the exception that ended it. `failure` is the
+ * kind of failure (cubed_failure_str); "" means that the exception's type determines it. Clocks of workers have no common origin,
+ * so clock_shift_ns is added to the times in reports to get times of this process's clock.
+ *
+ * Only one thread calls the object, with the GIL held. An exception from it ends the run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,19 +28,20 @@ typedef struct engine {
     cubed_executor head;
     cubed_executor_args args;
     core_engine *of;
-    cubed_range_message names; /* of what all ranges are part of */
-    /* Of what an answer told, the reports that nobody has asked for yet: */
-    PyObject *answer; /* or NULL */
+    cubed_range_message names; /* names that are common to all ranges */
+    /* The last answer, as long as it has reports that were not polled. */
+    PyObject *answer; /* NULL if there is no answer */
     const char *reports;
     Py_ssize_t size;
-    cubed_range_message range; /* first: the task that reports next */
+    cubed_range_message range; /* the tasks without a polled report */
     unsigned worker;
-    char host[300]; /* of the worker; "": not known */
+    char host[300]; /* host of the worker; "": unknown */
     long long shift;
-    cubed_error error; /* of the first task that has no report; CUBED_OK: none was told */
+    /* error of the first task without a report; CUBED_OK: the answer has no error */
+    cubed_error error;
 } engine;
 
-/* The exception that is set, as an error of the run. */
+/* Converts the exception that is set to an error of the run. */
 static cubed_status raised(cubed_error *err) { return core_catch(err); }
 
 static cubed_status engine_submit(cubed_executor *ex, const cubed_task_range *range,
@@ -67,7 +71,7 @@ static bool take_failure(const char *name, cubed_error *err)
     return false;
 }
 
-/* Keeps what an answer says until its reports are asked for. */
+/* Keeps an answer until its reports are polled. */
 static bool take_answer(engine *x, PyObject *answer)
 {
     const char *range;
@@ -100,7 +104,8 @@ static bool take_answer(engine *x, PyObject *answer)
     return true;
 }
 
-/* The next report of the answer; of a range that ended without one for each task, that of the first which has none. */
+/* Returns the next report of the answer. If the range ended without a report for each task, returns an error for the first task
+ * without one. */
 static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *err)
 {
     size_t used = 0;
@@ -149,7 +154,7 @@ static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
     return st;
 }
 
-/* After it the driver goes on, whatever that raises. */
+/* Drops the result of a call. The driver continues even after an exception, which is only printed. */
 static void drop_result(const engine *x, PyObject *done)
 {
     if (!done) PyErr_WriteUnraisable(x->of->object);
@@ -218,7 +223,7 @@ static cubed_status engine_open(const cubed_executor_args *args, cubed_executor 
     return st;
 }
 
-/* --- Making them known --------------------------------------------------------------------------------- */
+/* --- Registration -------------------------------------------------------------------------------------- */
 
 core_engine core_engine_of(core_state *s, const char *name, PyObject *object)
 {
@@ -238,7 +243,7 @@ void core_forget_engines(core_state *s)
     }
 }
 
-/* Plans can be run by objects of that name from now on. */
+/* Registers a name, so that plans can be run by objects of that name. */
 static PyObject *add_executor(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);

@@ -1,19 +1,19 @@
-/* Expressions as text: cubed/lang.h. */
+/* Expressions as strings (cubed/lang.h). */
 #include <string.h>
 
 #include "core.h"
 #include "cubed/lang.h"
 
-/* What an expression takes its arrays from. The GIL is let go while it is built: callbacks take it. */
+/* Arrays and callbacks that an expression may use. The GIL is released while the expression is built, and callbacks take it. */
 typedef struct host {
     core_state *state;
     Py_ssize_t n;
     const char **name;
     cubed_array **array;
     bool *used;
-    char *known; /* the names, for messages */
-    PyObject
-        *coordinate; /* coordinate(name, of) -> Array | None; of: the array that has it, or None */
+    char *known; /* all names in one string, for messages */
+    /* coordinate(name, of) -> Array or None; `of` is the array with the coordinate, or None */
+    PyObject *coordinate;
     PyObject *count; /* count(number, array, most) -> (Array, last): see cubed_expr_host */
     int ncounted;
 } host;
@@ -62,7 +62,7 @@ static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **o
     return find_coordinate_of(ctx, NULL, name, out, err);
 }
 
-/* The numbers of a pair (array, last). */
+/* Takes a pair (array, last). */
 static bool take_numbers(core_state *s, PyObject *pair, cubed_array **numbers, int64_t *last)
 {
     PyObject *made;
@@ -95,7 +95,7 @@ static cubed_status count(void *ctx, cubed_array *x, int64_t most, cubed_array *
     return st;
 }
 
-/* Raises an error of the language as one of eval. Returns NULL. */
+/* Raises an error of the language with "eval: " in front of its message. Returns NULL. */
 static PyObject *raise_located(const cubed_error *err)
 {
     static const char where[] = "eval: ";
@@ -106,7 +106,7 @@ static PyObject *raise_located(const cubed_error *err)
     return core_raise(&named);
 }
 
-/* "u, v", or "none" */
+/* Joins names to "u, v"; "none" if there are no names. */
 static char *join_names(PyObject *names)
 {
     PyObject *comma = PyUnicode_FromString(", ");
@@ -129,7 +129,8 @@ static void free_host(host *h)
     PyMem_Free(h->known);
 }
 
-/* The arrays and names of two tuples, which outlive *h. False with an exception; *h is freed in any case. */
+/* Takes the arrays and names of two tuples, which must outlive *h. Returns false with an exception set. The caller frees *h in
+ * any case. */
 static bool take_arrays(PyObject *names, PyObject *arrays, host *h)
 {
     h->n = PyTuple_Size(names);
@@ -165,13 +166,14 @@ static bool all_used(const host *h)
     return true;
 }
 
-/* A new reference to an array that may be NULL: None. */
+/* Returns a new reference to an array, or to None if it is NULL. */
 static PyObject *array_or_none(core_state *s, cubed_array *x)
 {
     return x ? core_wrap(s, cubed_array_ref(x)) : Py_NewRef(Py_None);
 }
 
-/* (dimension, first, length, step, whole, described, made): the coordinate of an axis of a result. None if it is the input's. */
+/* Returns (dimension, first, length, step, whole, described, made) for the coordinate of an axis of a result. Returns None if the
+ * coordinate is the input's. */
 static PyObject *coordinate_of(core_state *s, const cubed_expr_result *r, int d)
 {
     const char *dim = cubed_array_dim_name(r->array, d);
@@ -184,7 +186,7 @@ static PyObject *coordinate_of(core_state *s, const cubed_expr_result *r, int d)
                          made);
 }
 
-/* The coordinates of all axes of a result. */
+/* Returns the coordinates of all axes of a result. */
 static PyObject *coordinates_of(core_state *s, const cubed_expr_result *r)
 {
     const int ndim = cubed_array_ndim(r->array);
@@ -196,7 +198,7 @@ static PyObject *coordinates_of(core_state *s, const cubed_expr_result *r)
     return tuple;
 }
 
-/* The arrays of all results, and their coordinates. */
+/* Returns the arrays of all results, and their coordinates. */
 static PyObject *pair_of(core_state *s, const cubed_expr_results *r)
 {
     const int n = cubed_expr_results_count(r);

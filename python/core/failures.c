@@ -1,13 +1,14 @@
-/* Exceptions as errors of the library, and the other way round.
+/* Converts exceptions to errors of the library, and errors to exceptions.
  *
- * An exception that code of users raises within a task is kept by cubed.runtime._failures under a number, which travels
- * in the error; who runs the plan raises the exception itself. Where that is not possible the error's message is all. */
+ * If user code raises an exception within a task, cubed.runtime._failures keeps the exception under a number, which the error
+ * contains. The process that runs the plan then raises the same exception. If that is impossible, only the error's message is
+ * left. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core.h"
 
-/* cubed.runtime._failures.name(args), args as for Py_BuildValue, a tuple. */
+/* Calls cubed.runtime._failures.name(*args). Takes the reference to `args`, a tuple from Py_BuildValue. */
 static PyObject *call(const char *name, PyObject *args)
 {
     PyObject *module = args ? PyImport_ImportModule("cubed.runtime._failures") : NULL;
@@ -25,7 +26,7 @@ static void set_field(PyObject *exception, const char *name, PyObject *value)
     Py_XDECREF(value);
 }
 
-/* Fields of the error, on the exception that is set: for cubed.base._origins and cubed.exceptions, which describe them. */
+/* Adds fields of the error to the exception that is set. cubed.base._origins and cubed.exceptions describe these fields. */
 static void add_fields(const cubed_error *err)
 {
     int64_t numbers[CUBED_ERROR_ORIGINS];
@@ -43,7 +44,7 @@ static void add_fields(const cubed_error *err)
     PyErr_Restore(type, value, trace);
 }
 
-/* Of classes of Python's own: in worker processes there is no package. */
+/* Returns Python's own class for a status, because worker processes do not have the package. */
 static PyObject *builtin_of(cubed_status status)
 {
     switch (status) {
@@ -64,7 +65,7 @@ static PyObject *builtin_of(cubed_status status)
     }
 }
 
-/* The exception's class, a new reference: one of cubed.exceptions, if the package is there. */
+/* Returns a new reference to the exception's class, which is one of cubed.exceptions if the package is loaded. */
 static PyObject *type_of(const cubed_error *err)
 {
     PyObject *own = builtin_of(err->status), *type = NULL;
@@ -79,7 +80,7 @@ static PyObject *type_of(const cubed_error *err)
     return type ? type : Py_NewRef(own);
 }
 
-/* Sets the exception that is behind the error, if it is still there. */
+/* Raises the exception that caused the error. Returns false if it no longer exists. */
 static bool set_raised(const cubed_error *err)
 {
     if (!err->raised) return false;
@@ -98,7 +99,7 @@ PyObject *core_raise(const cubed_error *err)
 {
     if (!set_raised(err)) {
         PyObject *type = type_of(err);
-        /* A message may have been cut within a character. */
+        /* The message may have been truncated within a character. */
         PyObject *text =
             PyUnicode_DecodeUTF8(err->message, (Py_ssize_t)strlen(err->message), "replace");
         PyObject *args = text && err->os_errno ? Py_BuildValue("(iO)", err->os_errno, text) : text;
@@ -147,7 +148,7 @@ cubed_status core_catch(cubed_error *err)
     PyObject *answer = call("keep", Py_BuildValue("(O)", value));
     if (answer) {
         st = core_failed(answer, err);
-    } else if (err) { /* with no memory for it, for example */
+    } else if (err) { /* the exception could not be kept, for example for lack of memory */
         PyErr_Clear();
         PyObject *name = PyObject_GetAttrString(type, "__name__");
         const char *utf8 = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;

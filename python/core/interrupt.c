@@ -1,7 +1,7 @@
-/* Threads that run users' Python code for tasks, which Ctrl-C ends. Everything here holds the GIL.
+/* Interrupts threads that run users' Python code for tasks, after Ctrl-C. All functions here require the GIL.
  *
- * A call is told by an exception that Python raises in it before its next instruction: calls of C code in
- * it are waited for. Who belongs to which run is not known: with several runs at a time none is told. */
+ * Python raises an exception in a thread before its next instruction, so calls of C code end first. The run to which a thread
+ * belongs is not known. So with several runs at a time, Ctrl-C interrupts no thread. */
 #include "core.h"
 
 void core_call_begin(core_state *s, core_call *c)
@@ -10,9 +10,9 @@ void core_call_begin(core_state *s, core_call *c)
     s->calls = c;
 }
 
-/* What the call was told may have come too late for it, and would be raised in whatever this thread does next. Only an
- * instruction that it is raised in takes it back: after PyThreadState_SetAsyncExc(thread, NULL) Python 3.11 looks for ever
- * for what is not there, which makes all code slower and traced code hang. */
+/* Removes an exception that came too late for the call, and would be raised in later code of this thread. Only an instruction in
+ * which it is raised removes it. PyThreadState_SetAsyncExc(thread, NULL) must not be used: Python 3.11 then searches forever for
+ * an exception that is not there, which slows down all code and makes traced code hang. */
 static void take_back(void)
 {
     PyObject *type, *value, *trace, *code = NULL, *names = NULL, *none = NULL;
@@ -31,7 +31,7 @@ void core_call_end(core_state *s, core_call *c)
 {
     core_call **at = &s->calls;
     while (*at && *at != c) at = &(*at)->next;
-    if (*at) *at = c->next; /* else it forked, and this is the child */
+    if (*at) *at = c->next; /* otherwise the call forked, and this is the child */
     if (c->told) take_back();
 }
 

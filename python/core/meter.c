@@ -2,7 +2,7 @@
 
 #include <malloc.h>
 
-/* Of numpy/ndarraytypes.h, version 1 of the struct; NumPy's headers do not go with the limited API. */
+/* Struct of numpy/ndarraytypes.h, version 1, which is declared here because NumPy's headers do not support the limited API. */
 typedef struct data_allocator {
     void *ctx;
     void *(*malloc)(void *ctx, size_t size);
@@ -18,21 +18,21 @@ typedef struct data_handler {
 } data_handler;
 
 #define CAPSULE_NAME "mem_handler"
-/* Numbers of functions in NumPy's table, which never change. */
+/* Indices of functions in NumPy's table, which never change. */
 #define SET_HANDLER 304
 #define GET_HANDLER 305
 
 typedef struct counter {
-    data_handler handler; /* first: NumPy sees no more */
-    PyObject *base;       /* the allocator that was there, */
-    data_allocator to;    /* and what it does */
+    data_handler handler; /* must be first, because NumPy sees only this part */
+    PyObject *base;       /* the allocator that was set before */
+    data_allocator to;    /* its functions */
     int64_t live, peak;
 } counter;
 
 static void grow(counter *c, int64_t bytes)
 {
     c->live += bytes;
-    if (c->live < 0) c->live = 0; /* of arrays that were there before */
+    if (c->live < 0) c->live = 0; /* arrays that were allocated before have been freed */
     if (c->live > c->peak) c->peak = c->live;
 }
 
@@ -76,7 +76,7 @@ static void end_counter(PyObject *capsule)
     PyMem_Free(c);
 }
 
-/* NumPy's table of functions; NULL without an exception. */
+/* Returns NumPy's table of functions. On failure returns NULL without an exception. */
 static void **numpy_table(void)
 {
     static const char *const modules[] = {"numpy._core._multiarray_umath",
@@ -96,7 +96,7 @@ static void **numpy_table(void)
 typedef PyObject *(*set_handler_fn)(PyObject *handler);
 typedef PyObject *(*get_handler_fn)(void);
 
-/* An allocator over the present one; NULL without an exception. */
+/* Creates an allocator that calls the present one. On failure returns NULL without an exception. */
 static PyObject *make_counter(void **table)
 {
     get_handler_fn get = (get_handler_fn)table[GET_HANDLER];
@@ -132,7 +132,7 @@ void core_meter_begin(core_meter *m)
 
 uint64_t core_meter_end(core_meter *m)
 {
-    PyObject *type, *value, *trace; /* of what was called */
+    PyObject *type, *value, *trace; /* exception of the measured call */
     PyErr_Fetch(&type, &value, &trace);
     void **table = m->before ? numpy_table() : NULL;
     const counter *c = m->mine ? PyCapsule_GetPointer(m->mine, CAPSULE_NAME) : NULL;

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* for environ */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@ static void on_signal(int number)
     cubed_cancel_set(&serve_stop);
 }
 
-/* This process as a worker of another one's run with processes. load(bytes) makes the Python objects
- * that its plan has. */
+/* Makes this process a worker of another process's run with the executor "processes". load(bytes) recreates the Python objects of
+ * the plan. */
 static PyObject *serve(PyObject *module, PyObject *args)
 {
     int fd;
@@ -31,17 +31,17 @@ static PyObject *serve(PyObject *module, PyObject *args)
     PyObject *before = s->load;
     s->load = Py_NewRef(load);
     Py_XDECREF(before);
-    /* Not Python's handler, which would wait until a task is done. A chunk that is being written gets whole. */
+    /* Replace Python's handler, which would wait until a task is done. A chunk that is being written is still completed. */
     PyOS_setsig(SIGTERM, on_signal);
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_worker_serve(ctx, fd, &serve_stop, &err);
     Py_END_ALLOW_THREADS;
-    /* A driver that stops its workers does not listen to them. */
+    /* A driver that stops its workers ignores their errors. */
     if (st == CUBED_OK || cubed_cancel_is_set(&serve_stop)) Py_RETURN_NONE;
     return core_raise(&err);
 }
 
-/* This process as the runtime of a function of AWS Lambda, also for plans with functions of Python. */
+/* Makes this process the runtime of an AWS Lambda function. It can run plans with Python functions. */
 static PyObject *serve_lambda(PyObject *module, PyObject *args)
 {
     const char *api;
@@ -57,7 +57,7 @@ static PyObject *serve_lambda(PyObject *module, PyObject *args)
     return core_raise(&err);
 }
 
-/* For os.register_at_fork, in the child. */
+/* Called in the child after a fork, through os.register_at_fork. */
 static PyObject *forked(PyObject *module, PyObject *unused)
 {
     (void)unused;
@@ -67,7 +67,7 @@ static PyObject *forked(PyObject *module, PyObject *unused)
 
 cubed_context *core_context(core_state *s)
 {
-    /* Without memory for it variables are as they were before, or none. */
+    /* If out of memory, the variables are unchanged, or not set. */
     cubed_status ignored = cubed_context_set_variables(s->ctx, (const char *const *)environ, NULL);
     (void)ignored;
     return s->ctx;
@@ -100,7 +100,7 @@ static PyObject *caps_dict(const cubed_executor_caps *c)
         c->range_ms);
 }
 
-/* Capabilities by name, the default one first. */
+/* Returns the capabilities of executors by name, the default executor first. */
 static PyObject *executors(PyObject *module, PyObject *unused)
 {
     const cubed_context *ctx = core_get_state(module)->ctx;
@@ -128,7 +128,7 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_private_mem());
 }
 
-/* (bytes of no file, bytes of mapped files) */
+/* Returns (resident bytes without a file, resident bytes of mapped files). */
 static PyObject *resident_kinds(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -187,7 +187,7 @@ static PyMethodDef own_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* `base` NULL: object */
+/* Adds a type to the module. If `base` is NULL, the base class is object. */
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, base);
@@ -195,12 +195,12 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *bas
     return (PyTypeObject *)type;
 }
 
-/* The distribution that this module is part of. cubed/__init__.py names it, before it imports this module. */
+/* Distribution that this module is part of. cubed/__init__.py sets it before it imports this module. */
 static const char distribution[] = "cubed-c";
 
-/* Raises an error if the package around this module is not its own. Cubed for Python, the distribution `cubed`, has modules
- * of the same names: its installation overwrites ours, and its removal removes them. Xarray skips the chunk manager of a
- * package that raises ModuleNotFoundError. Without a package, 0: tests load the module by its path. */
+/* Raises an error if the package around this module is not its own. Cubed for Python, the distribution `cubed`, has modules of
+ * the same names: its installation overwrites ours, and its removal removes them. Xarray skips the chunk manager of a package
+ * that raises ModuleNotFoundError. Returns 0 if there is no package, because tests load the module by its path. */
 static int check_package(void)
 {
     PyObject *modules = PySys_GetObject("modules");
@@ -233,7 +233,7 @@ static int exec(PyObject *module)
                                    core_zarr_methods,   core_apply_methods,     core_origin_methods,
                                    core_recipe_methods, core_engine_methods,    core_eval_methods,
                                    core_grid_methods,   core_interrupt_methods, own_methods};
-    /* Functions that make arrays of arrays: all but those that tasks and engines call. */
+    /* Functions that create arrays from arrays: all except those that tasks and engines call. */
     PyMethodDef *const recorded[] = {core_function_methods, core_view_methods,  core_cf_methods,
                                      core_call_methods,     core_apply_methods, core_eval_methods};
     if (check_package() < 0) return -1;

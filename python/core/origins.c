@@ -1,8 +1,7 @@
-/* Which lines of the program make arrays, for errors of their tasks.
+/* Records the lines of the program that create arrays, for errors of their tasks.
  *
- * A line is a code object and the position of an instruction, looked up when somebody asks: it costs
- * next to nothing to note. Lines have numbers in the order in which they were first met, and the latest
- * of them are kept. */
+ * A line is recorded as a code object and the position of an instruction, which costs next to nothing. The line number is
+ * computed only when it is needed. Lines are numbered in the order of their first use, and the latest KEPT lines are kept. */
 #include <stdlib.h>
 
 #include "core.h"
@@ -17,10 +16,10 @@ typedef struct origin {
 typedef struct core_origins {
     PyObject *back, *lasti, *filename; /* names of attributes */
     PyObject *package;                 /* directory of this package, with a separator */
-    PyObject *libraries;               /* part of the names of files of libraries */
+    PyObject *libraries;               /* part of the file names of libraries */
     uint32_t next;
-    origin kept[KEPT];   /* number i is in kept[i % KEPT] */
-    uint32_t find[KEPT]; /* the number of the line that was met last, of those with this hash */
+    origin kept[KEPT];   /* line number i is in kept[i % KEPT] */
+    uint32_t find[KEPT]; /* by hash: number of the line with this hash that was used last */
 } core_origins;
 
 static bool start(core_state *s, PyObject *package)
@@ -57,7 +56,7 @@ void core_stop_origins(core_state *s)
     free(o);
 }
 
-/* Whose code it is: 0 this package's, 1 a library's, 2 the program's. */
+/* Returns the owner of code: 0 for this package, 1 for a library, 2 for the program. */
 static int rank_of(const core_origins *o, PyObject *code)
 {
     PyObject *name = PyObject_GetAttr(code, o->filename);
@@ -79,12 +78,12 @@ static uint32_t number_of(core_origins *o, PyObject *frame, PyObject *code)
     const origin *found = &o->kept[number % KEPT];
     if (number && found->code == code && found->position == position) return number;
     number = o->next++;
-    if (number == 0) number = o->next++; /* 0 is none */
+    if (number == 0) number = o->next++; /* 0 means "no line" */
     origin *slot = &o->kept[number % KEPT];
     PyObject *old = slot->code;
     *slot = (origin){Py_NewRef(code), position};
     o->find[hash] = number;
-    Py_XDECREF(old); /* may call the program, which may make arrays */
+    Py_XDECREF(old); /* may run code of the program, which may create arrays */
     return number;
 }
 
@@ -95,7 +94,7 @@ uint32_t core_origin(core_state *s)
     int best = 0;
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     Py_XINCREF(frame);
-    /* The program's own line, if it called the package through libraries; else the nearest of these. */
+    /* Find the program's own line, even if it called the package through libraries; if there is none, the nearest line. */
     for (int i = 0; i < MOST_FRAMES && frame && frame != Py_None && best < 2; i++) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
         int rank = rank_of(o, code);
@@ -109,7 +108,7 @@ uint32_t core_origin(core_state *s)
         frame = back;
     }
     Py_XDECREF(frame);
-    PyErr_Clear(); /* an array without a line is better than none */
+    PyErr_Clear(); /* an array without a line is better than no array */
     return number;
 }
 
@@ -124,7 +123,8 @@ static PyObject *get_origin(PyObject *module, PyObject *args)
     return Py_BuildValue("(Oi)", found->code, found->position);
 }
 
-/* The directory of the package with a separator, or None: no more. Whether it was on. */
+/* Starts recording if `package` is the package's directory with a separator, and stops it if `package` is None. Returns whether
+ * lines were recorded before. */
 static PyObject *note_origins(PyObject *module, PyObject *package)
 {
     core_state *s = core_get_state(module);

@@ -8,14 +8,14 @@ static void dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     cubed_array_unref(array_of(self));
-    Py_XDECREF(((core_array *)self)->held); /* after what reads through it */
+    Py_XDECREF(((core_array *)self)->held); /* after the array, which reads through it */
     Py_XDECREF(((core_array *)self)->recipe);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
 }
 
-/* There is nothing to clear: arrays do not change, so something else in a cycle does. */
+/* There is no tp_clear: arrays do not change, so another object in a cycle can be cleared. */
 static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -24,7 +24,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* A tuple of what it holds: what its sources are read by, and objects of core_hold. */
+/* Returns a tuple of the objects that the array holds: the readers of its sources, and objects of core_hold. */
 static PyObject *get_held(PyObject *self, void *closure)
 {
     PyObject *held = ((core_array *)self)->held;
@@ -64,7 +64,7 @@ static PyObject *get_all_chunks(PyObject *self, void *closure)
     return axes;
 }
 
-/* Whether some chunk but the last one differs from the nominal length: so it is of slices, too. */
+/* Returns true if a chunk other than the last one differs from the nominal length, as in slices. */
 static bool is_irregular(const cubed_array *x, int d)
 {
     if (cubed_array_is_irregular(x, d)) return true;
@@ -80,7 +80,7 @@ static PyObject *get_num_chunks(PyObject *self, void *closure)
     (void)closure;
     for (int d = 0; d < ndim; d++) {
         n[d] = cubed_array_num_chunks(x, d);
-        if (n[d] == 0) n[d] = 1; /* as all_chunks has it */
+        if (n[d] == 0) n[d] = 1; /* an axis without elements has one chunk, as in all_chunks */
     }
     return core_tuple(n, ndim);
 }
@@ -93,7 +93,7 @@ static PyObject *get_longest_chunks(PyObject *self, void *closure)
     (void)closure;
     for (int d = 0; d < ndim; d++) {
         int64_t n = cubed_array_num_chunks(x, d);
-        /* Chunks that are alike, but for the first and the last. */
+        /* Regular chunks are alike except for the first and the last. */
         if (!cubed_array_is_irregular(x, d) && n > 3) n = 3;
         longest[d] = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static PyObject *get_dim_names(PyObject *self, void *closure)
     return tuple;
 }
 
-/* Its bytes, or as many of them as are kept. */
+/* Returns the bytes of the missing value, or as many of them as are kept. */
 static PyObject *get_missing_value(PyObject *self, void *closure)
 {
     cubed_scalar value;
@@ -165,7 +165,7 @@ static PyObject *get_address(PyObject *self, void *closure)
     return PyLong_FromVoidPtr(array_of(self));
 }
 
-/* load_array makes the same array from it. */
+/* Returns bytes from which load_array creates the same array. */
 static PyObject *dump(PyObject *self, PyObject *args)
 {
     cubed_array *x = array_of(self);

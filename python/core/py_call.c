@@ -1,4 +1,4 @@
-/* Calls of functions of the catalogue: Python's objects as checked values. */
+/* Calls functions of the catalogue. Converts Python objects to checked values. */
 #include "core.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct taken {
     room *rooms;
 } taken;
 
-/* Memory for n items of a list. `owner`, a new reference or NULL, lives as long. */
+/* Allocates memory for n items of a list. Takes the reference `owner`, which may be NULL, and keeps it as long as the memory. */
 static void *list_room(taken *t, Py_ssize_t n, size_t size, PyObject *owner)
 {
     room *made = PyMem_Calloc(1, sizeof *made + (size_t)n * size);
@@ -53,7 +53,7 @@ static bool refuse(const cubed_function *f, const cubed_param *p, PyObject *obje
 
 /* --- Numbers ------------------------------------------------------------------------------------------ */
 
-/* An integer beyond int64 is a float if the parameter takes one. */
+/* Takes an integer. If it does not fit in int64, it becomes a float if the parameter accepts one. */
 static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
 {
     int overflow;
@@ -69,7 +69,7 @@ static bool take_integer(const cubed_param *p, PyObject *number, cubed_value *v)
     return !PyErr_Occurred();
 }
 
-/* Whether an object may say its value without computing: arrays of other libraries than NumPy may be lazy. */
+/* Returns true if an object gives its value without computing. Arrays of libraries other than NumPy may be lazy. */
 static bool is_plain(PyObject *object)
 {
     if (!PyObject_HasAttrString(object, "shape")) return true;
@@ -81,7 +81,7 @@ static bool is_plain(PyObject *object)
     return plain;
 }
 
-/* Whether an object is a list, which is no number even if it has one element. */
+/* Returns true if an object has a length. A list is not a number, even if it has one element. */
 static bool has_length(PyObject *object)
 {
     const bool has = PyObject_Size(object) >= 0;
@@ -89,7 +89,7 @@ static bool has_length(PyObject *object)
     return has;
 }
 
-/* Python's number of NumPy's scalar or of its array without axes; other objects as they are. A new reference. */
+/* Returns a new reference: to the Python number of a NumPy scalar or array without axes, otherwise to the object itself. */
 static PyObject *python_number(PyObject *object)
 {
     PyObject *item =
@@ -98,7 +98,7 @@ static PyObject *python_number(PyObject *object)
     return item ? item : Py_NewRef(object);
 }
 
-/* Python's numbers. *is_number is false if the object is none. */
+/* Takes a Python number. Sets *is_number to false if the object is not a number. */
 static bool take_python_number(const cubed_param *p, PyObject *object, cubed_value *v,
                                bool *is_number)
 {
@@ -119,7 +119,7 @@ static bool take_python_number(const cubed_param *p, PyObject *object, cubed_val
     return true;
 }
 
-/* NumPy's scalars and other objects that are numbers. *is_number is false if this one is none. */
+/* Takes a NumPy scalar or another object that is a number. Sets *is_number to false if the object is not a number. */
 static bool take_other_number(const cubed_param *p, PyObject *object, cubed_value *v,
                               bool *is_number)
 {
@@ -193,10 +193,10 @@ static bool take_ints(taken *t, PyObject *list, cubed_value *v)
     return true;
 }
 
-/* An item of a list that is in `deep` others. */
+/* Takes an item of a list that is nested in `deep` other lists. */
 static bool take_item(taken *t, const cubed_param *p, PyObject *item, int deep, cubed_value *v);
 
-/* Lists within lists at most; the catalogue takes fewer. */
+/* Maximum nesting of lists. The catalogue needs less. */
 enum { MOST_DEEP = 8 };
 
 static bool take_items(taken *t, const cubed_param *p, PyObject *object, int deep, cubed_value *v)
@@ -270,7 +270,7 @@ static bool take_list(core_state *s, taken *t, const cubed_function *f, const cu
 
 /* --- Slices ------------------------------------------------------------------------------------------- */
 
-/* A part of a slice; NULL for None. */
+/* Takes a part of a slice. Sets *out to NULL for None. */
 static bool take_bound(PyObject *slice, const char *name, int64_t *to, const int64_t **out)
 {
     PyObject *bound = PyObject_GetAttrString(slice, name), *number = NULL;
@@ -325,7 +325,8 @@ static bool take(core_state *s, taken *t, const cubed_function *f, const cubed_p
     return refuse(f, p, object);
 }
 
-/* Takes over the results. One array, or a tuple if the function has several results or any number of them. */
+/* Wraps the results, and takes their references. Returns one array, or a tuple if the function has several results or any number
+ * of them. */
 static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_results *results)
 {
     core_state *s = core_get_state(module);
@@ -340,7 +341,7 @@ static PyObject *wrap_results(PyObject *module, const cubed_function *f, cubed_r
     return is_one ? one : tuple;
 }
 
-/* The values of a call, which free_rooms frees in any case. False after an error. */
+/* Takes the values of a call. The caller frees them with free_rooms in any case. Returns false after an error. */
 static bool take_all(core_state *s, PyObject *args, const cubed_function **function, taken *t)
 {
     const Py_ssize_t n = PyTuple_Size(args) - 1;

@@ -1,10 +1,10 @@
-/* Chunks as Python gives them: an extent for each axis, or the extents of all of its chunks, or None for those that
- * it has. */
+/* Chunks as Python gives them. The entry of an axis is a chunk length, a tuple of the lengths of all chunks, or None to keep the
+ * present chunks. */
 #include <string.h>
 
 #include "core.h"
 
-/* A tuple for one axis. */
+/* Takes the tuple of an axis. */
 static bool take_list(PyObject *tuple, core_chunks *out, int d)
 {
     Py_ssize_t n = PyTuple_Size(tuple);

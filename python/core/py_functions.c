@@ -25,7 +25,7 @@ static PyObject *elementwise(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* None where there is none in common. */
+/* Returns the common type of two types; None if there is none. */
 static PyObject *result_type(PyObject *module, PyObject *args)
 {
     PyObject *a, *b;

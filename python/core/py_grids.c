@@ -1,4 +1,4 @@
-/* Grids of files and files of weights: cubed/grid_files.h. */
+/* Grids in files, and files of weights (cubed/grid_files.h). */
 #include "core.h"
 
 #include "cubed/grid_files.h"
@@ -19,7 +19,7 @@ static PyObject *units_are_radians(PyObject *module, PyObject *object)
     return units ? PyBool_FromLong(cubed_units_are_radians(units)) : NULL;
 }
 
-/* A tuple of n arrays, which it takes over; an array that is NULL becomes None. */
+/* Returns a tuple of n arrays, and takes their references. A NULL array becomes None. */
 static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
 {
     PyObject *tuple = PyTuple_New(n);
@@ -59,7 +59,7 @@ static PyObject *open_grid(PyObject *module, PyObject *object)
                          names.dim[0], names.dim[1]);
 }
 
-/* The function that finds arrays of a file of weights. */
+/* Callback that finds arrays of a file of weights. */
 typedef struct finder {
     core_state *state;
     PyObject *find;
@@ -79,7 +79,7 @@ static cubed_status find(void *ctx, const char *name, cubed_array **out, cubed_e
     return st;
 }
 
-/* The shape of a grid; no extents: it is not known. */
+/* Takes the shape of a grid. If the shape is unknown, it has no extents. */
 static bool take_shape(const char *what, PyObject *seq, int *ndim, int64_t out[2])
 {
     int64_t extent[CUBED_MAX_NDIM] = {1, 1};
@@ -151,7 +151,7 @@ static bool take_grid(core_state *s, const char *what, PyObject *tuple, bool uns
     return false;
 }
 
-/* The tuple (name, array) of each array of a file of weights that is known. */
+/* Returns a list with (name, array) for each array of a file of weights that is known. */
 static PyObject *parts_of(core_state *s, const cubed_weights *w, const cubed_grid *source,
                           const cubed_grid *target)
 {

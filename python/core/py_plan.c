@@ -1,12 +1,12 @@
-/* The type of plans: making them, and looking into them. */
+/* The type of plans: creation and inspection. */
 #include <string.h>
 
 #include "cubed/sys/message.h"
 #include "py_plan.h"
 
-/* --- Making one --------------------------------------------------------------------------------------- */
+/* --- Creating plans ----------------------------------------------------------------------------------- */
 
-/* A target and what its pointers point to. */
+/* Memory that the pointers of a target refer to. */
 typedef struct target {
     int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
 } target;
@@ -42,7 +42,7 @@ static bool take_flag(PyObject *options, const char *name, bool *out)
     return truth >= 0;
 }
 
-/* Where in an array that exists it begins: of `region_target`. */
+/* Takes the position in an existing array where a region begins, as from `region_target`. */
 static bool take_region(PyObject *options, int ndim, cubed_target *t)
 {
     const int64_t *start = NULL, *lo = NULL, *hi = NULL;
@@ -55,7 +55,7 @@ static bool take_region(PyObject *options, int ndim, cubed_target *t)
     return true;
 }
 
-/* (array, None) or (array, dict) */
+/* Takes (array, None) or (array, dict). */
 static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *own)
 {
     PyObject *object, *options;
@@ -80,7 +80,7 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
            take_flag(options, "overwrite", &t->overwrite);
 }
 
-/* What the targets hold; NULL with an exception. */
+/* Returns the objects that the targets hold. Returns NULL with an exception set. */
 static PyObject *held_by(PyObject *targets)
 {
     Py_ssize_t n = PyTuple_Size(targets);
@@ -92,10 +92,10 @@ static PyObject *held_by(PyObject *targets)
     return all;
 }
 
-/* What cubed_plan_options.params asks: compile(bytes) -> bytes, of functions of Python. */
+/* Context of cubed_plan_options.params: compile(bytes) -> bytes, for Python functions. */
 typedef struct compiling {
     PyObject *function;
-    PyObject *made; /* a list: all that it returned, until the plan is made */
+    PyObject *made; /* list of all bytes that `function` returned, until the plan is made */
 } compiling;
 
 static cubed_status compile_params(void *ctx, const char *function, const void *params, size_t size,
@@ -122,11 +122,11 @@ static cubed_status compile_params(void *ctx, const char *function, const void *
     return st;
 }
 
-/* What cubed_plan_options.remake asks: the targets' arrays, as they are made for another allowance. */
+/* Context of cubed_plan_options.remake, which recreates the targets' arrays for another allowed_mem. */
 typedef struct remaking {
     core_state *state;
-    PyObject *arrays; /* a tuple of those that the plan is of */
-    PyObject *made;   /* the last tuple that was made, or NULL */
+    PyObject *arrays; /* tuple of the arrays of the plan */
+    PyObject *made;   /* last tuple that was made; NULL if there is none */
     uint64_t reserved_mem;
     bool reserve_a_quarter;
 } remaking;
@@ -155,10 +155,10 @@ static cubed_status remake_arrays(void *ctx, uint64_t allowed_mem, cubed_array *
     return st;
 }
 
-/* A call of Plan or of Plan.check, and what its options and targets point to. */
+/* A call of Plan or Plan.check, with the memory that its options and targets refer to. */
 typedef struct plan_call {
-    PyObject
-        *list; /* the caller's tuple of targets, borrowed: their strings and arrays live as long */
+    /* borrowed: the caller's tuple of targets, which keeps their strings and arrays */
+    PyObject *list;
     cubed_plan_options options;
     cubed_target *targets;
     target *own;
@@ -183,7 +183,7 @@ static bool take_targets(core_state *s, plan_call *c)
     return true;
 }
 
-/* Only arrays with recipes depend on the allowance. */
+/* Prepares the recreation of arrays, if any array has a recipe. Only arrays with recipes depend on allowed_mem. */
 static bool take_remaking(core_state *s, plan_call *c)
 {
     bool depends = false;
@@ -203,7 +203,7 @@ static bool take_remaking(core_state *s, plan_call *c)
     return arrays != NULL;
 }
 
-/* End the call in any case; false with an exception. */
+/* Takes the arguments of a call. The caller must end the call in any case. Returns false with an exception set. */
 static bool take_call(core_state *s, PyObject *args, PyObject *kwargs, plan_call *c)
 {
     static char *names[] = {
@@ -243,7 +243,7 @@ static void end_call(plan_call *c)
     PyMem_Free(c->own);
 }
 
-/* Takes over the plan and the list of flags. */
+/* Creates the Python object of a plan. Takes the plan and the list of flags. */
 static PyObject *plan_object(PyTypeObject *type, const plan_call *c, cubed_plan *plan,
                              unsigned char *is_memory)
 {
@@ -296,7 +296,7 @@ out:
     return out;
 }
 
-/* The numbers of targets of plans that run one after another: `n` in all. */
+/* Takes the numbers of targets of plans that run one after another. Their sum must be n. */
 static int *take_counts(PyObject *list, int n)
 {
     const Py_ssize_t nplans = PyTuple_Size(list);
@@ -342,7 +342,7 @@ out:
     return out;
 }
 
-/* Bytes that it takes to make a NetCDF file of them; an exception where that cannot be. */
+/* Returns the bytes of memory that are needed to make a NetCDF file of the targets. Raises an exception if that is impossible. */
 static PyObject *plan_netcdf_mem(PyTypeObject *type, PyObject *args)
 {
     PyObject *list, *out = NULL;
@@ -367,7 +367,7 @@ static PyObject *plan_netcdf_mem(PyTypeObject *type, PyObject *args)
     return out;
 }
 
-/* Takes over the plan. */
+/* Creates the Python object of a plan. Takes the plan. */
 static PyObject *wrap(PyTypeObject *type, cubed_plan *plan)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -379,7 +379,7 @@ static PyObject *wrap(PyTypeObject *type, cubed_plan *plan)
     return (PyObject *)self;
 }
 
-/* Of saved bytes; results in memory have no place in one. */
+/* Loads a plan from saved bytes. It has no memory for results. */
 static PyObject *plan_load(PyObject *object, PyObject *args)
 {
     PyTypeObject *type = (PyTypeObject *)object;
@@ -400,7 +400,7 @@ static PyObject *plan_load(PyObject *object, PyObject *args)
     return wrap(type, plan);
 }
 
-/* As a worker of a run, which is told where it is. */
+/* Fetches the plan of a run for a worker, which is told its place. */
 static PyObject *plan_fetch(PyObject *object, PyObject *args)
 {
     PyTypeObject *type = (PyTypeObject *)object;
@@ -417,7 +417,7 @@ static PyObject *plan_fetch(PyObject *object, PyObject *args)
     return st == CUBED_OK ? wrap(type, plan) : core_raise(&err);
 }
 
-/* Functions on blocks, and what they import, before their memory is compared with the plan's. */
+/* Loads functions on blocks and their imports, before the memory of the process is compared with the plan's. */
 static PyObject *plan_load_functions(PyObject *object, PyObject *args)
 {
     (void)args;
@@ -428,7 +428,7 @@ static PyObject *plan_load_functions(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* What works on it, in another thread, ends as soon as it can, and so does what comes. */
+/* Ends work on the plan in other threads as soon as possible, and all work that begins later. */
 static PyObject *plan_stop(PyObject *object, PyObject *args)
 {
     (void)args;
@@ -436,15 +436,15 @@ static PyObject *plan_stop(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* A task of work(), in another thread, took longer than it may, and does not end: it never comes back, perhaps. */
+/* Returns true if a task of work() in another thread has exceeded its time limit and does not end. It may never return. */
 static PyObject *plan_is_stuck(PyObject *object, PyObject *args)
 {
     (void)args;
     return PyBool_FromLong(cubed_cancel_is_set(&((core_plan *)object)->stuck));
 }
 
-/* A range becomes reports, see cubed/sys/message.h; one range at a time. limits_memory: of cubed_worker_options;
- * time_ms: of cubed_work_input. */
+/* Runs a range and returns its reports (cubed/sys/message.h). Only one range may run at a time. limits_memory is that of
+ * cubed_worker_options, time_ms that of cubed_work_input. */
 static PyObject *plan_work(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
@@ -490,7 +490,7 @@ static void dealloc(PyObject *object)
     PyObject_GC_UnTrack(object);
     report_close(self->record);
     cubed_plan_unref(self->plan);
-    Py_XDECREF(self->held); /* after what reads through it */
+    Py_XDECREF(self->held); /* after the plan, which reads through it */
     PyMem_Free(self->is_memory);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
@@ -504,7 +504,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     return 0;
 }
 
-/* --- Looking into one --------------------------------------------------------------------------------- */
+/* --- Inspecting plans --------------------------------------------------------------------------------- */
 
 static PyObject *plan_save(PyObject *object, PyObject *args)
 {
@@ -519,7 +519,7 @@ static PyObject *plan_save(PyObject *object, PyObject *args)
     return bytes;
 }
 
-/* What is computed, and where: "" if nobody knows. */
+/* Returns the plan's ID, which identifies what is computed and where; "" if it is unknown. */
 static PyObject *plan_id(PyObject *object, PyObject *args)
 {
     const cubed_plan *plan = ((core_plan *)object)->plan;
@@ -620,7 +620,7 @@ static PyObject *stored_list(const cubed_plan *plan, int stage, int n, stored_fn
     return list;
 }
 
-/* [(number of another stage that reads the same, why it does so separately), ...] */
+/* Returns [(number of another stage that reads the same arrays, reason why it is separate), ...]. */
 static PyObject *apart_list(const cubed_plan *plan, int stage, int num_stages)
 {
     PyObject *list = PyList_New(0);
@@ -634,7 +634,7 @@ static PyObject *apart_list(const cubed_plan *plan, int stage, int num_stages)
     return list;
 }
 
-/* [(name, how often, bytes of an element), ...] */
+/* Returns [(name, number of elements, bytes of an element), ...]. */
 static PyObject *operation_list(const cubed_plan *plan, int stage)
 {
     enum { MOST = 64 };
@@ -694,7 +694,7 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
     return list;
 }
 
-/* One scheme's prices out of {scheme: (get, put, read, written)}; false: an exception. */
+/* Gets the prices of one scheme from {scheme: (get, put, read, written)}. Returns false with an exception set. */
 static bool price_of(PyObject *prices, const char *scheme, cubed_store_price *p)
 {
     if (!cubed_store_list_price(scheme, p)) {
@@ -705,7 +705,7 @@ static bool price_of(PyObject *prices, const char *scheme, cubed_store_price *p)
     return !of || PyArg_ParseTuple(of, "dddd", &p->get, &p->put, &p->read, &p->written);
 }
 
-/* Those of stores that the plan does not use, too. */
+/* Checks all prices, even those of stores that the plan does not use. */
 static bool check_prices(PyObject *prices)
 {
     PyObject *scheme, *of;
@@ -775,7 +775,7 @@ static PyObject *plan_targets(PyObject *object, PyObject *unused)
     return core_raise(&err);
 }
 
-/* Numbers of the lines that made what it computes and reads, the last first. */
+/* Returns the numbers of the lines that created the nodes that a stage computes and reads, the last line first. */
 static PyObject *plan_origins(PyObject *object, PyObject *args)
 {
     enum { MOST = 16 };
@@ -798,12 +798,12 @@ static PyObject *plan_draw(PyObject *object, PyObject *args)
     return core_draw_plan(((core_plan *)object)->plan, format);
 }
 
-/* The next run is recorded, if it has a callback. */
+/* Records the next run, if it has a callback. */
 static PyObject *plan_record(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
     (void)args;
-    if (self->running) { /* the run puts its events into the record that is there */
+    if (self->running) { /* the run puts its events into the existing record */
         PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
         return NULL;
     }
@@ -835,7 +835,7 @@ static PyObject *plan_report(PyObject *object, PyObject *args)
     return core_report(r, &run);
 }
 
-/* The first chunk that the task makes. */
+/* Returns the index of the first chunk that the task makes. */
 static PyObject *plan_block(PyObject *object, PyObject *args)
 {
     int stage, ndim;

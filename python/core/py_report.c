@@ -1,4 +1,4 @@
-/* What the command's reports have, for the package: drawings of plans, and records of their runs. */
+/* The reports of the command, for the package: drawings of plans, and records of their runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core.h"
 #include "report/report.h"
 
-/* Text that a writer puts into a stream. */
+/* String that a writer writes through a stream. */
 typedef struct text {
     char *bytes;
     size_t size;
@@ -21,7 +21,7 @@ static bool text_open(text *t)
     return t->stream != NULL;
 }
 
-/* The text; or, after an error, NULL. */
+/* Closes the stream. Returns the string, or NULL after an error. */
 static PyObject *text_close(text *t, cubed_status st, const cubed_error *err)
 {
     bool lost = ferror(t->stream) != 0;

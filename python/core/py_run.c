@@ -1,7 +1,7 @@
-/* Running plans.
+/* Runs plans.
  *
- * A run that may take long is on a thread of its own, so that the calling one looks for signals
- * (Ctrl-C) and calls back with events; short runs are not worth a thread. */
+ * A run that may take long has its own thread. Meanwhile, the calling thread handles signals (Ctrl-C) and passes events to
+ * callbacks. A short run has no thread, which would cost too much. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "py_plan.h"
 
-/* Between the thread that runs and the one that waits. */
+/* State shared between the thread that runs the plan and the thread that waits. */
 typedef struct channel {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -38,7 +38,7 @@ static void on_event(void *ctx, const cubed_event *event)
             c->cap = cap;
         }
     }
-    if (c->nevents < c->cap) { /* with no memory for it, an event is lost */
+    if (c->nevents < c->cap) { /* if out of memory, an event is lost */
         cubed_event *e = &c->events[c->nevents++];
         *e = *event;
         e->message = event->message ? strdup(event->message) : NULL;
@@ -59,7 +59,8 @@ static void *run_thread(void *ctx)
     return NULL;
 }
 
-/* Users' functions may run on it: it has at least the stack that main threads mostly have. */
+/* Starts the thread. User-defined functions may run on it, so its stack is at least as large as that of most main threads (8
+ * MiB). */
 static bool start_thread(pthread_t *thread, channel *c)
 {
     const size_t least = (size_t)8 << 20;
@@ -98,7 +99,7 @@ static bool deliver(PyObject *callback, const cubed_event *e)
     return result != NULL;
 }
 
-/* Waits a little without the GIL; takes what events there are. Whether the run has ended. */
+/* Waits up to 0.1 s without the GIL, and takes the events that have arrived. Returns true if the run has ended. */
 static bool wait_for(channel *c, cubed_event **events, size_t *n)
 {
     struct timespec until;
@@ -124,7 +125,8 @@ static bool wait_for(channel *c, cubed_event **events, size_t *n)
     return ended;
 }
 
-/* False with an exception if a callback raised one or a signal did. The run has ended in any case. */
+/* Runs the plan in a thread. Returns false with an exception set if a callback or a signal handler has raised one. The run has
+ * ended in any case. */
 static bool run_watched(core_state *s, channel *c, report *record, PyObject *callback)
 {
     pthread_t thread;
@@ -155,7 +157,7 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
             if (getpid() != c->pid) {
-                /* Threads, and who holds locks, are the parent's: nothing of the run is touched. */
+                /* This is a forked child. Threads and owners of locks are the parent's, so nothing of the run is touched. */
                 PyErr_Clear();
                 PyErr_SetString(
                     PyExc_RuntimeError,
@@ -178,7 +180,7 @@ static bool run_watched(core_state *s, channel *c, report *record, PyObject *cal
 /* Estimated seconds of a run that ends before a user could interrupt it. */
 #define SHORT_RUN 0.01
 
-/* Nobody knows how long user-defined functions and the start of processes take. */
+/* Returns true if a run is short. The duration of user-defined functions and of the start of processes is unknown. */
 static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *caps)
 {
     if (!caps->shares_memory || info->code || info->num_tasks > 16) return false;
@@ -206,7 +208,7 @@ static PyObject *stats_dict(const cubed_run_stats *s)
         (unsigned long long)s->num_throttled, "throttle_limit", s->throttle_limit);
 }
 
-/* Binds results[i], a writable contiguous buffer, for each target in memory. */
+/* Binds results[i], a writable contiguous buffer, to each target in memory. */
 static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nbuffers)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -233,7 +235,7 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.last_run() -> dict of statistics, also of a run that failed */
+/* Plan.last_run() -> dict of statistics, even of a run that failed */
 PyObject *core_last_run(PyObject *object, PyObject *args)
 {
     (void)args;

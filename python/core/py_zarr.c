@@ -1,4 +1,4 @@
-/* Looking into stores. */
+/* Functions for stores: their contents, places, files and options. */
 #include <string.h>
 
 #include "core.h"
@@ -24,14 +24,14 @@ static cubed_status add_with_gil(member_lists *m, const cubed_zarr_info *info)
 
 static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
-    (void)err; /* the exception says it */
+    (void)err; /* the exception has the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     cubed_status st = add_with_gil(ctx, info);
     PyGILState_Release(gil);
     return st;
 }
 
-/* The format of a group, its attributes as JSON text, and a list of names and whether they are arrays. */
+/* Returns the format of a group, its attributes as JSON text, and a list of its members' names and whether they are arrays. */
 static PyObject *members(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -56,7 +56,7 @@ static PyObject *members(PyObject *module, PyObject *args)
     return out;
 }
 
-/* A target of a plan that writes x into a region of an array that was opened. */
+/* Returns a target of a plan that writes x into a region of an opened array. */
 static PyObject *region_target(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
@@ -93,7 +93,7 @@ static void end_hold(PyObject *capsule)
     Py_END_ALLOW_THREADS;
 }
 
-/* Holds an array as long as the returned object lives. */
+/* Holds an array as long as the returned object exists. */
 static PyObject *hold_place(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -118,7 +118,7 @@ static cubed_status build_place(void *ctx, const char *store, const char *path, 
                                 cubed_error *err)
 {
     PyObject **out = ctx;
-    (void)err; /* the exception says it */
+    (void)err; /* the exception has the message */
     PyObject *parts[] = {PyUnicode_DecodeFSDefault(store), PyUnicode_DecodeFSDefault(path),
                          PyUnicode_DecodeFSDefault(text)};
     if (parts[0] && parts[1] && parts[2]) *out = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
@@ -126,7 +126,8 @@ static cubed_status build_place(void *ctx, const char *store, const char *path, 
     return *out ? CUBED_OK : CUBED_E_CANCELLED;
 }
 
-/* The root of the store without links, the path in it, and both in one text: equal of all spellings. */
+/* Returns the root of the store without links, the path in it, and both in one string. The string is the same for all spellings
+ * of a place. */
 static PyObject *place(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -137,7 +138,7 @@ static PyObject *place(PyObject *module, PyObject *args)
     return st == CUBED_OK || PyErr_Occurred() ? out : core_raise(&err);
 }
 
-/* "zip", "netcdf", "read only", "references", or "" of what is no file by its name. */
+/* Returns "zip", "netcdf", "read only" or "references"; "" if the name is not that of a file. */
 static PyObject *file_kind(PyObject *module, PyObject *args)
 {
     static const char *const kinds[CUBED_FILE_KINDS] = {[CUBED_FILE_NONE] = "",
@@ -151,7 +152,7 @@ static PyObject *file_kind(PyObject *module, PyObject *args)
     return PyUnicode_FromString(kinds[cubed_url_file_kind(url)]);
 }
 
-/* Where a member of a group is. */
+/* Returns the URL of a member of a group. */
 static PyObject *member(PyObject *module, PyObject *args)
 {
     const char *url, *name;
@@ -168,7 +169,7 @@ static PyObject *member(PyObject *module, PyObject *args)
     return out;
 }
 
-/* Everything that is there, of a name that nobody else uses (cubed.planning._results). */
+/* Removes all objects of a result, whose name no other program uses (cubed.planning._results). */
 static PyObject *remove_result(PyObject *module, PyObject *args)
 {
     cubed_context *ctx = core_context(core_get_state(module));
@@ -203,7 +204,7 @@ static PyObject *make_group(PyObject *module, PyObject *args)
 
 #define FILE_NAME "cubed.new_file"
 
-/* Of the capsule, which has none any more after the file's end. */
+/* Returns the pointer of a capsule to its file. The pointer is NULL after the end of the file. */
 static cubed_new_file **file_of(PyObject *capsule)
 {
     return PyCapsule_GetPointer(capsule, FILE_NAME);
@@ -255,7 +256,7 @@ static PyObject *begin_file(PyObject *module, PyObject *args)
     return st == CUBED_OK ? NULL : core_raise(&err);
 }
 
-/* What is in its store becomes a ZIP archive, or a NetCDF file. */
+/* Publishes the contents of the file's store as a ZIP archive or a NetCDF file. */
 static PyObject *publish_file(PyObject *module, PyObject *args)
 {
     PyObject *capsule;
@@ -273,7 +274,7 @@ static PyObject *publish_file(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
-/* At once: a traceback may keep the object for long. */
+/* Ends the file at once, because a traceback may keep its object for a long time. */
 static PyObject *end_file(PyObject *module, PyObject *args)
 {
     PyObject *capsule;
@@ -287,7 +288,7 @@ static PyObject *end_file(PyObject *module, PyObject *args)
 
 static cubed_status keep_object(void *sink, const void *data, size_t size, cubed_error *err)
 {
-    (void)err; /* the exception says it */
+    (void)err; /* the exception has the message */
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
     *(PyObject **)sink = bytes;
@@ -345,7 +346,8 @@ static PyObject *hide_secrets(PyObject *module, PyObject *args)
     return out;
 }
 
-/* For stores at the URL and below it; value None: not set; name None: none is. */
+/* Sets an option for stores at the URL and below it. If `value` is None, the option is removed; if `name` is None, all options
+ * are. */
 static PyObject *storage_option(PyObject *module, PyObject *args)
 {
     const char *url, *name, *value;
@@ -357,7 +359,7 @@ static PyObject *storage_option(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* All of them, as a text for workers. */
+/* Returns all options as a string for workers. */
 static PyObject *storage_options(PyObject *module, PyObject *unused)
 {
     cubed_context *ctx = core_get_state(module)->ctx;
@@ -374,7 +376,7 @@ static PyObject *storage_options(PyObject *module, PyObject *unused)
     return made;
 }
 
-/* Of storage_options() in another process. */
+/* Takes options from storage_options() in another process. */
 static PyObject *take_storage_options(PyObject *module, PyObject *args)
 {
     const char *text;

@@ -1,22 +1,24 @@
 /* Sources that are Python objects.
  *
- * A reader is a callable (memory, offset, shape, strides) that puts a region into the memory, a writable
- * memoryview which is valid until it returns, with a method dump() that gives the bytes which another
- * process makes it of (cubed/io/_readers.py). Worker threads call it with the GIL. */
+ * A reader is a callable (memory, offset, shape, strides) that reads a region into `memory`, a writable memoryview that is valid
+ * until the call returns. Its method dump() returns bytes from which another process recreates the reader (cubed/io/_readers.py).
+ * Worker threads call it with the GIL held. */
 #include "core.h"
 #include "cubed/sys/source.h"
 
-/* No type's elements are larger. */
+/* Maximum size of an element of any type. */
 #define MOST_ITEMSIZE (1 << 30)
 
 typedef struct reader {
     core_state *state;
     PyObject *object;
-    bool owned; /* else who has an array or a plan over it has the object, too: see core_array */
+    /* the reader owns a reference to the object; otherwise the owner of an array or plan that uses the reader does
+     * (core_array) */
+    bool owned;
     Py_ssize_t itemsize;
-    double factor;     /* bytes that it allocates for each byte that is read, */
-    double extra;      /* and beside that */
-    const char *place; /* of the object: see cubed_source_fn */
+    double factor;     /* bytes allocated for each byte that is read */
+    double extra;      /* bytes allocated in addition */
+    const char *place; /* URL of the object's data: see cubed_source_fn */
 } reader;
 
 static size_t need(void *handle, size_t size)
@@ -26,7 +28,7 @@ static size_t need(void *handle, size_t size)
     return bytes < 9e18 ? (size_t)bytes : SIZE_MAX;
 }
 
-/* Bytes from the start of the region's first element to the end of its last one. */
+/* Returns the number of bytes from the start of the region's first element to the end of its last element. */
 static Py_ssize_t reach(const reader *r, const cubed_source_region *region)
 {
     Py_ssize_t n = r->itemsize;
@@ -92,7 +94,7 @@ static void close_reader(void *handle)
     PyGILState_Release(gil);
 }
 
-/* At least 0; false with an exception. */
+/* Takes an attribute that must be at least 0. Returns false with an exception set. */
 static bool take_number(PyObject *object, const char *name, double *out)
 {
     PyObject *value = PyObject_GetAttrString(object, name);
@@ -114,7 +116,7 @@ static bool take_itemsize(PyObject *object, Py_ssize_t *out)
     return !PyErr_Occurred();
 }
 
-/* The URL of what it reads, which lives as long as the object's attribute; NULL if it has none. */
+/* Returns the URL of the data that the object reads; NULL if it has none. The string lives as long as the object's attribute. */
 static const char *take_place(PyObject *object)
 {
     PyObject *value = PyObject_GetAttrString(object, "place");
@@ -124,7 +126,7 @@ static const char *take_place(PyObject *object)
     return url;
 }
 
-/* NULL with an exception. */
+/* Creates a reader. Returns NULL with an exception set. */
 static reader *make(core_state *s, PyObject *object, bool owned)
 {
     reader *r = PyMem_Malloc(sizeof *r);
@@ -148,7 +150,7 @@ static reader *make(core_state *s, PyObject *object, bool owned)
     return r;
 }
 
-/* A worker has a function of its own for that, as it imports from other places. */
+/* Returns the function that loads readers. A worker has its own function, because it imports from other places. */
 static PyObject *loader(const core_state *s)
 {
     if (s->load) return Py_NewRef(s->load);

@@ -1,11 +1,11 @@
-/* Arrays that can be made again for another allowed_mem.
+/* Arrays that can be recreated for another allowed_mem.
  *
- * Some functions cut arrays for the memory that tasks may use, which is a TaskMem among their arguments. Their arrays, and
- * all that is made of these, keep the call that made them: its recipe. A refused plan makes such arrays again, to know what
- * another allowance needs: core_remake. */
+ * Some functions divide arrays according to the memory of tasks, which is a TaskMem among their arguments. Their arrays, and all
+ * arrays that are computed from these, keep the call that made them: their recipe. If a plan is refused, such arrays are
+ * recreated to find out whether another allowed_mem is enough (core_remake). */
 #include "core.h"
 
-/* Containers within arguments that are searched for arrays. */
+/* Maximum nesting of containers in arguments that are searched for arrays. */
 #define MOST_LEVELS 4
 
 /* --- The memory of tasks ---------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ PyType_Spec core_task_mem_spec = {
 
 typedef struct recorder {
     PyObject_HEAD PyObject *function;
-    core_state *state; /* of the module, which the function refers to */
+    core_state *state; /* state of the module; the function keeps the module alive */
 } recorder;
 
 static bool depends(const core_state *s, PyObject *value, int level)
@@ -46,7 +46,7 @@ static bool depends(const core_state *s, PyObject *value, int level)
     return false;
 }
 
-/* Gives an array its recipe unless it has one. */
+/* Gives an array its recipe, unless it has one. */
 static void keep(const core_state *s, PyObject *made, PyObject *call, int index)
 {
     core_array *a = (core_array *)made;
@@ -146,8 +146,8 @@ bool core_record_calls(PyObject *module, const PyMethodDef *methods)
 
 /* --- Functions of Python ---------------------------------------------------------------------------------- */
 
-/* A new reference to an array, with a recipe of its own. The result of a function may be one of its arguments, whose
- * recipe stays: a recipe that named its own array could never end. */
+/* Returns a new reference to an array that has its own recipe. The result of a function may be one of its arguments, whose recipe
+ * stays: a recipe that contained its own array could never end. */
 static PyObject *with_recipe(core_state *s, PyObject *made, PyObject *call, int index)
 {
     cubed_array *x = core_unwrap(s, made);
@@ -191,12 +191,12 @@ static PyObject *record(PyObject *module, PyObject *args)
 
 /* --- Recipes ----------------------------------------------------------------------------------------------- */
 
-/* Repeats calls, each once. Chains of calls may be longer than the C stack, so calls that wait are in a list. */
+/* Repeats calls, each once. Chains of calls may be longer than the C stack, so waiting calls are in a list. */
 typedef struct remaker {
     core_state *state;
     PyObject *task_mem;
-    PyObject *made; /* dict: the results by the addresses of their calls, which the arrays keep */
-    PyObject *waiting; /* list: calls; those that a call needs are behind it */
+    PyObject *made;    /* dict: results by the address of their call, which the arrays keep alive */
+    PyObject *waiting; /* list of calls; the calls that a call needs are after it */
 } remaker;
 
 static PyObject *result_of(const remaker *r, PyObject *call)
@@ -267,7 +267,7 @@ static PyObject *remade_list(const remaker *r, PyObject *list, int level)
     return out;
 }
 
-/* A value with remade arrays and the other TaskMem in place of those that are in it. A new reference. */
+/* Returns a new reference to a value in which arrays are recreated and the TaskMem is replaced. */
 static PyObject *remade(const remaker *r, PyObject *value, int level)
 {
     if (Py_TYPE(value) == r->state->task_mem_type) return Py_NewRef(r->task_mem);
@@ -295,7 +295,7 @@ static bool repeat_call(const remaker *r, PyObject *call)
     return ok;
 }
 
-/* The last call that waits, or first those that it needs. */
+/* Repeats the last waiting call, or first adds the calls that it needs. */
 static bool repeat_last(const remaker *r)
 {
     const Py_ssize_t n = PyList_Size(r->waiting);

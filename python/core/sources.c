@@ -1,10 +1,10 @@
-/* Arrays out of nothing, memory and stores. */
+/* Arrays from constants, positions, memory and stores. */
 #include "core.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Chunks given as None are the library's choice. */
+/* Takes chunks. None means that the library chooses them. */
 static bool take_chunks(PyObject *object, int ndim, int64_t *chunks, const int64_t **out)
 {
     int n;
@@ -27,7 +27,7 @@ static void release_buffer(void *owner)
     PyGILState_Release(gil);
 }
 
-/* Whether all elements lie where loops may load them. */
+/* Returns true if all elements are aligned for loops that load them. */
 static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int64_t *shape,
                        const int64_t *strides)
 {
@@ -40,8 +40,8 @@ static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int
     return bits % unit == 0;
 }
 
-/* Element 0 lies `offset` bytes behind the start of the contiguous buffer, which is kept while anything
- * reads it. `made`: the buffer exists for this array alone. */
+/* Creates an array from a contiguous buffer, which is kept as long as anything reads it. Element 0 is `offset` bytes after the
+ * start of the buffer. `made`: the buffer exists only for this array. */
 static PyObject *from_memory(PyObject *module, PyObject *args)
 {
     PyObject *object, *name, *shape_arg, *strides_arg, *chunks_arg;
@@ -65,7 +65,7 @@ static PyObject *from_memory(PyObject *module, PyObject *args)
         PyMem_Free(buffer);
         return NULL;
     }
-    /* Every element lies within the buffer, as an exporter of strides may be mistaken. */
+    /* Check that every element is within the buffer, because the exporter of the strides may be wrong. */
     Py_ssize_t low = offset, high = offset + (Py_ssize_t)cubed_dtype_size(dtype);
     bool empty = false;
     for (int d = 0; d < ndim; d++) {
@@ -181,7 +181,7 @@ static PyObject *full(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* Records of an array that was just made get these fields. */
+/* Sets the fields of the records of an array that was just created. */
 static PyObject *set_fields(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -195,7 +195,7 @@ static PyObject *set_fields(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* int64 positions in C order. */
+/* Creates an array of int64 positions in C order. */
 static PyObject *positions(PyObject *module, PyObject *args)
 {
     PyObject *shape_arg, *chunks_arg;
@@ -214,7 +214,7 @@ static PyObject *positions(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-/* start + step * k, computed in `type`. */
+/* Creates the array start + step * k, computed in `type`. */
 static PyObject *ramp(PyObject *module, PyObject *args)
 {
     PyObject *type_name, *start_arg, *step_arg, *name, *chunks_arg;
