@@ -1,7 +1,8 @@
-/* Runs a plan under mpirun: rank 0 drives, the others work. A program of its own, so that `cubed` needs no MPI.
+/* Runs a plan under mpirun. Rank 0 is the driver, and the other ranks are workers. This is a separate program, so that `cubed`
+ * does not need MPI.
  *
- * The plan's bytes go to all ranks once, then ranges to workers, two at a time so that none of them waits, and reports
- * back. What is done is noted in the plan's work directory: a run whose ranks died goes on by its name. */
+ * All ranks get the plan's bytes once. Each worker then gets ranges, two at a time so that it never waits, and sends reports
+ * back. Completed tasks are noted in the plan's work directory, so a run whose ranks died can be continued by its name. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 
 enum { TAG_RANGE = 1, TAG_STOP, TAG_REPORTS };
 enum { IN_FLIGHT = 2, CLOCK_BYTES = sizeof(int64_t) };
-/* How long a rank sleeps that hears nothing, at first and at most. */
+/* Initial and maximum sleep of a rank that has no message, in nanoseconds. */
 #define PAUSE_NS      20000
 #define MOST_PAUSE_NS 1000000
 #define LINE_BYTES    8192
@@ -34,7 +35,8 @@ static int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Implementations of MPI wait by looking all the time, on processors that working ranks share. */
+/* Sleeps, and doubles the next sleep. Implementations of MPI poll continuously while they wait, on processors that working ranks
+ * share. */
 static void nap(struct timespec *pause)
 {
     nanosleep(pause, NULL);
@@ -50,7 +52,7 @@ static void wait_for(int rank, int tag, MPI_Status *status)
     }
 }
 
-/* A line for a terminal, which would obey control characters: they are spelled out, as the command does. */
+/* Prints a line for a terminal, which would obey control characters. So they are spelled out, as in the command. */
 __attribute__((format(printf, 3, 4))) static void say(FILE *to, bool lines, const char *format, ...)
 {
     char text[LINE_BYTES], visible[4 * LINE_BYTES], *out = visible;
@@ -59,7 +61,7 @@ __attribute__((format(printf, 3, 4))) static void say(FILE *to, bool lines, cons
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        const bool two = s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f; /* in UTF-8 */
+        const bool two = s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f; /* two bytes in UTF-8 */
         if (two || ((*s < 0x20 || *s == 0x7f) && !(lines && *s == '\n'))) {
             s += two;
             out += snprintf(out, 5, "\\x%02x", *s);
@@ -113,7 +115,7 @@ typedef struct drive {
     cubed_driver *driver;
     char run[CUBED_RUN_NAME_CAP], plan[CUBED_PLAN_ID_CAP];
     int workers, busy;
-    int *flying; /* ranges of each worker */
+    int *flying; /* number of ranges in flight, by worker */
 } drive;
 
 static cubed_status submit(drive *d, cubed_error *err)
@@ -137,7 +139,7 @@ static cubed_status submit(drive *d, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Of one range. */
+/* Receives the reports of one range. */
 static cubed_status hear(drive *d, const MPI_Status *from, cubed_error *err)
 {
     int size;
@@ -185,7 +187,7 @@ static cubed_status loop(drive *d, cubed_error *err)
     return CUBED_OK;
 }
 
-/* What is in flight ends, so that nobody is left with a message that nobody takes. */
+/* Waits for all ranges in flight, so that no message remains unreceived. */
 static void stop(drive *d)
 {
     for (; d->busy > 0; d->busy--) {
@@ -233,7 +235,7 @@ static cubed_status run(cubed_context *ctx, const told *t, int workers, cubed_er
     return st;
 }
 
-/* --- Both ----------------------------------------------------------------------------------------------- */
+/* --- All ranks ------------------------------------------------------------------------------------------ */
 
 static bool read_file(told *t)
 {
@@ -247,7 +249,7 @@ static bool read_file(told *t)
     return ok;
 }
 
-/* From rank 0, which says 0 bytes if there is none. */
+/* Broadcasts the plan from rank 0, which sends a size of 0 if it has no plan. */
 static bool share_plan(told *t, int rank)
 {
     uint64_t size = t->size;
@@ -284,7 +286,7 @@ static int serve(told *t, int rank, int size)
         cubed_context_unref(ctx);
     }
     if (st != CUBED_OK) say(stderr, true, "cubed-mpi: rank %d: %s", rank, err.message);
-    /* The others wait for this one. */
+    /* Abort, because the other ranks wait for this one. */
     if (st != CUBED_OK && rank > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
