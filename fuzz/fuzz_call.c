@@ -1,5 +1,5 @@
-/* Any function of the catalogue with any kinds of values, right or wrong: a call makes arrays, or an error that says why. The
- * first two bytes choose the function, then two bytes and a few more make each argument. */
+/* Calls any function of the catalogue with values of any kind, valid or not. A call must create arrays or fail with a message.
+ * The first two bytes choose the function. Then two bytes and a few more make each argument. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { NARRAYS = 6, MOST = 12, LENGTH = 6 };
 
-/* What arguments are made from. */
+/* The bytes that arguments are made from, and memory for the arguments. */
 typedef struct input {
     const uint8_t *at, *end;
     cubed_array *arrays[NARRAYS];
@@ -24,7 +24,7 @@ typedef struct input {
 
 static uint8_t byte(input *in) { return in->at < in->end ? *in->at++ : 0; }
 
-/* Small numbers, limits of types, and others. */
+/* Returns small numbers, limits of types, and some other numbers. */
 static int64_t integer(input *in)
 {
     static const int64_t odd[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, 255, 65536, 1 << 20};
@@ -48,7 +48,7 @@ static const char *string(input *in)
     return words[byte(in) % (sizeof words / sizeof *words)];
 }
 
-/* A kind, of those that are accepted if there are any. */
+/* Returns a kind; an accepted one if any kind is accepted. */
 static cubed_value_kind kind_of(uint8_t b, unsigned accepts)
 {
     unsigned kind = b % CUBED_VALUE_KIND_COUNT;
@@ -56,7 +56,7 @@ static cubed_value_kind kind_of(uint8_t b, unsigned accepts)
     return (cubed_value_kind)kind;
 }
 
-/* An item of a list: a number, a string, None, or a list of the first two numbers. */
+/* Returns an item of a list: a number, a string, None, or a list of the first two numbers. */
 static cubed_value item(input *in, const cubed_value *items)
 {
     switch (byte(in) % 6) {
@@ -136,7 +136,8 @@ static const cubed_function *choose(input *in)
     int n = 0, k;
     const cubed_function *f;
     for (f = cubed_function_next(NULL); f; f = cubed_function_next(f)) n++;
-    k = byte(in) << 8; /* in two steps: compilers choose the order of calls within one */
+    /* In two statements, because compilers choose the order of calls within one. */
+    k = byte(in) << 8;
     k = (k | byte(in)) % n;
     for (f = cubed_function_next(NULL); k > 0; k--) f = cubed_function_next(f);
     return f;
@@ -173,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             const cubed_param *p = cubed_function_param(f, n);
             if (named && f->nparams) p = &f->params[how % f->nparams];
             if (named) arguments[n].name = p ? p->name : "none";
-            /* Often a kind that the parameter takes: a body is reached only if all arguments are right. */
+            /* Mostly choose a kind that the parameter accepts, because a function's body runs only if all arguments are valid. */
             arguments[n].value = value(&in, n, p && how % 8 != 0 ? p->accepts : 0);
         }
         const cubed_status st = cubed_call(ctx, f, arguments, n, &results, &err);

@@ -1,5 +1,5 @@
-/* What the CF conventions put into attributes: units of time, dates, and packings. The first byte says which, and the calendar or the
- * type of the array; the rest is text. */
+/* Parses attributes of the CF conventions: units of time, dates, and packings. The first byte chooses one of these, and the
+ * calendar or the type of the array. The other bytes are text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +22,14 @@ static void check(bool holds, const char *what)
     abort();
 }
 
-/* The text of a time names a second that begins no later than the time. */
+/* Checks that the text of a time denotes a second that contains the time. */
 static void try_time(cubed_calendar c, int64_t us)
 {
     char text[CUBED_TIME_TEXT_CAP];
     int64_t first, after;
     require(strlen(cubed_time_text(c, us, text)) < CUBED_TIME_TEXT_CAP);
     if (!cubed_time_span_parse(text, c, &first, &after))
-        return; /* a year before 0, or after 9999 */
+        return; /* the year is before 0 or after 9999 */
     require(first <= us && us < after);
 }
 
@@ -46,7 +46,7 @@ static void try_units(const char *text, cubed_calendar c)
     require(a.calendar == c && a.unit > 0 && (a.divide == 1 || a.divide == 1000));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (cubed_time_of_int(&a, numbers[i], &us)) {
-            require(us >= last); /* later numbers are no earlier times */
+            require(us >= last); /* a later number must not be an earlier time */
             last = us;
             if (us == a.base) try_time(c, us);
         }
@@ -73,7 +73,7 @@ static void try_packing(const char *text, cubed_dtype dtype)
     if (cubed_array_with_attrs(plain, text, &x, NULL) == CUBED_OK) {
         if (cubed_cf_packing_of(x, &p, NULL) == CUBED_OK && p) {
             require(p->nmissing >= 0 && cubed_cf_packing_equal(p, p));
-            /* The fuzzer's lists are short. */
+            /* Ignore long lists, which the fuzzer does not make. */
             if (p->nmissing < 64 && cubed_cf_decode(x, &decoded, NULL) == CUBED_OK)
                 require(cubed_array_dtype(decoded) == p->dtype || p->is_bool);
             cubed_array_unref(decoded);
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         CUBED_INT32,  CUBED_UINT32,  CUBED_INT64,
                                         CUBED_UINT64, CUBED_FLOAT32, CUBED_FLOAT64};
     if (size < 1 || size > MOST) return 0;
-    char *text = malloc(size); /* no larger: what reads beyond it is found */
+    char *text = malloc(size); /* exact size, so that sanitizers detect reads beyond the end */
     require(text != NULL);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;

@@ -1,5 +1,5 @@
-/* Any bytes as a stored chunk or shard: read in parts (inner chunks of shards, blocks of blosc, streams), it has the
- * values that it has as a whole. The first byte says how it is stored. */
+/* Reads any bytes as a stored chunk or shard. Parts of it (inner chunks of shards, blocks of blosc, streams) must have the same
+ * values as the whole. The first byte chooses the codecs and the kind of shard. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROWS = 16, COLS = 64, NPARTS = 4, PART_ROWS = 8, PART_COLS = 32 };
 
-/* New rows go to the end: the inputs of the corpus count from the first. */
+/* Append new rows at the end, because the inputs of the corpus contain row numbers. */
 static const struct {
-    const char *index; /* where a shard's is; NULL: no shard */
+    const char *index; /* location of a shard's index; NULL: not a shard */
     const char *codecs;
 } stored_as[] = {
     {"end", ""},
@@ -44,12 +44,12 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-static bool no_room; /* a chunk took more memory than plans have for it */
+static bool no_room; /* a chunk needed more memory than plans have for it */
 
-/* Whatever fails says why, and is the fault of the bytes. */
+/* Returns true on success. Checks that a failure has a message and is caused by the bytes. */
 static bool worked(cubed_status st, const cubed_error *err)
 {
-    /* A chunk may be of another writer, with larger blocks or a longer window than the memory is for. */
+    /* Another writer may use larger blocks, or a longer window, than the memory is for. */
     bool budget = st == CUBED_E_BUDGET &&
                   (strstr(err->message, "blocks of") || strstr(err->message, "a window of"));
     no_room = no_room || budget;
@@ -116,7 +116,7 @@ static void put_part(uint16_t *values, const int64_t *idx, const uint16_t *part)
         memcpy(to, part, PART_COLS * sizeof *part);
 }
 
-/* Row by row an inner chunk has the values that it has as a whole. */
+/* Returns true if an inner chunk that is read row by row has the same values as when it is read whole. */
 static bool is_same_in_rows(const cb_zarr_array *z, const int64_t *idx, const void *index,
                             const uint16_t *part, cb_arena *scratch)
 {
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(cb_store_open_memory(&cb_system_allocator, "chunk", &store, NULL) == CUBED_OK);
     cb_zarr_array *z = open_array(store, row, data + 1, size - 1);
     bool ok = read_whole(z, whole);
-    /* Parts need not notice what is wrong beside them. */
+    /* Reads of parts need not detect damage outside of the parts. */
     bool some = cb_zarr_index_bytes(cb_zarr_get_meta(z)) ? read_inner_chunks(z, parts)
                                                          : read_runs(z, parts);
     require(some || !ok || no_room);

@@ -1,5 +1,5 @@
-/* Any bytes as an encoded chunk: the first two choose the codecs and the chunk's shape. What decodes
- * is encoded and decoded again. All inside exactly the memory that the codecs declare. */
+/* Decodes any bytes as an encoded chunk. The first two bytes choose the codecs and the shape of the chunk. Decoded data are
+ * encoded and decoded again. All calls have exactly the memory that the codecs declare. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* New rows go to the end: the inputs of the corpus count from the first. */
+/* Append new rows at the end, because the inputs of the corpus contain row numbers. */
 static const char *const chains[] = {
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"big\"}}]",
     "[{\"name\": \"transpose\", \"configuration\": {\"order\": [1, 0]}}, \"little\"]",
@@ -73,7 +73,7 @@ static json_t *codec_list(const char *text)
 static void check(cubed_status st, const cubed_error *err)
 {
     if (st == CUBED_OK) return;
-    /* A chunk may be of another writer, with larger blocks; the memory declared is enough. */
+    /* Another writer may use larger blocks than the memory is for. In all other cases the declared memory must be enough. */
     bool budget = st == CUBED_E_BUDGET && strstr(err->message, "blocks of");
     if (st != CUBED_E_FORMAT && !budget) abort();
     if (err->status != st || err->message[0] == 0) abort();
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const cubed_allocator *a = &cb_system_allocator;
     if (cb_arena_new(a, cb_codec_chain_decode_need(&c), &decoding, NULL) != CUBED_OK) abort();
     if (cb_arena_new(a, cb_codec_chain_encode_need(&c), &encoding, NULL) != CUBED_OK) abort();
-    /* Buffers of exactly the size, so that an overrun is seen. */
+    /* Allocate buffers of exactly the needed size, so that sanitizers detect an overrun. */
     uint8_t *src = malloc(size - 1), *chunk = malloc(c.chunk_bytes);
     uint8_t *again = malloc(c.chunk_bytes), *encoded = malloc(cb_codec_chain_bound(&c));
     if (!src || !chunk || !again || !encoded) abort();

@@ -1,5 +1,5 @@
-/* Three lines: the URL of a document, a place that it may refer to, and a reference. Any object that the document may read is at its
- * own host or below that place, however the reference is spelled. */
+/* Takes three lines: the URL of a document, a place that it may refer to, and a reference. Any object that the document may read
+ * must be at its own host or below that place, however the reference is spelled. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void check(bool holds, const char *what)
     abort();
 }
 
-/* Whether a canonical text is a prefix or what is below it. */
+/* Returns true if a canonical text is a prefix, or is below it. */
 static bool is_below(const char *text, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -52,7 +52,7 @@ static void try_reference(cb_zone *zone, const char *document, const char *prefi
         require(!has_dots(at.text));
         require(at.nids == 0 ? is_below(at.text, c.own) || c.nallowed > 0 : c.nallowed > 0);
         require(is_below(at.text, c.own) || is_below(at.text, allowed.data));
-        /* The store that is opened is the place that was compared. */
+        /* The opened store must be the place that was compared. */
         require(cb_place_parse_object(zone, at.store, key, &again, NULL) == CUBED_OK);
         require(strcmp(again.store, at.store) == 0 && strcmp(again.text, at.text) == 0);
     }

@@ -1,4 +1,4 @@
-/* Any text as an expression: it is parsed, built over a few lazy arrays, and planned. */
+/* Takes any text as an expression: parses it, builds it with a few lazy arrays, and plans it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* f, g, i, s, b, c: arrays of several types; anything else is unknown. */
+/* Finds the arrays f, g, i, s, b and c, which have several types. Any other name is unknown. */
 static cubed_status lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err)
 {
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cubed_expr_free(expr);
         cubed_context_unref(ctx);
     }
-    /* Whatever failed said why. */
+    /* Every failure must have a message. */
     if ((err.status == CUBED_OK) != (err.message[0] == 0)) abort();
     if (strlen(err.message) >= sizeof err.message) abort();
     free(text);

@@ -1,5 +1,5 @@
-/* Any bytes as a file that holds arrays (NetCDF, HDF5, ZIP, references): its documents and chunks are read, and the texts
- * that elements lead to. */
+/* Opens any bytes as a file of arrays (NetCDF, HDF5, ZIP, references). Reads its documents and chunks, and the strings that
+ * elements refer to. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Objects that are looked at; a chunk of a file may be as large as it says. */
+/* MOST: maximum number of objects that are read. READ: maximum bytes of each, because a chunk of a file may be as large as the
+ * file states. */
 enum { MOST = 500, READ = 1 << 16 };
 
 typedef struct keys {

@@ -1,6 +1,6 @@
-/* Any bytes as the reply of a server over HTTP: header lines up to an empty one, then a body in parts of a few bytes.
+/* Takes any bytes as the reply of an HTTP server: header lines up to an empty line, then a body in parts of a few bytes.
  *
- * The first byte says what the call asks for: a whole object, ranges, the end of an object, or a text. */
+ * The first byte chooses the request: a whole object, ranges, the end of an object, or a text. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-/* Pieces of a call of one of four kinds, whose bytes go to dst[ROOM]. */
+/* Sets the pieces of a call of one of four kinds. Their bytes go to dst[ROOM]. */
 static void ask(cb_http_call *c, cb_http_piece pieces[PIECES],
                 char *dst, /* NOLINT(readability-non-const-parameter): pieces write to it */
                 unsigned kind)
@@ -31,7 +31,7 @@ static void ask(cb_http_call *c, cb_http_piece pieces[PIECES],
     if (kind == 2) pieces[0].offset = CUBED_RANGE_SUFFIX;
 }
 
-/* The number that a header line has behind its colon, -1: none. */
+/* Returns the content length according to the header; -1 if there is none. */
 static int64_t length_of(const cb_http_call *c)
 {
     const char *end, *text = cb_http_header(c, "content-length");

@@ -1,4 +1,5 @@
-/* Any bytes as the snapshot and the manifest of a repository of Icechunk: the length of the first in four bytes, then both. */
+/* Takes any bytes as the snapshot and the manifest of a repository of Icechunk. The first four bytes are the length of the
+ * snapshot, and both follow. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

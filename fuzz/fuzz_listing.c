@@ -1,4 +1,4 @@
-/* Any bytes as a reply of S3 that lists (in XML), as text of XML, and each line as the head of a reply of Redis. */
+/* Takes any bytes as a listing of S3 in XML and as text of XML, and each line as the head of a reply of Redis. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-/* Every key that is told is below the listed prefix. */
+/* Checks that every reported key is below the listed prefix. */
 static cubed_status tell(void *ctx, const cubed_store_entry *e, cubed_error *err)
 {
     (void)err;

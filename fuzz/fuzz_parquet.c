@@ -1,4 +1,4 @@
-/* Any bytes as a record of references in Parquet. */
+/* Takes any bytes as a record of references in Parquet. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
-/* Any bytes as a saved plan: what loads is described, and saved and loaded again it has the same
- * bytes. The header is put right first, or nothing would pass the checksum. Nothing runs, and no file
- * is touched. */
+/* Loads any bytes as a saved plan. A plan that loads is described, and is saved and loaded again with the same bytes. The header
+ * is corrected first, because no other input would pass the checksum. Nothing runs, and no file is read or written. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +22,7 @@ static void check(bool holds, const char *what)
     abort();
 }
 
-/* The linker puts this in the place of the library's (--wrap): every URL is a store with the source
- * that the corpus was made with. */
+/* Replaces the library's function at link time (--wrap). Every URL is a store with the source that the corpus was made with. */
 cubed_status open_store(cb_stores *stores, const char *url, bool durable, cubed_store **out,
                         cubed_error *err) __asm__("__wrap_cb_store_open");
 
@@ -53,7 +51,7 @@ cubed_status open_allowed(cb_stores *stores, const char *url, const char *refere
     return open_store(stores, url, durable, out, err);
 }
 
-/* The header of plans that this library saves, but for the checksum. */
+/* Gets the header of plans that this library saves, except the checksum. */
 static void get_header(cubed_context *ctx, uint8_t header[HEADER_BYTES])
 {
     cubed_scalar one = {.f64 = 1};
@@ -108,15 +106,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
     cubed_plan *plan;
-    bool whole = false; /* as it was saved, by whatever version */
-    /* Exactly the size, so that an overrun is seen. */
+    bool whole = false; /* the bytes are as some version of the library saved them */
+    /* Allocate exactly this size, so that sanitizers detect an overrun. */
     uint8_t *bytes = malloc(size ? size : 1);
     require(bytes && cubed_context_new(NULL, &ctx, NULL) == CUBED_OK);
     if (size) memcpy(bytes, data, size);
     if (size >= HEADER_BYTES) {
         if (!header[0]) get_header(ctx, header);
         uint32_t sum = (uint32_t)crc32(0, bytes + HEADER_BYTES, (uInt)(size - HEADER_BYTES));
-#ifdef FUZZ_REPLAY /* a fuzzer finds right checksums of wrong plans */
+#ifdef FUZZ_REPLAY /* only here: a fuzzer also finds right checksums of wrong plans */
         uint32_t said = 0;
         for (int k = 0; k < 4; k++) said |= (uint32_t)bytes[CHECKSUM_AT + k] << (8 * k);
         whole = sum == said && memcmp(bytes, header, MAGIC_BYTES) == 0;
@@ -130,10 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         save_and_load(ctx, plan);
         cubed_plan_unref(plan);
     }
-    /* Saved plans are what the fuzzer starts from: of another format they are none. */
+    /* The fuzzer starts from saved plans. If the format of plans has changed, they do not load, and must be made again. */
     if (whole && st != CUBED_OK) fprintf(stderr, "make_plans: %s\n", err.message);
     require(!whole || st == CUBED_OK);
-    /* Whatever failed said why, and was the fault of the bytes. */
+    /* Every failure must have a message, and must be caused by the bytes. */
     if (st == CUBED_E_INTERNAL) fprintf(stderr, "%s\n", err.message);
     require(st != CUBED_E_INTERNAL);
     require((st == CUBED_OK) == (err.message[0] == 0) && st == err.status);

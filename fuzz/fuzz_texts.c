@@ -1,5 +1,5 @@
-/* Any bytes as an array of texts of any length: its metadata (format 3), a line break, and the object of each of its chunks.
- * They are read twice: to find the longest, and to put them in their places. */
+/* Reads any bytes as an array of strings of any length: its metadata (format 3), a line break, and the object of each of its
+ * chunks. Strings are read twice: to find the longest, and to store them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Bytes that a chunk and all texts may take. */
+/* Maximum bytes of a chunk, and of all strings. */
 enum { MOST = 1 << 16 };
 
 static void require(bool holds)
@@ -21,7 +21,7 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-/* The same object for the first chunks along each axis, by either encoding of keys. */
+/* Puts the same object for the first chunks along each axis. */
 static void put_chunks(cubed_store *store, const cb_zarr_meta *m, const void *object, size_t size)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0};
@@ -40,7 +40,7 @@ static void check(const cb_zarr_texts *x)
     require(cubed_dtype_family(x->dtype) == CUBED_STRING && cubed_dtype_size(x->dtype) >= 4);
     require(cb_count(m->ndim, m->shape, &n) == false);
     require((size_t)n * cubed_dtype_size(x->dtype) <= MOST);
-    /* Every byte is there, and every character is one. */
+    /* All bytes must be readable, and every character must be valid. */
     for (size_t i = 0; i < (size_t)n * cubed_dtype_size(x->dtype); i += 4) {
         uint32_t code;
         memcpy(&code, (const char *)x->data + i, sizeof code);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (cb_zarr_read_outline(store, "", 3, zone, &o, NULL) == CUBED_OK)
         put_chunks(store, &o.meta, line ? line + 1 : data, line ? size - meta - 1 : 0);
     const cubed_status st = cb_zarr_read_texts(store, NULL, "", MOST, zone, &texts, &err);
-    /* Whatever failed said why. */
+    /* Every failure must have a message. */
     require((st == CUBED_OK) == (err.message[0] == 0) && st == err.status);
     if (st == CUBED_OK) {
         check(&texts);

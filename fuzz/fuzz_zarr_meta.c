@@ -1,5 +1,5 @@
-/* Any text as Zarr metadata: what is understood is printed, and that is understood in the same way.
- * The first byte says which format: '2' .zarray, 'a' .zarray behind its .zattrs, else zarr.json. */
+/* Parses any text as Zarr metadata. Parsed metadata is printed, and must be parsed again with the same result. The first byte
+ * chooses the format: '2' is .zarray, 'a' is .zarray after its .zattrs, and any other byte is zarr.json. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(&m);
         print_and_reread(&m, zone);
     }
-    /* Whatever failed said why. */
+    /* Every failure must have a message. */
     require((st == CUBED_OK) == (err.message[0] == 0) && st == err.status);
     json_decref(doc);
     json_decref(zattrs);

@@ -1,4 +1,4 @@
-/* Runs a fuzzer's function on every file of directories: a corpus as an ordinary test. */
+/* Runs a fuzzer's function on every file of directories, so that a corpus is an ordinary test. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
