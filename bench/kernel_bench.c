@@ -1,8 +1,7 @@
-/* Nanoseconds per element and GB/s of kernels on vectors that stay in the first-level cache, for
- * each instruction set of this machine; then copies of boxes, beside memcpy.
+/* Prints nanoseconds per element and GB/s of kernels on vectors that stay in the first-level cache, for each instruction set of
+ * this machine. Then prints those of copies of boxes, compared with memcpy.
  *
- *   kernel_bench [name]    only kernels whose name contains `name`
- */
+ *   kernel_bench [name]    only kernels whose name contains `name` */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Repeats `call` until a run takes two milliseconds; the best of five such runs, in seconds. */
+/* Repeats `call` until a run takes two milliseconds. Returns the best of five such runs, in seconds. */
 typedef void (*call_fn)(void *ctx);
 static double best_time(call_fn call, void *ctx)
 {
@@ -55,7 +54,7 @@ static void report(const bench *b, const char *name, const char *type, call_fn c
     (void)fflush(stdout);
 }
 
-/* Values around 1 that no operation finds special; for integers small numbers. */
+/* Fills a vector with values around 1 that no operation treats specially, or with small numbers for integers. */
 static void fill(char *p, cubed_dtype t)
 {
     size_t size = cubed_dtype_size(t);
@@ -153,14 +152,14 @@ typedef struct reduce_call {
     const cb_reduce_fns *fns;
     const bench *b;
     void *planes[CB_REDUCE_MAX_PLANES];
-    size_t r; /* elements of a run of `runs` */
+    size_t r; /* number of elements of a run, for `runs` */
 } reduce_call;
 static void call_run(void *ctx)
 {
     reduce_call *e = ctx;
     if (e->fns->lanes) {
         e->fns->lanes(e->planes[0], e->b->a, CB_VECTOR);
-        /* Products would become denormal. */
+        /* Start again, because products would become denormal. */
         if (++e->r % (CB_STRETCH / CB_VECTOR) == 0) e->fns->init(e->planes, CB_LANES);
     } else
         e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);
@@ -216,7 +215,7 @@ static void call_gemm(void *ctx)
     e->fn(&g);
 }
 
-/* An element is a multiplication and an addition: 2 / (ns/element) is GFLOP/s. */
+/* An element is one multiplication and one addition, so 2 / (ns/element) is GFLOP/s. */
 static void bench_gemm(bench *b)
 {
     for (int t = CUBED_BOOL; t < CUBED_DTYPE_COUNT; t++) {

@@ -1,12 +1,14 @@
-/* What the machine takes for the parts of a Zarr to Zarr computation, each alone:
+/* Measures the time that this machine needs for each part of a Zarr to Zarr computation:
  *
  *   limits THREADS SOURCE... -- TARGET...
  *
- * reads all chunks of the sources, decodes them (blosc and zstd; other chunks count as raw), and writes the
- * chunks of the targets, which must be raw, once more, spread between those that are read: in one loop
- * by so many threads. What does the same and arithmetic takes longer. Prints seconds as JSON, of that, also of
- * processor time, and of each of the three alone. Files come from the page cache, raw ones in pieces that stay in the
- * second-level cache; buffers are touched, and files written once, before the clock starts. */
+ * Reads all chunks of the sources, decodes them (blosc and zstd; other chunks count as raw), and writes the chunks of the
+ * targets, which must be raw, once more. One loop by THREADS threads does this, with the writes spread between the reads. A
+ * program that does the same and arithmetic takes longer. Prints as JSON the seconds of this loop, the processor time of it, and
+ * the seconds of each of the three parts alone.
+ *
+ * Files come from the page cache, raw files in pieces that stay in the second-level cache. Buffers are touched, and files are
+ * written once, before the clock starts. */
 #define _GNU_SOURCE
 #include <blosc.h>
 #include <fcntl.h>
@@ -26,10 +28,10 @@ enum { MAX_THREADS = 256, PIECE = 1 << 18 };
 
 typedef struct chunk {
     char *path;
-    size_t size;    /* stored */
-    size_t decoded; /* 0: raw */
-    bool zstd;      /* else blosc */
-    char *stored;   /* NULL for raw chunks of sources */
+    size_t size;    /* stored bytes */
+    size_t decoded; /* decoded bytes; 0: raw */
+    bool zstd;      /* the codec is zstd; otherwise blosc */
+    char *stored;   /* stored bytes of the chunk; NULL for raw chunks of sources */
     bool target;
 } chunk;
 
@@ -38,10 +40,11 @@ typedef struct chunk_list {
     size_t n;
 } chunk_list;
 
-static chunk_list lists[2]; /* of sources and targets; nftw hands no argument to its callback */
+/* Chunks of sources and targets. They are global, because nftw passes no argument to its callback. */
+static chunk_list lists[2];
 static chunk_list *list = &lists[0];
-static size_t largest = PIECE;        /* a buffer for anything */
-static size_t largest_stored = PIECE; /* for what is decoded */
+static size_t largest = PIECE;        /* size of a buffer for any chunk */
+static size_t largest_stored = PIECE; /* size of a buffer for any chunk that is decoded */
 
 typedef struct buffers {
     char *data, *stored;
@@ -73,7 +76,7 @@ static void read_whole(const char *path, char *to, size_t size)
     close(fd);
 }
 
-/* From the first bytes. A header that fits by chance is one in billions. */
+/* Finds the codec from the first bytes. One raw chunk in billions has a matching header by chance. */
 static void find_codec(chunk *c, const char *head, size_t n)
 {
     size_t compressed = 0, block;
@@ -99,7 +102,7 @@ static int add_file(const char *path, const struct stat *st, int type, struct FT
     find_codec(&c, head, n);
     if (c.decoded > largest) largest = c.decoded;
     if (c.decoded && c.size > largest_stored) largest_stored = c.size;
-    /* What is freed again may be slow to get while the loops run, where a hypervisor takes it back. */
+    /* Keep the memory: if a hypervisor takes freed memory back, it may be slow to get again while the loops run. */
     if (list == &lists[1] || c.decoded) {
         c.stored = malloc(c.size + 1);
         if (!c.stored) die("hold", path);
@@ -161,7 +164,7 @@ static void move_chunk(const chunk *c, const buffers *b)
     }
 }
 
-/* What is written comes between what is read, evenly. */
+/* Spreads the written chunks evenly between the chunks that are read. */
 static chunk_list spread(void)
 {
     const chunk_list *in = &lists[0], *out = &lists[1];
@@ -238,8 +241,8 @@ int main(int argc, char **argv)
     }
     const chunk_list all = spread();
     double cpu, alone;
-    /* Memory for what is written: a virtual machine may have to get it from its host, and whoever is compared with this has had
-     * it from the files of a run before. */
+    /* Get memory for the written files first. A virtual machine may have to get it from its host, and the program that is
+     * compared had it from the files of an earlier run. */
     seconds(write_chunk, &lists[1], threads, &alone);
     remove_written();
     double most = seconds(move_chunk, &all, threads, &cpu);

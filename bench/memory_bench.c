@@ -1,11 +1,10 @@
-/* In-memory expressions beside the machine's streaming bandwidth, in the same process.
+/* Compares in-memory expressions with the machine's streaming bandwidth, in the same process.
  *
  *   memory_bench [THREADS [MEGABYTES]]     megabytes of each of the four arrays
  *
- * The limit is a loop over three inputs and one output (or none, for the sum) with stores past the
- * caches, by as many threads: what hand-written code reaches. Rounds of (limit, engine, limit) are
- * interleaved, because bandwidth on shared machines swings; the median of the ratios counts. Prints
- * one JSON object per line. */
+ * The limit is a loop over three inputs and one output (no output for the sum) with stores past the caches, by as many threads.
+ * Hand-written code reaches this limit. Rounds of (limit, engine, limit) are interleaved, because bandwidth on shared machines
+ * varies. The result is the median of the ratios. Prints one JSON object per line. */
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <math.h>
@@ -27,11 +26,11 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Integer additions: as fast whatever the bytes are. */
+/* Adds integers, which is equally fast for all values of the bytes. */
 typedef struct part {
     pthread_t id;
     const __m256i *a, *b, *c;
-    __m256i *out; /* NULL: sum */
+    __m256i *out; /* NULL: the sum is computed */
     size_t n;
     __m256i sum;
 } part;
@@ -62,7 +61,7 @@ static void *limit_part(void *arg)
 
 typedef struct arrays {
     void *in[3], *out;
-    size_t bytes; /* of each */
+    size_t bytes; /* bytes of each array */
     cubed_dtype dtype;
 } arrays;
 
@@ -92,7 +91,7 @@ static void ok(cubed_status status)
     exit(1);
 }
 
-/* sqrt((a-b)**2 + c**2), or its sum. */
+/* Plans sqrt((a-b)**2 + c**2), or its sum. */
 static cubed_plan *make_plan(cubed_context *ctx, const arrays *in, void *result, bool sum,
                              unsigned threads)
 {
@@ -116,7 +115,7 @@ static cubed_plan *make_plan(cubed_context *ctx, const arrays *in, void *result,
     cubed_plan *plan;
     o.max_workers = threads;
     ok(cubed_plan_new(ctx, &target, 1, &o, &plan, &err));
-    return plan; /* the benchmark ends with the process: arrays are left to it */
+    return plan; /* arrays are not freed, because the process ends with the benchmark */
 }
 
 static void fill(const arrays *x)
@@ -133,7 +132,8 @@ static void fill(const arrays *x)
     }
 }
 
-/* Element i of each array is i % 1000 times 1, 2 and 3: a result is sqrt(10) times that. */
+/* Returns true if a result is right. Element i of the arrays is i % 1000 times 1, 2 and 3, so the result is sqrt(10) times i %
+ * 1000. */
 static bool right(const arrays *x, bool sum, const void *result)
 {
     size_t n = x->bytes / cubed_dtype_size(x->dtype);

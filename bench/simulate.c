@@ -133,7 +133,7 @@ static cubed_status vary(cubed_plan *plan, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether the arguments have the number of a row, or no number. */
+/* Returns true if the arguments have the number of a row, or no number. */
 static bool is_wanted(int row, char **rows)
 {
     bool wanted = !*rows;

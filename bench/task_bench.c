@@ -1,8 +1,7 @@
-/* What a task costs beside its work: an array in memory is copied, negated, in chunks of one element,
- * by one thread, and the time is divided by the number of tasks. Prints JSON.
+/* Measures the cost of a task in addition to its work. One thread negates an array in memory, in chunks of one element. The time
+ * is divided by the number of tasks. Prints JSON.
  *
- *   task_bench [CHUNKS]
- */
+ *   task_bench [CHUNKS] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
