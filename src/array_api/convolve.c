@@ -13,7 +13,7 @@
 typedef struct slide {
     cb_steps *s;
     const char *name;
-    cubed_array *x, *kernel; /* same type; the kernel is not longer than x */
+    cubed_array *x, *kernel; /* both have the same type; the kernel is not longer than x */
     bool is_finite;          /* all elements of the kernel are known to be finite */
     int64_t before, after;   /* numbers of elements of padding */
 } slide;
@@ -138,7 +138,7 @@ static void set_padding(slide *c, cubed_convolve_mode mode)
                                              : 0;
 }
 
-/* A vector; a number becomes a vector of one element. */
+/* Returns x if it is a vector. Reshapes a 0-d array to a vector of one element. */
 static cubed_array *vector(const slide *c, const char *which, cubed_array *x)
 {
     const int64_t one = 1;

@@ -122,8 +122,8 @@ static cubed_array *between(cb_steps *s, edges lat, cubed_array *width, cubed_ce
     height = op1(s, CUBED_OP_ABS, height);
     cubed_array *band = op2(s, CUBED_OP_MULTIPLY, height, angle);
     if (shape == CUBED_EDGES_LATITUDES) return band;
-    /* Between the equator and a great circle through two points of latitude p, `angle` apart, the area is
-     * 2 atan(tan(angle / 2) sin p). The tangents of two such areas are subtracted. */
+    /* The area between the equator and a great circle through two points of latitude p, `angle` apart, is 2 atan(tan(angle /
+     * 2) sin p). The tangents of two such areas are subtracted. */
     cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, angle, 0.5));
     cubed_array *sines =
         op2(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_SIN, low), op1(s, CUBED_OP_SIN, high));
@@ -158,8 +158,8 @@ static cubed_array *polygons(cb_steps *s, cubed_array *lat, cubed_array *lon)
     cubed_array *own = by(s, CUBED_OP_MULTIPLY, lat, RADIANS / 2);
     cubed_array *middle = op1(s, CUBED_OP_SIN, op2(s, CUBED_OP_ADD, next, own));
     cubed_array *half = op1(s, CUBED_OP_COS, op2(s, CUBED_OP_SUBTRACT, next, own));
-    /* tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2), as in "Some Algorithms for Polygons on a Sphere" by
-     * Chamberlain and Duquette, 2007, but exact */
+    /* The area E between the equator and an edge is exact: tan(E/2) = sin((p + q) / 2) / cos((p - q) / 2) tan(apart / 2).
+     * "Some Algorithms for Polygons on a Sphere" by Chamberlain and Duquette, 2007, approximates it. */
     cubed_array *t = op1(s, CUBED_OP_TAN, by(s, CUBED_OP_MULTIPLY, apart, 0.5));
     t = op2(s, CUBED_OP_MULTIPLY, t, op2(s, CUBED_OP_DIVIDE, middle, half));
     cubed_array *strip = by(s, CUBED_OP_MULTIPLY, op1(s, CUBED_OP_ATAN, t), 2);

@@ -1,5 +1,5 @@
-/* States of reductions by group: one operation on blocks, or several over parts of a grouped axis if there are too few
- * tasks. */
+/* States of reductions by group. They are computed by one operation on blocks, or, if there are too few tasks, by several
+ * operations on parts of a grouped axis. */
 #include "array_api/group_states.h"
 
 #include <math.h>

@@ -493,7 +493,7 @@ cubed_status cb_filter_extreme(const char *name, cubed_array *x, bool greatest, 
 
 /* The wanted rank among n elements: a named rank such as the median, a `given` rank, or the rank of a percentile. */
 typedef struct wanted_rank {
-    cubed_filter_rank_kind kind; /* CUBED_FILTER_RANKS: none */
+    cubed_filter_rank_kind kind; /* CUBED_FILTER_RANKS if the rank has no name */
     const int64_t *given;
     double percentile;
 } wanted_rank;

@@ -14,8 +14,8 @@ typedef struct selection {
     int nfresh; /* number of new axes of the part, and their positions in ascending order */
     int fresh[CUBED_MAX_NDIM];
     int npart; /* number of axes of the part */
-    cubed_array
-        *at[CUBED_MAX_NDIM]; /* positions along each axis of the part; NULL: the whole axis */
+    /* positions along each axis of the part; NULL if the whole axis is selected */
+    cubed_array *at[CUBED_MAX_NDIM];
     bool has_positions, all_checked;
     int place;   /* index, in the result, of the first axis that replaces axes with positions */
     int ncommon; /* the shape to which all positions broadcast */

@@ -76,7 +76,7 @@ static bool has_shape(const cubed_array *x, int ndim, const int64_t *shape)
     return true;
 }
 
-/* Weights in x's shape. They may have only the reduced axes, in the order of the options. */
+/* Broadcasts weights to x's shape. Weights may have only the reduced axes, in the order of the options. */
 static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
 {
     const int ndim = x->node.grid->ndim, n = q->o->axes ? q->o->naxes : 0;

@@ -1,7 +1,8 @@
-/* Discrete Fourier transforms along whole axes of a block, with pocketfft. Lines are copied to scratch in double precision,
- * transformed there, and rounded once when copied back. Several adjacent lines are processed together, because their
- * elements share cache lines. Several axes are transformed one after another; all except one keep their extent and type,
- * and are transformed in place. */
+/* Discrete Fourier transforms along whole axes of a block, with pocketfft.
+ *
+ * Lines are copied to scratch memory in double precision, transformed there, and rounded once when they are copied back.
+ * Adjacent lines share cache lines, so several are processed together. Several axes are transformed one after another. Only
+ * one of them may change extent and type. All others are transformed in place. */
 #include <math.h>
 
 #include <pocketfft.h>
@@ -37,7 +38,7 @@ static bool is_complex(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CU
 
 /* --- One line -------------------------------------------------------------------------------------- */
 
-/* FROM_REAL computes the half that determines the other half; ALL_FROM_REAL computes both. */
+/* FROM_REAL computes only the half of the result that determines the other half. ALL_FROM_REAL computes both halves. */
 typedef enum transform_kind { COMPLEX, FROM_REAL, ALL_FROM_REAL, TO_REAL } transform_kind;
 
 typedef struct transform {
@@ -45,8 +46,8 @@ typedef struct transform {
     bool forward;
     int64_t n;
     double scale;
-    cb_cfft_plan complex_plan; /* for COMPLEX */
-    cb_rfft_plan real_plan;    /* for other kinds */
+    cb_cfft_plan complex_plan; /* used for COMPLEX */
+    cb_rfft_plan real_plan;    /* used for the other kinds */
     /* Along the twiddle axis, the lines q * repeat to (q + 1) * repeat - 1 are at position first + q. `q` is taken modulo
      * `extent`. */
     int64_t twiddle_n, first, repeat, extent; /* twiddle_n is 0 without a twiddle axis */
@@ -57,8 +58,8 @@ static void conjugate(double *pairs, int64_t n)
     for (int64_t i = 0; i < n; i++) pairs[2 * i + 1] = -pairs[2 * i + 1];
 }
 
-/* Transforms n real numbers at line + 1 to n / 2 + 1 pairs. The imaginary parts of the first pair and, if n is even, of the
- * last are 0; pocketfft does not store them. */
+/* Transforms n real numbers, which start at line + 1, to n / 2 + 1 pairs. The imaginary part of the first pair is 0, and so
+ * is that of the last pair if n is even. pocketfft does not store these zeros. */
 static bool from_real(const transform *t, double *line)
 {
     if (!cb_rfft_forward(t->real_plan, line + 1, t->scale)) return false;

@@ -1,9 +1,9 @@
 /* Interpolation of images by B-splines: M. Unser, A. Aldroubi, M. Eden, "Fast B-spline transforms for continuous image
  * representation and interpolation", IEEE PAMI 13 (1991); P. Thevenaz, T. Blu, M. Unser, "Interpolation revisited", IEEE TMI
- * 19 (2000). Order and rounding of all operations, and the folding of positions, are SciPy's.
+ * 19 (2000). The order and rounding of operations, and the treatment of positions beyond the ends, are those of SciPy.
  *
- * An image's values are coefficients of splines. A result is the sum of the coefficients around a position, each times a
- * weight for every axis. */
+ * The image consists of coefficients of splines. A result is the weighted sum of the coefficients around a position. Each
+ * weight is a product of one factor per axis. */
 #include <math.h>
 #include <string.h>
 

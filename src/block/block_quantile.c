@@ -11,9 +11,9 @@
 #include "cubed/array_api.h"
 #include "dtype/scalar.h"
 
-/* For more quantiles than this, sorting the line is cheaper than selecting each. */
+/* Number of quantiles from which on sorting a line is cheaper than selecting each quantile. */
 #define MANY 6
-/* Adjacent lines are processed together, because they share cache lines. */
+/* Maximum number of adjacent lines to process together, because they share cache lines. */
 #define MOST_LINES 16
 
 /* --- Definitions -------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Functions of records: fields that no register holds, and records of some of the fields. */
+/* Functions of records: fields whose type registers do not support, and records of a subset of the fields. */
 #include <string.h>
 
 #include "base/checked.h"

@@ -145,7 +145,7 @@ static cubed_status copy_largest(const cubed_block_call *call, const matrix *m, 
 
 /* --- The function ------------------------------------------------------------------------------------- */
 
-/* Product of the last n extents; -1 if it overflows. */
+/* Returns the product of the last n extents, or -1 if it overflows. */
 static int64_t last_extents(const cubed_block *b, int n)
 {
     int64_t count = 0;

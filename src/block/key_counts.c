@@ -69,7 +69,7 @@ static bool has_key(cubed_dtype dtype)
 
 /* --- Counts ------------------------------------------------------------------------------------------ */
 
-/* x as (outer, n, inner); there are outer x inner lines. */
+/* The shape of x as (outer, n, inner), with outer x inner lines. */
 typedef struct layout {
     int64_t outer, n, inner;
 } layout;

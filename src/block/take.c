@@ -1,5 +1,5 @@
-/* Takes elements by their positions along an axis. Each call has one block of that axis, and takes the elements in it. The
- * calls for all blocks together find each position exactly once. */
+/* Takes elements by their positions along an axis. Each call has one block of the axis, and takes the elements whose
+ * positions are in the block. Each position is in the block of exactly one call. */
 #include <inttypes.h>
 #include <string.h>
 

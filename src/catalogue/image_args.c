@@ -288,7 +288,7 @@ cubed_status cb_image_structure_take(const cb_call *c, int size, int footprint, 
                                          "along axis %d, expected the same number",
                                          c->function->name, (long long)out->heights.size[d],
                                          (long long)out->size[d], d));
-    /* As in SciPy, the shape of the argument `structure` replaces the argument `size`. */
+    /* As in SciPy, the argument `structure` overrides the argument `size` by its shape. */
     memcpy(out->size, out->heights.size, sizeof out->size);
     out->of.heights = out->heights.numbers;
     return CUBED_OK;

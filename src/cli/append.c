@@ -21,7 +21,7 @@ typedef struct stored_array {
     int axis; /* index of the dimension; -1 if the array does not have it */
     int64_t length;
     char *codecs, *unsupported;
-    bool given; /* a result or coordinate extends it, or has been compared with it */
+    bool given; /* a result or coordinate extends the array, or has been compared with it */
 } stored_array;
 
 /* The units of time of a coordinate. */

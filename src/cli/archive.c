@@ -9,7 +9,7 @@
 
 #include "picture.h"
 
-/* Returns true if the name of the store is that of a file, and there is no directory with that name. */
+/* Returns true if the store of `url` has a local path that is not a directory. */
 static bool is_local(const char *url)
 {
     size_t n, store;
@@ -53,8 +53,8 @@ bool archive_is_picture(const char *url)
     return is && is_local(url);
 }
 
-/* Returns the suffix of a file's name, such as "csv"; "" if it has none, or one that does not name a file type
- * ("r.2020"). */
+/* Returns the suffix of a file's name, such as "csv". Returns "" without a suffix, and for a suffix that cannot be a file
+ * type ("r.2020"). */
 static const char *suffix_of(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -63,8 +63,8 @@ static const char *suffix_of(const char *name)
     return strspn(dot + 1, letters) > 0 ? dot + 1 : "";
 }
 
-/* Returns the directory of a path if it does not exist; the caller frees it. NULL if it exists, or if its name contains
- * "..", because the library resolves names like "none/.." without the disk. */
+/* Returns the directory of a path if it does not exist. The caller frees the string. Returns NULL if the directory exists.
+ * Also returns NULL if its name contains "..", because the library resolves names such as "none/.." without the disk. */
 static char *missing_directory(const char *name)
 {
     size_t n = strlen(name);

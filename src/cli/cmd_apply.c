@@ -1,5 +1,5 @@
-/* Functions of expressions applied to all variables of a file, in the form of CDO: `cubed monmean in.nc out.nc`. Writes an
- * expression with a statement for each variable, and runs it as `cubed eval` does. */
+/* Applies functions of expressions to all variables of a file, in the form of CDO: `cubed monmean in.nc out.nc`. Writes an
+ * expression with a statement for each variable, and runs it like `cubed eval`. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static bool lacks(const content *c, const variable *v, const char *word)
     return content_is_dim(c, word) && !content_has_dim(v, word);
 }
 
-/* Returns whether the variable has all dimensions of a coordinate of a kind. */
+/* Returns true if the variable has all dimensions of a coordinate of the given kind. */
 static bool is_along(const content *c, const variable *v, int kind, bool on_earth)
 {
     for (int i = 0; i < c->n; i++) {

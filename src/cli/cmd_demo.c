@@ -1,5 +1,5 @@
-/* The "quadratic means" workload: products and squares of two wind components, averaged over time. It is from the Pangeo
- * project's benchmarks; shapes are (time, level, latitude, longitude). */
+/* The "quadratic means" workload from the Pangeo project's benchmarks: products and squares of two wind components, averaged
+ * over time. Shapes are (time, level, latitude, longitude). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ftw.h>
@@ -297,8 +297,8 @@ static void print_json(const demo *d, double worst)
     json_decref(o);
 }
 
-/* Uses --report if given, else report.html next to the data if they are kept, else a temporary file, which is not deleted.
- * No report with JSON output. */
+/* Chooses the path of the report: --report if given, report.html next to the data if the data are kept, or else a temporary
+ * file, which is not deleted. With JSON output there is no report by default. */
 static bool choose_report(demo *d, bool keep)
 {
     if (d->common.report) d->report = cli_strdup(d->common.report);

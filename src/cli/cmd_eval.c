@@ -201,7 +201,7 @@ static cubed_status make_appended(eval *e, eval_targets *t, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Creates the targets of all results; free them in any case. */
+/* Creates the targets of all results. The caller frees `t`, even after an error. */
 static cubed_status make_targets(eval *e, eval_targets *t, cubed_error *err)
 {
     memset(t, 0, sizeof *t);

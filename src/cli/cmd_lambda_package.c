@@ -1,4 +1,4 @@
-/* The code of a worker in AWS Lambda. The Python package writes it, and finds the libraries that the command needs. */
+/* Writes the code of a worker for AWS Lambda. The Python package does this, and finds the libraries that the command needs. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdlib.h>

@@ -271,8 +271,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     return CUBED_OK;
 }
 
-/* Adds variable-length strings for a NetCDF file, with the length of the longest. Returns false if the array has no such
- * strings, or too many. */
+/* Adds an array of variable-length strings for a NetCDF file, with the length of the longest string. Returns false if the
+ * array has other elements, or too many strings. */
 static bool add_texts(job *j, const char *from, const char *to, const cubed_zarr_info *info)
 {
     cubed_array *x;

@@ -1,4 +1,4 @@
-/* Variables on another horizontal grid: `cubed remap r360x180 in.nc out.nc`, with weights that are kept in a file. */
+/* Remaps variables to another horizontal grid: `cubed remap r360x180 in.nc out.nc`. Weights can be stored in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -188,7 +188,7 @@ static cubed_status group_attrs(const eval *e, char **attrs, cubed_error *err)
 typedef struct known_names {
     const eval *e;
     bool alone;           /* --out names an array, not a group */
-    const char *external; /* variables of other files, separated by spaces; "" if there are none */
+    const char *external; /* variables of other files, separated by spaces; may be "" */
 } known_names;
 
 static bool is_known(void *ctx, const char *name)
@@ -227,7 +227,7 @@ static cubed_status drop_references(eval *e, bool alone, cubed_error *err)
     return st;
 }
 
-/* Returns true if there is an array at --out, which stays an array when it is replaced. */
+/* Returns true if there is an array at --out. Then the result replaces it by an array, not by a group. */
 static bool is_array(const eval *e)
 {
     cubed_array *x;
@@ -281,7 +281,7 @@ static bool decode_item(const eval *e, eval_item *item)
     return true;
 }
 
-/* Adds coordinates of results that are printed with them: of all dimensions for CSV, otherwise of series. */
+/* Adds the coordinates that are printed with results: those of all dimensions in CSV, otherwise only those of series. */
 static void add_printed_coordinates(eval *e)
 {
     const int n = e->nitems;

@@ -42,7 +42,7 @@ static void note_axis(content *c, const char *dim, const cubed_zarr_info *info)
     c->axis[c->naxes++] = (content_axis){cli_strdup(dim), kind};
 }
 
-/* Returns whether labels of this type and these attributes are dates or strings. */
+/* Returns true if labels with this type and these attributes are dates or strings. */
 static bool has_words(cubed_dtype dtype, const json_t *attrs)
 {
     const char *units = json_string_value(json_object_get(attrs, "units"));

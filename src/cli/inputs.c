@@ -17,7 +17,8 @@ char *inputs_first(const char *url)
 
 /* --- Names -------------------------------------------------------------------------------------------- */
 
-/* Returns true if a file or directory has that name or matches it: then "year=2020/a.nc" is not NAME=STORE. */
+/* Returns true if a file or directory has this name or matches it as a pattern. Then "year=2020/a.nc" is a path, not
+ * NAME=STORE. */
 static bool is_path(const char *spec)
 {
     int n = 0;

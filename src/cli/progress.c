@@ -1,4 +1,4 @@
-/* Progress on stderr: a bar on a terminal, otherwise lines; and events as JSON lines. */
+/* Progress on stderr, as a bar on a terminal, otherwise as lines; and events as JSON lines. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>

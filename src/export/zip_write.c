@@ -16,7 +16,7 @@
 
 enum { PIECE = 1 << 18 };
 #define NARROW UINT32_MAX
-/* The earliest date in archives, so that equal arrays give equal files. */
+/* FIRST_DAY is the earliest date of ZIP archives. All entries have it, so that equal arrays give equal files. */
 enum { FIRST_DAY = 0x21, VERSION = 20, VERSION64 = 45 };
 
 typedef struct object {

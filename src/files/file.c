@@ -1,4 +1,4 @@
-/* A store over one file: reads the objects in it. */
+/* A store over one file: its keys are the objects in the file. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>

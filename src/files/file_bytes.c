@@ -1,4 +1,4 @@
-/* Reads bytes of the file: ranges, pages cached while it is opened, and errors. */
+/* Reads bytes of the file. Pages are cached while the file is being opened. Also reports errors of reading. */
 #define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>

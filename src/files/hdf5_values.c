@@ -39,8 +39,8 @@ static const uint8_t *take_name(cb_h5_bytes *b, bool padded, uint64_t *n)
 
 static void parse_type(cb_h5_bytes *b, int depth, cb_h5_type *out);
 
-/* Parses a compound type: a complex number if it has two members of the same type named r and i; others are not
- * supported. */
+/* Parses a compound type. It is a complex number if it has two members r and i of the same type; other compound types are
+ * not supported. */
 static void parse_compound(cb_h5_bytes *b, int version, uint64_t n, int depth, cb_h5_type *out)
 {
     bool complex = n == 2;

@@ -203,7 +203,7 @@ double cb_polygon_band_area(const cb_polygon *p, double low, double high)
         const cb_vec a = p->at[i];
         int j = i + 1 < p->n ? i + 1 : 0;
         if (is_pole(a)) continue;
-        /* A corner at a pole, or several, are an edge along all longitudes between the corners next to them. */
+        /* One or several corners at a pole form an edge along all longitudes between the neighbouring corners. */
         const bool over_pole = is_pole(p->at[j]);
         const double z = p->at[j].z;
         while (is_pole(p->at[j])) j = j + 1 < p->n ? j + 1 : 0;

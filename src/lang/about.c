@@ -71,7 +71,8 @@ static const char *get_text(const json_t *attrs, const char *name)
     return text ? text : "";
 }
 
-/* Values in units since a date are points in time; their sums and spreads are not. */
+/* Returns true if values are points in time: their units count from a date. Sums and spreads of such values are not points
+ * in time. */
 static bool is_reference(const json_t *attrs)
 {
     return cubed_time_units_since(get_text(attrs, "units"));

@@ -52,7 +52,7 @@ static bool is_inexact(const value *v)
                     : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
 }
 
-/* Rejects ^ & | of floats or complex numbers. The error says how to write what was probably meant. */
+/* Rejects ^ & | of floats or complex numbers. The error suggests the operator that was probably meant. */
 static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
 {
     const char *mark = strchr("^&|", e->op);

@@ -93,7 +93,7 @@ static cubed_status interval_coordinate(expr_builder *b, const expr *e, const ax
         if (said) expr_json_put(b, own, i ? "calendar" : "units", json_incref(said));
     }
     axis_values in = *v;
-    /* A type of times has no units. Use those that time_attrs chose: days, seconds or microseconds. */
+    /* A time type has no units. Uses the units that time_attrs chose: days, seconds or microseconds. */
     if (!(v->attrs && json_object_get(v->attrs, "units"))) in.axis.divide = 1;
     if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
         in.axis.unit = 1;
@@ -238,8 +238,7 @@ static cubed_status take_reference(expr_builder *b, const expr *e, const axis_va
     return expr_reject(b, given, "anomaly: no times are in the reference");
 }
 
-/* Subtracts from each element of x the mean of its group. `of` holds the group of each element along axis d; takes ownership of
- * it. */
+/* Subtracts from each element of x the mean of its group. `of` has the group of each position along axis d, and is consumed. */
 static cubed_status subtract_means(expr_builder *b, const expr *e, cubed_array *x,
                                    cubed_array *means, int64_t *of, int d, cubed_array **out)
 {

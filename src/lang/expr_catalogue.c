@@ -6,7 +6,7 @@
 #include "lang/guess.h"
 #include "lang/lang_memory.h"
 
-/* Arguments of a call while they are built. */
+/* The arguments of a call, which are built one after another. */
 typedef struct arguments {
     const cubed_function *function;
     const expr *call;
@@ -15,8 +15,9 @@ typedef struct arguments {
     int n;
     cubed_argument *list;
     const expr **nodes;    /* expression of each argument; NULL if the program adds it */
-    cubed_array ***arrays; /* memory of each argument that is a list of arrays; else NULL */
-    void **numbers;        /* memory of each argument that is a list of other values; else NULL */
+    cubed_array ***arrays; /* memory of each argument that is a list of arrays; otherwise NULL */
+    /* memory of each argument that is a list of other values; otherwise NULL */
+    void **numbers;
     /* Numbers, strings and lists that will become arrays once the first array is known. */
     int nwaiting;
     struct {
@@ -155,7 +156,7 @@ static cubed_status put_ints(expr_builder *b, arguments *a, int i)
     return CUBED_OK;
 }
 
-/* Returns the number of values in a list and in all lists inside it, lists included. */
+/* Returns the number of values in a list and in all lists inside it. Each inner list counts as a value, too. */
 static int count_items(const expr *e)
 {
     int n = e->n;
@@ -328,8 +329,8 @@ static void add_task_mem(arguments *a, uint64_t task_mem)
                                        .value = {.kind = CUBED_VALUE_INT, .as.integer = bytes}};
 }
 
-/* Returns the name of positional argument i if the package accepts it only by name: expressions also accept it by position.
- * Returns NULL for all other arguments. */
+/* Returns the name of positional argument i if the Python package accepts it only by name, because expressions accept it
+ * also by position. Returns NULL for all other arguments. */
 static const char *name_of_place(const cubed_function *f, int i)
 {
     const cubed_param *p = cubed_function_param(f, i);

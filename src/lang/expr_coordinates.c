@@ -76,7 +76,8 @@ static cubed_array *input(expr_builder *b, const char *name)
     return x;
 }
 
-/* Sets out[0] to the elements of a coordinate and out[1] to its bounds, each to NULL if there are none. The caller owns both. */
+/* Sets out[0] to the elements of a coordinate, and out[1] to its bounds. Each is NULL if it does not exist. The caller owns
+ * both. */
 static void open_both(expr_builder *b, const cubed_expr_coord *c, cubed_array *out[2])
 {
     cubed_array *base = c->made ? cubed_array_ref(c->made) : input(b, c->dim);
@@ -119,7 +120,7 @@ static char *key_of(expr_builder *b, const char *before, const cubed_expr_coord 
                      c->key ? "@" : "", c->part.start, c->part.len, c->part.step);
 }
 
-/* Returns whether all n arrays have the same units and calendar. */
+/* Returns true if all n arrays have the same units and calendar. */
 static bool have_same_units(expr_builder *b, cubed_array *const *x, int n)
 {
     static const char *const names[] = {"units", "calendar"};
@@ -195,8 +196,8 @@ void expr_note_joined(expr_builder *b, const expr *call, const expr *const *of,
 
 /* --- Windows ------------------------------------------------------------------------------------------ */
 
-/* Returns column k of bounds, moved so that element i has the bound of element i - by. At the ends, the first or last bound is
- * repeated. */
+/* Returns column k of bounds, shifted so that element i has the bound of element i - by. At the ends, the first or last
+ * bound is repeated. */
 static cubed_status shifted(cubed_array *bounds, int k, int64_t by, cubed_array **out,
                             cubed_error *err)
 {

@@ -1,5 +1,5 @@
-/* Functions of the category "fields". They find axes and weights through the coordinates of the input, by the CF conventions.
- * Areas and thicknesses are lazy arrays: no coordinate is read here. */
+/* Functions of the category "fields". They find axes and weights through the coordinates of the input, according to the CF
+ * conventions. Areas and thicknesses are lazy arrays, so no coordinate is read here. */
 #include "lang/expr_fields.h"
 
 #include <stdio.h>
@@ -18,14 +18,14 @@ typedef struct field {
     const expr *e, *of; /* the call, and the expression of x, its first argument */
     cubed_array *x;
     expr_about about; /* description of the expression `of` */
-    const char *name
-        [FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...); NULL if none was found */
+    const char
+        *name[FIELD_KINDS]; /* name of the coordinate of each kind (latitude, ...), or NULL */
     cubed_array *coordinate[FIELD_KINDS]; /* elements of the coordinate that belong to x */
     cubed_array *bounds[FIELD_KINDS];     /* bounds of these elements; NULL if it has none */
     uint32_t axes[FIELD_KINDS];           /* bit d: the coordinate describes axis d of x */
     bool on_earth;                        /* ignore coordinates of rotated grids */
-    const char *
-        moved; /* a dimension whose elements no coordinate describes after calls moved them; NULL if none */
+    /* a dimension whose elements calls have moved, so that no coordinate describes them; may be NULL */
+    const char *moved;
 } field;
 
 static void field_free(field *f)
@@ -40,7 +40,7 @@ static void field_free(field *f)
 
 /* --- Arrays of the input ------------------------------------------------------------------------------ */
 
-/* Opens the array `name` of the input. *out is NULL if there is none. */
+/* Opens array `name` of the input. Sets *out to NULL if it does not exist. */
 static cubed_status open_input(const field *f, const char *name, cubed_array **out)
 {
     *out = NULL;
@@ -79,7 +79,7 @@ static cubed_status take_part(field *f, cubed_array **y)
     return st;
 }
 
-/* Opens a coordinate and its bounds: the coordinate of dimension `name` that a call made, otherwise the array `name` of the
+/* Opens a coordinate and its bounds: the coordinate that a call made for dimension `name`, otherwise array `name` of the
  * input. */
 static cubed_status open_coordinate(const field *f, const char *name, cubed_array **out,
                                     cubed_array **bounds)
@@ -139,7 +139,8 @@ static cubed_status try_coordinate(field *f, const char *name)
     return st;
 }
 
-/* Finds coordinates: first those of dimensions, then those in the attribute "coordinates", then those with common names. */
+/* Finds coordinates: first those with names of dimensions, then those in the attribute "coordinates", then those with common
+ * names. */
 static cubed_status find_coordinates(field *f, char *named)
 {
     static const char *const usual[] = {"lat",     "lon",     "latitude", "longitude",
@@ -161,7 +162,7 @@ static cubed_status find_coordinates(field *f, char *named)
 
 /* --- Weights ------------------------------------------------------------------------------------------ */
 
-/* Opens the array of cell areas that the attribute cell_measures names. *out is NULL if there is none that fits x. */
+/* Opens the array of cell areas that the attribute cell_measures names. Sets *out to NULL if no such array fits x. */
 static cubed_status measured(field *f, cubed_array **out)
 {
     const char *measures = lang_attribute_text(f->about.attrs, "cell_measures");
@@ -369,7 +370,7 @@ static cubed_status find_weights(field *f, uint32_t mask, cubed_array **out, con
     return *out ? expr_align(f->b, f->e, f->x, true, out) : CUBED_OK;
 }
 
-/* Builds the weights that the call states. If all their dimensions have names of x, they are matched by name. */
+/* Builds the weights that the call gives. If x has all their dimensions by name, they are matched by name. */
 static cubed_status given_weights(const field *f, const expr *e, cubed_array **out)
 {
     uint32_t seen = 0;
@@ -385,7 +386,7 @@ static cubed_status given_weights(const field *f, const expr *e, cubed_array **o
     return expr_align(f->b, f->e, f->x, true, out);
 }
 
-/* Names the first axis of *out if `q` is a list of percentiles; `q` may be NULL. *out is NULL after an error. */
+/* Names the first axis of *out if `q` is a list of percentiles. `q` may be NULL. Sets *out to NULL after an error. */
 static cubed_status name_percentiles(const field *f, const expr *q, cubed_array **out)
 {
     double *parts;

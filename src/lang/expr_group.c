@@ -19,8 +19,8 @@
 
 /* --- Labels ------------------------------------------------------------------------------------------- */
 
-/* Labels and their groups in ascending order. Times, integers and bools are int64, other numbers float64; strings keep their
- * type. */
+/* Labels, and their groups in ascending order. Times, integers and bools are stored as int64, other numbers as float64.
+ * Strings keep their type. */
 typedef struct labels {
     int64_t n, ngroups;
     cubed_dtype dtype;
@@ -285,7 +285,7 @@ typedef struct labels_call {
     const expr *by;
     const char *name; /* name of the labels; NULL if they are computed */
     const char *reduction;
-    const expr *reduction_at; /* for errors */
+    const expr *reduction_at; /* position of the reduction's name, for errors */
     const expr *q;
 } labels_call;
 

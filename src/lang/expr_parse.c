@@ -10,8 +10,8 @@
 #include "lang/hints.h"
 #include "lang/lang_memory.h"
 
-/* Limits for untrusted text. Depth counts nested brackets and signs. Height is the height of the tree, which a
- * long sum also increases; functions that walk trees recurse to this height. */
+/* Limits for untrusted text. MAX_DEPTH limits nested brackets and signs. The height of the tree is limited, too: a long sum
+ * increases it, and functions that walk trees recurse to this depth. */
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000
 #define MAX_NODES  10000
@@ -24,7 +24,8 @@ typedef struct parser {
     int brackets; /* number of open brackets; newlines inside them are spaces */
     cubed_error *err;
     cubed_status status;
-    expr spare; /* number 0; used instead of a node if memory is exhausted, and in no tree */
+    /* node with number 0, which replaces a new node if memory is exhausted; never part of a tree */
+    expr spare;
 } parser;
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
@@ -186,7 +187,7 @@ static expr *parse_number(parser *p)
         return e;
     }
     if (end > int_end) e->kind = EXPR_FLOAT;
-    /* As in Python: 2020-03 would be 2017. */
+    /* Refuses leading zeros, as Python does. Otherwise 2020-03 would be 2017. */
     const bool is_padded = s[0] == '0' && e->integer != 0;
     if (*end == 'j' || *end == 'J') {
         e->kind = EXPR_COMPLEX;

@@ -1,5 +1,5 @@
-/* Functions that bring a variable to another horizontal grid. They find the grid of the variable by its coordinates, which are
- * read while the expression is built, because weights depend on them. */
+/* Functions that remap a variable to another horizontal grid. They find the variable's grid by its coordinates. Coordinates
+ * are read when the expression is built, because weights depend on them. */
 #include "lang/expr_remap.h"
 
 #include <string.h>

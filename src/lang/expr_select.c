@@ -481,7 +481,7 @@ static cubed_status get_method(expr_builder *b, const expr *e, bool *nearest)
     return CUBED_OK;
 }
 
-/* Applies keyword `a` of call e: *x has other elements along its axis, or `slices` says which are left. */
+/* Applies keyword `a` of call e. Either *x gets other elements along the axis, or `slices` gets the slice of the axis. */
 static cubed_status select_along(expr_builder *b, const expr *e, const expr *a, bool nearest,
                                  cubed_array **x, cubed_slice *slices)
 {

@@ -12,8 +12,8 @@
 
 typedef struct work {
     bool hermitian;
-    int64_t n, b,
-        ld; /* rows of a have `ld` elements: from b left of the diagonal to 2 b right of it */
+    /* each row of a has `ld` elements: from b elements left of the diagonal to 2 b right of it */
+    int64_t n, b, ld;
     void *a, *u, *w;
     double *d, *e;
 } work;

@@ -4,7 +4,7 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Maximum steps per value; about three are typical. */
+/* Maximum number of steps per value. About three are typical. */
 #define MOST_STEPS 60
 
 static double *row(cb_vectors v, int64_t i) { return v.rows + i * v.stride; }
@@ -65,7 +65,7 @@ typedef struct bidiagonal {
     cb_vectors left, right;
 } bidiagonal;
 
-/* s[end - 1] is 0: eliminates e[end - 2] by rotations up to column `start`. */
+/* If s[end - 1] is 0, eliminates e[end - 2] by rotations up to column `start`. */
 static void deflate_last(const bidiagonal *m, int64_t start, int64_t end)
 {
     double f = m->e[end - 2], c, s;
@@ -80,7 +80,7 @@ static void deflate_last(const bidiagonal *m, int64_t start, int64_t end)
     }
 }
 
-/* s[at] is 0: eliminates e[at] by rotations down to row `end`. */
+/* If s[at] is 0, eliminates e[at] by rotations down to row `end`. */
 static void deflate_row(const bidiagonal *m, int64_t at, int64_t end)
 {
     double f = m->e[at], c, s;

@@ -1,7 +1,7 @@
 /* QR iterations with single shifts for complex matrices. */
 #include "linalg/linalg_schur.h"
 
-/* Maximum steps per eigenvalue; about three are typical. */
+/* Maximum number of steps per eigenvalue. About three are typical. */
 #define MOST_STEPS 60
 
 static double size(cb_complex x) { return fabs(x.re) + fabs(x.im); }

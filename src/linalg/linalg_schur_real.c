@@ -2,7 +2,7 @@
  * numbers only, so conjugate eigenvalues are exactly conjugate. */
 #include "linalg/linalg_schur.h"
 
-/* Maximum steps per eigenvalue; about two are typical. */
+/* Maximum number of steps per eigenvalue. About two are typical. */
 #define MOST_STEPS 60
 
 typedef struct schur {
@@ -105,7 +105,7 @@ static void rotate(const schur *m, int64_t k, double c, double s)
     }
 }
 
-/* Computes the eigenvalues of the 2 x 2 block at k, and makes it triangular if they are real. */
+/* Computes the eigenvalues of the 2 x 2 block at k. If they are real, makes the block triangular. */
 static void split_pair(const schur *m, int64_t k, cb_complex *values)
 {
     double *up = m->h + k * (m->n + 1), *low = up + m->n;

@@ -4,7 +4,7 @@
 
 #include "linalg/linalg_shared.h"
 
-/* Maximum steps; about six are typical, and bisection needs more. */
+/* Maximum number of steps. About six are typical; bisection needs more. */
 #define MOST_STEPS 100
 
 /* Sums of z^2 / (gap - y), and of the derivative of this term: over the poles up to the root's own pole, and over later

@@ -209,7 +209,7 @@ void chart_memory(const report *r, bool inside, FILE *f)
     char text[32];
     double allowed = (double)r->info.allowed_mem - (double)r->info.reserved_mem;
     double most = fmax((double)r->info.projected_mem, (double)r->total.measured);
-    /* Omit the line of allowed memory if it is far above all values. */
+    /* The line of allowed memory is omitted if it is far above all values. */
     bool shown = allowed <= 4 * most;
     scale sc = {.most = fmax(shown ? 1.1 * fmax(allowed, most) : 1.25 * most, 1),
                 .width = (double)PLOT / (r->nbins ? r->nbins : 1)};

@@ -208,7 +208,7 @@ static void place(layout *l, layout_node **sorted)
 {
     for (int i = 0; i < l->nnodes; i++) sorted[i] = &l->node[i];
     for (int round = 0; round <= SWEEPS; round++) {
-        /* The first round only separates nodes; the last two use neighbours on both sides. */
+        /* The first round only separates nodes. The last two rounds use neighbours on both sides. */
         if (round > 0) wish(l, round >= SWEEPS - 1 ? 0 : round % 2 ? -1 : 1);
         qsort(sorted, (size_t)l->nnodes, sizeof(layout_node *), by_wish);
         for (int i = 0, k; i < l->nnodes; i = k) {
