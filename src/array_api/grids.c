@@ -257,7 +257,8 @@ cubed_status cubed_unravel_index(cubed_array *x, int n, const int64_t *shape, bo
 
 /* Places between two arrays: positions along a new first axis, and the number of steps between the arrays. */
 typedef struct between {
-    cubed_array *at; /* float64, followed by one axis of extent 1 for each axis of the arrays */
+    cubed_array
+        *at; /* float64; after the first axis, an axis of extent 1 for each axis of the arrays */
     double steps;
 } between;
 

@@ -42,7 +42,7 @@ static cubed_array *conj_transposed(cb_steps *s, cubed_array *x)
     return cb_step_op(s, CUBED_OP_CONJ, y, NULL, NULL);
 }
 
-/* Multiplies the rows of x, with weights unless w is NULL, and divides the products by n. If there is one row, the result is
+/* Computes the products of all pairs of rows of x, weighted unless w is NULL, divided by n. If there is one row, the result is
  * 0-d. */
 static cubed_array *products(cb_steps *s, cubed_array *x, cubed_array *w, cubed_array *n)
 {

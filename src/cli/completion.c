@@ -1,4 +1,4 @@
-/* Completion scripts. They complete verbs, options and fixed values; all other words are files. */
+/* Completion scripts. They complete verbs, options and fixed values, and otherwise names of files. */
 #include <string.h>
 
 #include "cli.h"

@@ -244,7 +244,7 @@ cubed_status packed_arrays(packed *p, cubed_context *ctx, const cli_common *comm
     }
     if (st == CUBED_OK && m == 0)
         st = cli_reject(err, "--pack: no result holds floating-point numbers, which are packed");
-    /* If only the plan is shown, it does not depend on the ranges. */
+    /* A plan that is only shown does not depend on the ranges. */
     const bool dry = common->plan_only && !common->save_plan;
     if (st == CUBED_OK && !p->range && !dry) st = find_ranges(p, ctx, common, values, m, err);
     for (int k = 0; k < m && st == CUBED_OK; k++) {

@@ -118,7 +118,7 @@ static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
              cli_format_bytes((double)p->info.allowed_mem, allowed));
 }
 
-/* Describes a completed run: time, rate and memory. */
+/* Describes a run that has ended: time, rate and memory. */
 static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PART])
 {
     char rate[32], used[32], allowed[32], time[32];

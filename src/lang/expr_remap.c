@@ -410,7 +410,7 @@ static cubed_status read_arguments(remap_call *c)
     return expr_get_bool(c->b, c->e, "skipna", &c->options.skipna);
 }
 
-/* Calls the catalogue's function of the same name, for arrays with explicit lat= and lon=. */
+/* Calls the catalogue's function "remap", if lat= or lon= is given. */
 static cubed_status call_with_axes(expr_builder *b, const expr *e, cubed_array **out)
 {
     cubed_results results;
