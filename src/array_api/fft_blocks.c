@@ -9,8 +9,8 @@
 
 /* --- What a task holds ------------------------------------------------------------------------------- */
 
-/* Blocks of the same size that a task holds in memory at most: a block, its result, the encoded result, lines in scratch
- * memory, and chunks that it reads. */
+/* A task holds at most this many blocks in memory: a block, its result, the encoded result, lines in scratch memory, and
+ * chunks that it reads. */
 #define BLOCKS_OF_A_TASK 8
 
 bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)

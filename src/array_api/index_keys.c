@@ -129,7 +129,8 @@ static cubed_array *part_of(cb_steps *s, cubed_array *x, const selection *k)
     return y;
 }
 
-/* Gets the permutation of axes from the result of cubed_gather to NumPy's order. Returns false if none is needed. */
+/* Gets the permutation of axes from the result of cubed_gather to NumPy's order. Returns false if the axes already have this
+ * order. */
 static bool order_of(const selection *k, int order[CUBED_MAX_NDIM])
 {
     int first = -1, last = -1, n = 0, rest = 0, j = 0;

@@ -127,8 +127,8 @@ static void choose_intersection(cb_steps *s, cubed_array *x1, cubed_array *x2,
     c->second = op(s, CUBED_OP_SUBTRACT, b.order, cb_step_whole(s, b.n1));
 }
 
-/* Selects one element of each group whose elements come from one operand only: the last element of a group of x1, the first
- * of a group of x2. A NaN equals no NaN of the other operand. */
+/* Selects one element of each group whose elements come from one operand only. It is the last element of a group of x1, or
+ * the first of a group of x2. A NaN equals no NaN of the other operand. */
 static void choose_exclusive(cb_steps *s, cubed_array *x1, cubed_array *x2,
                              const cubed_set_options *o, chosen *c)
 {

@@ -23,8 +23,8 @@ typedef struct axis_filter {
     int symmetry; /* 1: symmetric weights; -1: antisymmetric; 0: neither */
 } axis_filter;
 
-/* The elements of a box that take part in a filter: their offsets from the first element of the box, and their weights or
- * the numbers to add. */
+/* The elements of a box that take part in a filter. Has their offsets from the first element of the box, and their weights
+ * or the numbers to add. */
 typedef struct box_filter {
     int64_t n;
     const int64_t *offsets;

@@ -1,5 +1,5 @@
-/* Reductions by group. Each call reduces one block of the grouped axes into the states, which are its outputs: planes in
- * which an axis of groups replaces the grouped axes. */
+/* Reductions by group. Each call reduces one block of the grouped axes into the states, which are its outputs. States
+ * consist of planes, in which an axis of groups replaces the grouped axes. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -47,7 +47,7 @@ static cubed_status check_params(const cubed_block_call *call, const cb_kernels 
     return CUBED_OK;
 }
 
-/* Type of a plane. */
+/* Returns the type of a plane of the states. */
 static cubed_dtype plane_type(const cb_group_params *p, int plane, cubed_dtype x)
 {
     bool sum = p->kind == CB_GROUP_SUM || p->kind == CB_GROUP_PROD;

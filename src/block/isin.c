@@ -219,7 +219,7 @@ static uint64_t hash_of(text t)
     return hash;
 }
 
-/* Returns the entry of a string, or the free entry for it. */
+/* Returns the entry of a string, or the free entry where the string can be inserted. */
 static size_t find_text(const uint64_t *table, size_t cap, const cubed_block *members, text t)
 {
     size_t at = (size_t)(((unsigned __int128)hash_of(t) * cap) >> 64);

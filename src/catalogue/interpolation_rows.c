@@ -245,7 +245,8 @@ static cubed_status set_matrix(const cb_call *c, const cb_image_box *t, int dept
     }
     if (depth == 2) return CUBED_OK;
     for (int d = 0; d < n;
-         d++) { /* As in SciPy, an offset next to factors is in positions of the result. */
+         /* As in SciPy, an offset that comes with factors is given in positions of the result. */
+         d++) {
         out->matrix[d * n + d] = out->factors[d];
         if (!out->has_matrix) out->offset[d] /= out->factors[d];
     }

@@ -129,7 +129,7 @@ uint64_t cb_call_task_mem(const cb_call *c)
     return (uint64_t)c->values[c->function->nparams - 1].as.integer;
 }
 
-/* Returns the index of a parameter that exists. */
+/* Returns the index of the parameter `name`, which must exist. */
 static int place_of(const cubed_function *f, const char *name)
 {
     int i = f->nparams - 1;

@@ -194,8 +194,8 @@ static bool has_packed_kind(cubed_dtype dtype)
 }
 
 /* Returns true if the fill value of Zarr format 2 marks missing values, as in Xarray. Xarray cannot open arrays without
- * dimension names. Their fill value, 0 by default, is just the content of chunks that were never written. 0-d arrays have no
- * dimension names, so for them a fill value of 0 is ignored. */
+ * dimension names. Their fill value, 0 by default, is just the content of chunks that were never written. 0-d arrays also
+ * have no dimension names, so their fill value is ignored if it is 0. */
 static bool follows_cf(const cubed_array *x, const cb_cf_attrs *attrs, const cubed_scalar *fill)
 {
     static const char *const names[] = {"scale_factor", "add_offset", "missing_value", "_Unsigned"};

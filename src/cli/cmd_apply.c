@@ -235,7 +235,7 @@ static bool is_joined(const apply *a, const variable *v)
     return a->stacks || content_has_dim(v, a->along);
 }
 
-/* Adds an input for a single variable, if its name alone is ambiguous or means all files: there are two inputs, or the
+/* Adds an input for a single variable if its name alone does not suffice. This is so if there are two inputs, or if the
  * variable is the same in all of several files. */
 static void add_own_input(apply *a, const variable *v, const char *name)
 {

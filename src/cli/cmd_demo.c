@@ -297,8 +297,8 @@ static void print_json(const demo *d, double worst)
     json_decref(o);
 }
 
-/* Chooses the path of the report: --report if given, report.html next to the data if the data are kept, or else a temporary
- * file, which is not deleted. With JSON output there is no report by default. */
+/* Chooses the path of the report. It is --report if given, else report.html next to the data if the data are kept. Otherwise
+ * it is a temporary file, which is not deleted. With JSON output there is no report by default. */
 static bool choose_report(demo *d, bool keep)
 {
     if (d->common.report) d->report = cli_strdup(d->common.report);

@@ -238,8 +238,8 @@ static cubed_status extensible_array(collect *c, cubed_error *err)
     if (!is_width(c, x.width) || b.bad || x.bits < 1 || x.bits > 64 || !powers)
         return cb_h5_bad(c->h, err, "the table of an array's chunks");
     if (x.first == CB_H5_NOWHERE) return CUBED_OK;
-    /* The index block contains the addresses of the data blocks of the first super blocks: those before the first one with
-     * at least `pointers` data blocks. */
+    /* The index block contains the addresses of the data blocks of the first super blocks. These are the super blocks before
+     * the first one with at least `pointers` data blocks. */
     uint64_t inside = 0, direct_blocks = 0;
     while (blocks_of(inside) < pointers) direct_blocks += blocks_of(inside++);
     uint64_t nsuper = 1;

@@ -134,9 +134,8 @@ static void square_units(expr_builder *b, json_t *attrs)
     expr_json_put_text(b, attrs, "units", simple ? "%s2" : "(%s)2", units);
 }
 
-/* Keeps the attributes that `other` has with the same value. If the result is stored elements with the packing `kept`, also
- * keeps the attributes of the packing, because equal packings may be spelled in several ways. `kept` is NULL if the result
- * has values. */
+/* Keeps the attributes that `other` has with the same value. `kept` is the packing of the result, or NULL if the result has
+ * values. Attributes of this packing are kept in any case, because equal packings may be spelled in several ways. */
 static json_t *shared(expr_builder *b, json_t *attrs, const json_t *other,
                       const cubed_cf_packing *kept)
 {

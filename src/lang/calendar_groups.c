@@ -33,8 +33,8 @@ int64_t date_part_of(cubed_calendar c, int64_t us, date_part what)
     }
 }
 
-/* Parses the text after "-" of a frequency, as in Pandas: the month in which years or quarters begin (if s->ends: end), or the
- * day on which weeks end. */
+/* Parses the text after "-" of a frequency, as in Pandas. It is the month in which years or quarters begin (in which they
+ * end, if s->ends), or the day on which weeks end. */
 static bool parse_anchor(const char *text, intervals *s)
 {
     static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";

@@ -540,8 +540,8 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     return CUBED_OK;
 }
 
-/* Adds the attribute _FillValue to packed elements whose missing value was the fill value in the metadata of the input, because
- * the result does not have that metadata. */
+/* Adds the attribute _FillValue to packed elements if their missing value was the fill value in the input's metadata. The
+ * result does not have that metadata. */
 static void note_fill(expr_builder *b, expr_var *var)
 {
     cubed_scalar v;

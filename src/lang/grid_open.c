@@ -122,8 +122,11 @@ static bool has_word(const char *text, const char *name)
     return false;
 }
 
-/* Returns how well coordinate y describes variable x. 3: y is the coordinate of an axis of x. 2: x lists y in its attribute
- * "coordinates". 1: y only has dimensions of x. 0: not at all. */
+/* Returns how well coordinate y describes variable x, from best to worst:
+ * 3: y is the coordinate of an axis of x
+ * 2: x lists y in its attribute "coordinates"
+ * 1: y only has dimensions of x
+ * 0: not at all */
 static int fit(const member *x, const member *y)
 {
     for (int d = 0; d < y->ndim; d++) {

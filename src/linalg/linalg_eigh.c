@@ -13,7 +13,7 @@ typedef struct work {
     void *a; /* n x n */
     void *q; /* n x n; shares memory with the scratch of divide and conquer */
     void *tau, *v, *w;
-    /* V and W of a -= V W^H + W V^H: n x 2 columns of a block; and (W V)^H */
+    /* panel: V and W of a -= V W^H + W V^H, n x 2 columns of a block; adjoint: (W V)^H */
     void *panel, *adjoint;
     double *d, *e;
     cb_products products;

@@ -7,7 +7,7 @@
 #include "linalg/linalg_triangle.h"
 
 typedef struct work {
-    /* Most functions: a is n x n and b is n x m. cholesky: b has half of a's rows and columns. lu: a is n x m, and b is one
+    /* Shapes. Most functions: a is n x n, b is n x m. cholesky: b has half of a's rows and columns. lu: a is n x m, b is one
      * row. */
     int64_t n, m;
     void *a, *b;

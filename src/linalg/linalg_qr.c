@@ -22,7 +22,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
     int64_t columns = cb_columns(&call->out[0]);
-    /* If n columns are requested and m is smaller, the columns of q after m are zero, and so are the rows of r after m. */
+    /* If n columns are requested and m is smaller than n, the further columns of q are zero, and so are the further rows of
+     * r. */
     if (columns != m && columns != n)
         return cb_fail(err, CUBED_E_FORMAT, "%lld columns of a %lld x %lld matrix",
                        (long long)columns, (long long)m, (long long)n);
