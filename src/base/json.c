@@ -233,7 +233,7 @@ bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
     return true;
 }
 
-/* Some allocation failures have no error code, but all syntax errors have a text. */
+/* Returns true for a lack of memory. Some allocation failures have no error code, but all syntax errors have a text. */
 static bool lacks_memory(const json_error_t *why)
 {
     return !why->text[0] || json_error_code(why) == json_error_out_of_memory;

@@ -1,4 +1,4 @@
-/* dladdr and RTLD_DEEPBIND. */
+/* for dladdr and RTLD_DEEPBIND */
 #define _GNU_SOURCE
 #include "base/library.h"
 
@@ -23,7 +23,8 @@ static bool has_allocator_of_libc(void)
            dladdr(version, &libc) != 0 && allocator.dli_fbase == libc.dli_fbase;
 }
 
-/* Returns a file with another copy of a function of the object or of libraries below it, if that copy is global, or NULL. */
+/* Compares functions of the object, and of the libraries below it, with the global ones. Returns the file of a global function
+ * that is another copy, or NULL if there is none. */
 static const char *find_other_copy(void *object, const char *const *needs)
 {
     Dl_info at;

@@ -29,7 +29,7 @@ static bool read_text(const char *path, char *text, size_t cap)
     return true;
 }
 
-/* FNV-1a hash; never 0, which means unknown. */
+/* Returns the FNV-1a hash of a string. The result is never 0, which means unknown. */
 static uint64_t number_of(uint64_t seed, const char *text)
 {
     uint64_t h = seed ^ 0xcbf29ce484222325u;
@@ -49,8 +49,8 @@ static bool look_at(int64_t pid, uint64_t *start, bool *ended)
     char path[48], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
     if (!read_text(path, text, sizeof text)) return false;
-    /* Fields are counted after the program's name, which may contain any character: the state is field 3, the number of
-     * threads 20, the start 22. */
+    /* Fields are counted after the program's name, which may contain any character. The state is field 3, the number of threads
+     * field 20, and the start field 22. */
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ') return false;
     char state = at[2];

@@ -14,7 +14,7 @@ static size_t scheme_before(const char *text, const char *at)
     return (size_t)(at - from);
 }
 
-/* URLs of Azure have a container before the @. */
+/* Returns true for schemes of Azure, whose URLs have a container before the @. */
 static bool has_container(const char *scheme, size_t n)
 {
     return (n == 2 && strncasecmp(scheme, "az", n) == 0) ||
