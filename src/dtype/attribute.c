@@ -309,7 +309,7 @@ static const char *json_of(cb_zone *zone, const json_t *v)
     return out;
 }
 
-/* Returns false if out of memory. */
+/* Sets the value of an attribute from JSON. Returns false if out of memory. */
 static bool set_value(owned *o, const json_t *v)
 {
     cubed_attribute *a = &o->head;

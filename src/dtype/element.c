@@ -49,7 +49,7 @@ static void put_text(sink *s, cubed_dtype dtype, const unsigned char *p)
     }
 }
 
-/* Method of Fliegel and Van Flandern: in years that begin in March the leap day is last. */
+/* Uses the method of Fliegel and Van Flandern. Years begin in March, so the leap day is the last day of a year. */
 void cubed_date_of_days(int64_t days, int64_t *year, int *month, int *day)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
@@ -73,7 +73,7 @@ static void put_date(sink *s, int64_t year, int month, int day)
 
 static __int128 floor_div(__int128 a, __int128 b) { return a / b - (a % b < 0); }
 
-/* Formats as ISO 8601 up to the unit, like NumPy. */
+/* Writes a time as ISO 8601, down to its unit, like NumPy. */
 static void put_datetime(sink *s, cubed_unit unit, __int128 v)
 {
     static const int64_t per_day[CUBED_UNIT_COUNT] = {[CUBED_UNIT_D] = 1,

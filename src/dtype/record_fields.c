@@ -58,7 +58,7 @@ static cubed_status check_field(const char *where, const json_t *item, size_t i,
                        json_is_string(type) ? json_string_value(type) : "?");
     }
     if (cb_mul_size(size, (size_t)f.count, &all) || cb_add_size(*bytes, all, bytes))
-        *bytes = SIZE_MAX; /* refused as the length of a record */
+        *bytes = SIZE_MAX; /* too long for a record, and rejected as such later */
     return CUBED_OK;
 }
 

@@ -59,7 +59,7 @@ void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to,
     case CUBED_UINT32: out->u32 = (uint32_t)bits; break;
     case CUBED_INT64: out->u64 = bits; break;
     case CUBED_UINT64: out->u64 = is_int || is_uint ? bits : cb_f64_to_u64(w.re); break;
-    /* A single rounding: do not convert int64 to float32 via double. */
+    /* Round only once: do not convert int64 to float32 via double. */
     case CUBED_FLOAT32: out->f32 = is_int ? (float)w.i : is_uint ? (float)w.u : (float)w.re; break;
     case CUBED_FLOAT64: out->f64 = re; break;
     case CUBED_COMPLEX64:
