@@ -288,7 +288,7 @@ bool cb_cache_evict(cb_cache *c)
 
 const cb_budget *cb_cache_used(const cb_cache *c) { return &c->used; }
 
-/* Called with the last reference: no other thread uses the cache. */
+/* Takes no lock: this is the last reference, so no other thread uses the cache. */
 void cb_cache_free(cb_cache *c) CB_UNCHECKED_LOCKS
 {
     if (!c) return;

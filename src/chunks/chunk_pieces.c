@@ -16,7 +16,7 @@ void cb_chunks_join(cb_chunks *c, int node, int target)
     cb_mutex_unlock(&c->lock);
 }
 
-/* Gets the pieces and their target. Begins the pieces if this is the first. */
+/* Gets the pieces of a node, and their target. Begins the pieces at the first call. */
 static cubed_status begin(cb_chunks *c, int node, cubed_store_pieces **out, int *target,
                           cubed_error *err)
 {

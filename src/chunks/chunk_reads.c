@@ -1,4 +1,4 @@
-/* Reads chunks: in place where they are in memory, from the cache, from a mapped file, or from where they are stored. */
+/* Reads chunks. A chunk in memory is used in place. Other chunks come from the cache, a mapped file, or the store. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -27,7 +27,7 @@ struct cb_fetch {
     state state;
     const void *owner;
     int64_t task;
-    /* bytes of the buffer including this struct, and maximum size of the object */
+    /* taken: bytes of the buffer including this struct; cap: maximum size of the object */
     size_t taken, cap;
     unsigned users; /* threads that wait for it, use it or cancel it */
     unsigned left;  /* parts that readers have not finished with */
