@@ -100,7 +100,7 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
     return CUBED_OK;
 }
 
-/* Sets the number of inner chunks in a shard, and the shape of its index: the grid of inner chunks and an axis of two. If
+/* Sets the number of inner chunks in a shard, and the shape of its index: the grid of inner chunks and an axis of length 2. If
  * that would be one axis too many, the index is a list of pairs. */
 static cubed_status cut_shard(const char *where, cb_codec_step *s, const int64_t *inner,
                               input *index, cubed_error *err)

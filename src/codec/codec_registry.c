@@ -34,7 +34,7 @@ static const char *proper_name(int format, const char *name)
     return name;
 }
 
-/* Returns NULL if no codec has this name. */
+/* Finds the codec with a name. Returns NULL if there is none. */
 static const cubed_codec_vtable *find(const cb_codecs *codecs, int format, const char *name)
 {
     if (!name) return NULL;

@@ -64,7 +64,7 @@ size_t cb_codec_same_bound(const void *conf, const cubed_codec_ctx *ctx, size_t 
 {
     (void)conf;
     (void)ctx;
-    return raw_size ? raw_size : 1; /* 0 would mean overflow */
+    return raw_size ? raw_size : 1; /* a bound of 0 would mean overflow */
 }
 
 cubed_codec_need cb_codec_needs_nothing(const void *conf, const cubed_codec_ctx *ctx,
