@@ -170,7 +170,7 @@ typedef struct copier {
     const cb_task *t;
     cb_coop *coop;
     const cb_load *load;
-    const cb_grid *grid; /* of the output */
+    const cb_grid *grid; /* grid of the output */
     size_t item_size, chunk_bytes;
     /* Chunks of the task in this round, in C order. */
     int64_t first, last;
@@ -280,7 +280,7 @@ static int64_t share_of(const cb_stage *s)
 }
 
 typedef struct scattered {
-    void *chunks; /* of the member, one after another */
+    void *chunks; /* chunks of the member, adjacent in memory */
 } scattered;
 
 _Static_assert(sizeof(scattered) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -300,7 +300,7 @@ static cubed_status source_frame(const cubed_plan *p, const cb_stage *s, const c
     return cb_load_frame(p, load_of(s), extents, arena, buffer, NULL, err);
 }
 
-/* The buffers of one member of the task, in each round. */
+/* Allocates the buffers of one member of the task for a round. */
 static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err)
 {
     scattered *b = out;

@@ -133,7 +133,8 @@ static size_t block_bytes(const cb_block_operand *x)
     return bytes;
 }
 
-/* An input that is a chunk needs room for the whole chunk: a partial chunk is packed in place. */
+/* Returns the bytes of an input's buffer. An input that is used in place needs room for the whole chunk, because a partial chunk
+ * is packed in place. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
 {
     const cb_stage_input *input = &s->call->inputs[in];
@@ -147,7 +148,7 @@ bool cb_block_is_carried(const cb_stage_call *c, int out)
     return out < 32 && c->fn->carried >> out & 1;
 }
 
-/* An output needs room for the whole chunk as well: a smaller block is unpacked in place. */
+/* Returns the bytes of an output's buffer. It has room for the whole chunk, because a smaller block is unpacked in place. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];

@@ -170,7 +170,7 @@ cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept, cons
 {
     const int node = t->stage->outs[out].node;
     int64_t idx[CUBED_MAX_NDIM];
-    /* The result was computed in place. */
+    /* Results in the caller's memory were computed in place. */
     if (t->plan->ir.nodes[node].to_memory) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);
     do {

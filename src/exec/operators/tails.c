@@ -1,4 +1,4 @@
-/* Shared parts of rows for stages with a tail, with or without a body. */
+/* Functions shared by the operators of stages with a tail, with or without a body. */
 #include "base/error.h"
 #include "exec/vm/frames.h"
 

@@ -17,15 +17,15 @@ typedef struct lowering {
     const int *reduce_nodes;
     int nreductions;
     cb_box box; /* box of the branch */
-    cb_seen
-        values; /* values by node and map: a node that is read through one map has one value in a branch */
+    /* values by node and map: a node that is read through one map has one value in a branch */
+    cb_seen values;
     /* While the code grows, loads are numbered from 0 and instructions from CB_MAX_VALUES; settle() makes the numbers
      * final. */
     cb_load *loads;
     int nloads, load_cap;
     cb_instr *instrs;
     int ninstrs, instr_cap;
-    uint8_t *types; /* of instruction results */
+    uint8_t *types; /* types of the instructions' results */
 } lowering;
 
 /* Positions at which a box is divided into branches. */
@@ -33,7 +33,7 @@ typedef struct cuts {
     const cb_ir *ir;
     cb_zone *zone;
     int first;                   /* the axis that was cut first; -1: none */
-    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
+    int64_t *at[CUBED_MAX_NDIM]; /* sorted positions by axis, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
     cb_seen seen; /* nodes that have been walked */
 } cuts;
@@ -407,8 +407,7 @@ static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
                               cubed_error *err);
 
-/* Sets the part of a box that sees positions [start, end) of an axis through offset and stride. Returns false if it is
- * empty. */
+/* Sets the part of a box in which off + s * x of an axis is in [start, end). Returns false if the part is empty. */
 static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t start, int64_t end,
                     cb_box *part)
 {
@@ -478,7 +477,7 @@ static uint16_t settle(const lowering *lo, int value)
 typedef struct lowered {
     cb_lower_request q;
     cb_zone *scratch;
-    int cap; /* of branches, in scratch */
+    int cap; /* capacity of the list of branches in scratch memory */
     size_t widest;
     cb_program *out;
 } lowered;

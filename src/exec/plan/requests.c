@@ -12,7 +12,7 @@
  *
  * - source: open it, and check that it is unchanged
  * - target: check that its place is free, claim it, write its metadata, and mark it complete
- * - group: the same; its members are listed if metadata are consolidated
+ * - group: as for a target; its members are listed if metadata are consolidated
  * - replaced array: list it, exchange it, and check it again */
 enum {
     SOURCE_GETS = 8,

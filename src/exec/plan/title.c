@@ -156,7 +156,7 @@ static void put_leaf(title *t, const cb_node *n)
 
 /* --- Nodes that titles omit ---------------------------------------------------------------------------- */
 
-/* Returns the node with the same elements below casts, copies, and views that only add or drop axes. */
+/* Returns the node below casts, copies, and views that only add or drop axes. It has the same elements. */
 static int behind(title *t, int node)
 {
     for (;;) {

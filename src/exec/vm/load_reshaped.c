@@ -1,11 +1,11 @@
-/* Loads through reshapes: for each chunk, the pieces of the new shape's box in it. */
+/* Loads arrays through reshapes. Copies, from each chunk, the pieces that belong to a box of the new shape. */
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/vm/vm.h"
 
 typedef struct pieces {
-    const cb_map *map; /* from the old shape to the array */
+    const cb_map *map; /* map from the old shape to the array */
     cb_pinned pinned;
     char *base;
     size_t size;
