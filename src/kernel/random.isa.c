@@ -27,7 +27,8 @@ static inline const uint64_t *draw(drawn *d, uint64_t counter, uint64_t key0, ui
 
 /* --- Like NumPy's Generator(Philox(key)).random() for each block ------------------------------------ */
 
-/* a: block << 32 | position in it; b, c: low and high word of block 0's key. NumPy's counter is 1 for the first words. */
+/* Draws the words of an element. `index` is block << 32 | position in the block; `low` and `high` are the words of block 0's key.
+ * NumPy's counter is 1 for the first words. */
 static inline const uint64_t *draw_block(drawn *d, uint64_t index, uint64_t low, uint64_t high,
                                          int per_counter)
 {
@@ -47,7 +48,7 @@ static void random_blocks(void *dst, const void *a, const void *b, const void *c
     }
 }
 
-/* Two numbers per word, the low half first. */
+/* Draws two numbers per word, the low half first. */
 static void random_blocks_f32(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *low = b, *high = c;
@@ -63,7 +64,8 @@ static void random_blocks_f32(void *dst, const void *a, const void *b, const voi
 
 /* --- Distributions: one word per element ----------------------------------------------------------- */
 
-/* a: element index, b: seed. The lowest bit is the sign; the others are half of the tail probability. */
+/* Draws normal numbers. a: element index, b: seed. The lowest bit of a word is the sign, and the other bits are half of the tail
+ * probability. */
 static void random_normal(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *seed = b;
@@ -91,8 +93,8 @@ static void random_exponential(void *dst, const void *a, const void *b, const vo
     }
 }
 
-/* a: element index, b: seed, c: number of values, 0 for 2**64. floor(c * u) for a 128-bit fraction u: probabilities of
- * values differ by at most one part in 2**64. */
+/* Draws integers. a: element index, b: seed, c: number of values, 0 for 2**64. The result is floor(c * u) for a 128-bit fraction
+ * u, so the probabilities of values differ by at most one part in 2**64. */
 static void random_integers(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     const int64_t *index = a, *seed = b, *count = c;

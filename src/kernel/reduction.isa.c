@@ -237,7 +237,7 @@ static void rows_m2(void *const *s, const void *x, size_t n, int64_t count)
     }
 }
 
-/* Chan, Golub, LeVeque 1983. If one side is empty, the other's bits are unchanged. */
+/* Merges by the method of Chan, Golub and LeVeque (1983). If one side is empty, the bits of the other side are unchanged. */
 static void merge_m2(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
 {
     double *m2 = s[0], *mean = s[1];

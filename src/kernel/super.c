@@ -3,7 +3,7 @@
 #define CUBED_OP_PASTE2(name) CUBED_OP_##name
 #define CUBED_OP_PASTE(name)  CUBED_OP_PASTE2(name)
 
-/* In the order of the functions in super.isa.c. */
+/* Rows in the order of the functions in super.isa.c. */
 const cb_super cb_super_rows[CB_SUPER_ROWS] = {
 #define INNER ADD
 #include "kernel/super_rows.inc.h"
@@ -23,7 +23,7 @@ const cb_super cb_super_rows[CB_SUPER_ROWS] = {
 #define INNER ABS
 #include "kernel/super_rows.inc.h"
 #undef INNER
-    /* In the order of super_chain.inc.h. */
+    /* Rows in the order of super_chain.inc.h. */
     {3, {CUBED_OP_SQUARE, CUBED_OP_ADD, CUBED_OP_SQRT}, {0, 0}, 2, 0},
     {3, {CUBED_OP_SQUARE, CUBED_OP_ADD, CUBED_OP_SQRT}, {1, 0}, 2, 0},
     {3, {CUBED_OP_MULTIPLY, CUBED_OP_ADD, CUBED_OP_SQRT}, {0, 0}, 2, 0},
