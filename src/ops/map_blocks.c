@@ -63,7 +63,7 @@ static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layou
     return CUBED_OK;
 }
 
-/* Data of an input's description. */
+/* Memory that the description of an input refers to. */
 typedef struct operand {
     int symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];

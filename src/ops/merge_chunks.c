@@ -5,7 +5,7 @@
 
 /* Priority of an array for an axis. */
 typedef struct say {
-    bool real; /* it is read, or computed chunk by chunk */
+    bool real; /* the array is read, or is computed chunk by chunk */
     int64_t size;
     uint8_t from;
 } say;

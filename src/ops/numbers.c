@@ -9,7 +9,7 @@
 
 static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
 
-/* Returns the intermediate type if there is no cast between the types, otherwise `to`. */
+/* Returns `to` if there is a cast between the types, otherwise the type of an intermediate step. */
 static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
 {
     if (cb_kernel_has_cast(from, to)) return to;

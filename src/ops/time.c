@@ -350,7 +350,7 @@ static cubed_array *unary(cb_steps *s, cubed_op op, cubed_array *x)
         return op == CUBED_OP_ISNAN ? y : cb_number_op(s, CUBED_OP_LOGICAL_NOT, y, NULL, NULL);
     }
     y = cb_number_op(s, op, cb_number_cast(s, x, CUBED_INT64), NULL,
-                     NULL); /* NaT wraps to itself */
+                     NULL); /* NaT stays NaT, because integers wrap around */
     return cb_number_cast(s, y, x->node.dtype);
 }
 
