@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Returns false if out of memory. */
+/* Copies the blocks of operands to the zone. Returns false if out of memory. */
 static bool own_blocks(cb_zone *zone, cb_block_operand *x, int n)
 {
     for (int i = 0; i < n; i++) {

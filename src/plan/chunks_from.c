@@ -14,7 +14,7 @@ static void take(cubed_array *x, int axis, const cubed_array *in, int of)
     if (in->listed >> of & 1) x->listed |= 1u << axis;
 }
 
-/* Inputs have the axes of x, or no axes. */
+/* Takes the origins of all inputs, which have the axes of x or no axes. */
 void cb_chunks_of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {
@@ -39,7 +39,8 @@ void cb_chunks_of_reduce(cubed_array *x)
     }
 }
 
-/* An axis of the result consists of several axes of the input: it takes the strongest origin of their chunks. */
+/* Gives all axes of the result the strongest origin of the input's chunks, because an axis may consist of several axes of the
+ * input. */
 void cb_chunks_of_reshape(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;

@@ -46,8 +46,8 @@ static void put_axes(cb_buf *b, const cb_ir *ir, const cb_fixed_axes *fixed)
     }
 }
 
-/* Sets free[i] if the chunks of node i do not matter: the node is computed from constants alone, and other nodes see only
- * its elements. Such nodes may have chunks that follow their extents. */
+/* Sets is_free[i] if the chunks of node i do not matter: the node is computed from constants alone, and other nodes read only its
+ * elements. Such nodes may have chunks that depend on their extents. */
 static void find_free_chunks(const cb_ir *ir, bool *is_free)
 {
     const unsigned moves = CB_KIND_ELEMENTWISE | CB_KIND_PULLED;

@@ -83,7 +83,8 @@ cubed_status cb_plan_identify_growth(const cubed_plan *p, char name[CB_PLAN_ID_C
     return st;
 }
 
-/* Nodes that the optimiser adds do not read memory and do not change the order of nodes that do. */
+/* Hashes contents in the order of nodes. Nodes that the optimiser adds do not read memory, and do not change the order of the
+ * nodes that do. */
 cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], char *goal,
                               cubed_error *err)
 {

@@ -128,7 +128,7 @@ bool cb_grid_is_irregular(const cb_grid *g)
     return false;
 }
 
-/* Finds an equal list in one of these grids. */
+/* Returns the list of an axis in one of these grids that equals the axis; NULL if there is none. */
 static const int64_t *find_list(const cb_axis *a, const cb_grid *const *known, int nknown)
 {
     for (int i = 0; i < nknown; i++) {
