@@ -267,12 +267,12 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
     return taken - (int64_t)usual;
 }
 
-/* When nothing else can run and a worker is idle, the range that is expected to end last is given to that worker as well.
- * This is the rule of LATE (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008).
- * Ranges of a stage are compared with each other, because an engine reports nothing about a range before it ends.
+/* Finds the range that is expected to end last, if nothing else can run and a worker is idle. The range is then given to that
+ * worker as well. This is the rule of LATE (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments,
+ * OSDI 2008). Ranges of a stage are compared with each other, because an engine reports nothing about a range before it ends.
  *
- * There are few backups, because most slow tasks are slow for a reason that a second worker meets too. Tasks may run twice
- * at once without harm; the first report of each counts. */
+ * There are few backups, because most slow tasks are slow for a reason that also affects a second worker. Tasks may run twice at
+ * once without harm; the first report of each counts. */
 static in_flight *find_straggler(cb_driver *d)
 {
     in_flight *worst = NULL;

@@ -175,7 +175,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
 
 typedef struct remains {
     cb_ready *r;
-    bool known; /* whether the existing chunks of arrays that tasks wait for are known */
+    bool known; /* it is known which chunks of the arrays that tasks wait for exist */
     bool all;   /* all wanted chunks exist */
 } remains;
 

@@ -61,7 +61,7 @@ static bool resumable(cubed_status st, const cubed_run_stats *stats)
     return st != CUBED_OK && st != CUBED_E_INTERNAL && stats->num_tasks + stats->num_resumed > 0;
 }
 
-/* Workers may skip existing chunks only if all are known to belong to this plan. */
+/* Returns true if workers may skip existing chunks, because all are known to belong to this plan. */
 static bool resumes_all(const cubed_plan *plan, const cb_io *io)
 {
     for (int i = 0; i < plan->ir.nnodes; i++) {

@@ -20,7 +20,7 @@
 
 #define POLL_MS 200
 
-/* Code in the plan is allowed, because it comes from the process that started this one. */
+/* Receives the plan. Code in the plan is allowed, because it comes from the process that started this one. */
 static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
                                  cubed_plan **out, cubed_error *err)
 {
@@ -38,7 +38,7 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
     return st;
 }
 
-/* Returns false if the connection ended or the worker has to stop. */
+/* Receives the next range. Returns false if the connection ended or the worker has to stop. */
 static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
 {
     struct pollfd p = {fd, POLLIN, 0};

@@ -14,7 +14,7 @@
 #include "cubed/sys/message.h"
 #include "plan/plan.h"
 
-/* Default time that a service may refuse every call: other programs of the account may run until then. */
+/* Default time for which a service may refuse every call, because other programs of the account use its limit. */
 #define REFUSED_MS 120000
 /* Maximum size of an answer as JSON: base64 of the reports and of the worker's name. */
 #define MOST_REPLY ((size_t)(CB_INVOKE_MESSAGE / 3 * 4) + 4096)

@@ -80,7 +80,7 @@ typedef struct processes {
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
 
-/* Only the driver gets Ctrl-C; it then stops the workers. */
+/* Blocks SIGINT in workers. Only the driver gets Ctrl-C, and then stops the workers. */
 static int set_signals(posix_spawnattr_t *attr)
 {
     sigset_t mask;

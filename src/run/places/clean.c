@@ -212,7 +212,8 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
-/* An array that is created next to another is known from the record there, unless the record was removed. */
+/* Removes an array that was created next to another, if the record there does not name it. Otherwise the array is cleaned with
+ * that record. */
 static cubed_status clean_beside(const cleaning *c, const char *path, cubed_error *err)
 {
     char target[4096];
@@ -245,8 +246,8 @@ typedef struct emptier {
     const char *path;
 } emptier;
 
-/* A process killed before it wrote the record leaves an empty directory. Deleting a nonexistent key in it removes the
- * directory only if it is empty. */
+/* Removes the empty directory of a process that was killed before it wrote the record. Deleting a nonexistent key in the
+ * directory removes it only if it is empty. */
 static cubed_status remove_empty(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     const emptier *e = ctx;

@@ -55,7 +55,7 @@ static char *join(cb_zone *zone, const char *a, const char *b, const char *c, co
     return text;
 }
 
-/* The draft has the suffix of the file, because programs choose formats by suffix. */
+/* Returns the suffix of a path. The draft has the suffix of the file, because programs choose formats by suffix. */
 static const char *suffix_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -91,7 +91,7 @@ static cubed_status find_any(void *ctx, const char *name, bool is_prefix, cubed_
     return CUBED_OK;
 }
 
-/* Another process may have claimed the directory since `claim` was read. */
+/* Checks that the directory is empty, unless another process has claimed it since `claim` was read. */
 static cubed_status check_empty(cubed_new_file *f, cubed_error *err)
 {
     bool any = false;
@@ -253,8 +253,8 @@ static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, c
     return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
 }
 
-/* If the file was not published, results stay for a process that resumes. Errors are not reported: the next process that
- * writes the file, or `cubed clean`, removes what is left. */
+/* Leaves the directory. If the file was not published, results stay for a process that resumes. Errors are not reported: the next
+ * process that writes the file, or `cubed clean`, removes what is left. */
 static void leave(cubed_new_file *f)
 {
     bool any = false;

@@ -28,7 +28,7 @@ static int find_target(const cubed_plan *p, int i)
     return -1;
 }
 
-/* Returns true if the options disable conditional puts. A service that ignores conditions is found only when a run takes
+/* Sets *out to true if the options disable conditional puts. A service that ignores conditions is detected only when a run takes
  * over. */
 static cubed_status ignores_conditions(const cubed_plan *p, int node, bool *out, cubed_error *err)
 {

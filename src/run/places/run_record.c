@@ -20,7 +20,7 @@ static void copy(char *to, size_t cap, const json_t *o, const char *key)
     snprintf(to, cap, "%s", text ? text : "");
 }
 
-/* Missing fields and fields of other types are empty: such a record names no owner. */
+/* Parses a record. Missing fields and fields of other types are empty, so such a record names no owner. */
 static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
 {
     if (json_integer_value(json_object_get(o, "version")) != VERSION) return;

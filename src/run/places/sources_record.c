@@ -55,7 +55,7 @@ static void get_array(cb_reader *r, cb_recorded_array *a)
         a->n = 0;
         return;
     }
-    /* Only bytes, so they need no alignment. */
+    /* The versions need no alignment, because they consist of bytes. */
     a->versions = cb_get_bytes(r, (size_t)a->n * HASH);
     if (!a->place) r->bad = true;
 }

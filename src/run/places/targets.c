@@ -347,7 +347,8 @@ static bool all_done(const cb_io *io)
     return any;
 }
 
-/* Partly covered chunks need a store that honours conditions, or a user who asserts that there is no other writer. */
+/* Checks that a region can be written. Partly covered chunks need a store that honours conditions, or a user who asserts that
+ * there is no other writer. */
 static cubed_status check_region(const cb_io *io, int i, cubed_error *err)
 {
     const cb_storage *s = io->plan->storage[i];
@@ -494,7 +495,8 @@ static void swap_back(const cb_io *io)
     }
 }
 
-/* Errors are not reported: the new array is in place, and `cubed clean` finds the rest of the old one. */
+/* Removes the replaced array, and releases the claim or marks it as done. Errors are not reported: the new array is in place, and
+ * `cubed clean` finds the rest of the old one. */
 static void release(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;

@@ -141,7 +141,7 @@ static cubed_status look_at_source(cb_update *u, int node, cubed_error *err)
     return CUBED_OK;
 }
 
-/* The recorded state of a source; NULL if the record has none. */
+/* Returns the recorded state of a source; NULL if the record has none. */
 static const cb_recorded_array *find(const cb_sources_record *r, const char *place)
 {
     for (int i = 0; i < r->nsources; i++) {
