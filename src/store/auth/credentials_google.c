@@ -338,8 +338,8 @@ static cubed_status keep_token(cb_credentials *c, const char *token, cubed_error
     return CUBED_OK;
 }
 
-/* The option "token" of gcsfs may be a token, a file of an account, the contents of such a file, or a keyword for where to
- * search. */
+/* Uses the option "token" of gcsfs. It may be a token, a file of an account, the contents of such a file, or a keyword that says
+ * where to search. */
 static cubed_status use_token(cb_credentials *c, const char *token, cubed_error *err)
 {
     if (strcmp(token, "anon") == 0) return keep_token(c, "", err);

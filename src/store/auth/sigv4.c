@@ -80,7 +80,7 @@ static void put_names(cb_buf *out, const header *h, size_t n)
     }
 }
 
-/* For this order a name ends before '=', so that "a" precedes "a-b". */
+/* Compares two parameters. A name ends before '=', so "a" precedes "a-b". */
 static int by_parameter(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;

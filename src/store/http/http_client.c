@@ -505,7 +505,8 @@ static void start(cb_http *h, cb_http_call *c)
     h->active++;
 }
 
-/* There are `most` transfers for first requests, plus a fixed number for second ones. */
+/* Returns true if a transfer is left for a second request. There are `most` transfers for first requests, plus a fixed number for
+ * second requests. */
 static bool may_send_second(const cb_http *h)
 {
     return h->used - h->active < h->transfers - h->most;
@@ -557,7 +558,7 @@ static int64_t retry_after(const cb_http_call *c)
     return wait <= 0 ? 0 : (wait < DAY ? wait : DAY) * 1000 * MS;
 }
 
-/* Queues the n-th retry of a call after a random pause, and not before the pause that the server asks for. */
+/* Queues the n-th retry of a call after a random pause, which is at least the pause that the server requests. */
 static void delay(cb_http *h, cb_http_call *c, int n, int64_t asked)
 {
     int64_t longest = FIRST_DELAY << (n < 8 ? n - 1 : 8);

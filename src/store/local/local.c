@@ -102,7 +102,7 @@ static cubed_status not_expected(const char *path, cubed_error *err)
     return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
 }
 
-/* Returns 0 or errno. A file truncated after it was opened is read up to its new end. */
+/* Reads the ranges of a request. Returns 0 or errno. A file truncated after it was opened is read up to its new end. */
 static int read_ranges(int fd, cubed_store_request *r)
 {
     const cubed_range whole = {0, (size_t)r->info.size};

@@ -51,7 +51,7 @@ int cb_local_write_at(int fd, uint64_t offset, const char *src, size_t size)
     return 0;
 }
 
-/* Makes a new name survive a power failure. */
+/* Syncs the directory of a path, so that a new name survives a power failure. */
 int cb_local_sync_parent(const local_store *s, const char *path)
 {
     char dir[PATH_MAX];

@@ -317,7 +317,7 @@ static cubed_status do_get(redis_store *s, cb_resp *c, cubed_store_request *r, c
     return st;
 }
 
-/* Metadata expires first, so that no array exists whose chunks are missing. */
+/* Returns the expiry of a key. Metadata expires first, so that no array exists whose chunks are missing. */
 static int64_t expiry_of(const redis_store *s, const char *key)
 {
     static const char *const documents[] = {"zarr.json", ".zarray", ".zgroup", ".zmetadata",

@@ -8,7 +8,8 @@
 #include "store/core/uri.h"
 #include "store/services/s3_listing.h"
 
-/* A page starts after a key and an upload ID. The request's `page` contains both as a query. */
+/* Appends the query of a page of uploads. A page starts after a key and an upload ID, and the request's `page` contains both as a
+ * query. */
 static void put_uploads_query(const cb_remote *s, const cb_remote_call *c, cb_buf *query)
 {
     cb_buf_puts(query, "uploads=&encoding-type=url");

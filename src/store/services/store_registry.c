@@ -82,7 +82,7 @@ static bool is_scheme(const char *url, size_t n, const char *scheme)
     return strncasecmp(url, scheme, n) == 0 && scheme[n] == 0;
 }
 
-/* Returns -1 if no built-in remote store has the scheme. */
+/* Returns the index of the built-in remote store with the scheme; -1 if there is none. */
 static int find_remote(const char *url, size_t n)
 {
     for (int i = 0; remote_stores[i].scheme; i++) {
