@@ -101,7 +101,7 @@ cubed_status cb_zarr_new_doc(cubed_store *store, const char *path, const char *n
     return put_doc_if(store, key, doc, &none, err);
 }
 
-/* Damaged copies of other documents may be overwritten, as in zarr-python. */
+/* Returns true for copies of other documents, which may be overwritten if they are damaged, as in zarr-python. */
 static bool is_copy(const char *key)
 {
     const char *slash = strrchr(key, '/');
@@ -227,12 +227,12 @@ cubed_status cb_zarr_probe_doc(cubed_store *store, const char *path, cb_zarr_kin
 
 /* Attributes to set on a group, and the run that sets them. */
 typedef struct group_attrs {
-    const cb_zarr_fence *fence; /* NULL: not a run */
+    const cb_zarr_fence *fence; /* NULL if this is not a run */
     const char *path;
     json_t *attrs;
 } group_attrs;
 
-/* Checks the fence after the document was read and before a conditional put, so a run that has lost its place puts
+/* Checks the fence. This happens after the document was read and before a conditional put, so a run that has lost its place puts
  * nothing. */
 static cubed_status check_fence(const cb_zarr_fence *fence, cubed_error *err)
 {

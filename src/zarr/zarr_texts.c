@@ -15,13 +15,14 @@ typedef struct reading {
     cubed_store *store;
     const char *path;
     size_t most;           /* maximum bytes of an object, of a decoded chunk, and of all strings */
-    cb_zarr_outline *o;    /* for shards with the codecs of their indices */
+    cb_zarr_outline *o;    /* outline of the array; for shards with the codecs of their indices */
     cb_codec_chain codecs; /* codecs after "vlen-utf8" */
     cb_buf object;
-    cb_arena *arena;      /* for a decoded chunk and for decoding */
-    size_t longest;       /* in code points */
-    char *to;             /* NULL: only measure */
-    cb_file_texts *leads; /* for a file: elements of `item` bytes are references to strings */
+    cb_arena *arena; /* memory for a decoded chunk and for decoding */
+    size_t longest;  /* maximum length of a string in code points */
+    char *to;        /* memory for the strings; NULL: only measure */
+    /* references of a file: elements of `item` bytes are references to strings */
+    cb_file_texts *leads;
     size_t item;
 } reading;
 
