@@ -14,7 +14,7 @@ typedef struct host {
     char *known; /* all names in one string, for messages */
     /* coordinate(name, of) -> Array or None; `of` is the array with the coordinate, or None */
     PyObject *coordinate;
-    PyObject *count; /* count(number, array, most) -> (Array, last): see cubed_expr_host */
+    PyObject *count; /* count(number, array, most) -> (Array, last), as in cubed_expr_host */
     int ncounted;
 } host;
 

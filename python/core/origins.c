@@ -14,7 +14,7 @@ typedef struct origin {
 } origin;
 
 typedef struct core_origins {
-    PyObject *back, *lasti, *filename; /* names of attributes */
+    PyObject *back, *lasti, *filename; /* names of attributes of frames and code */
     PyObject *package;                 /* directory of this package, with a separator */
     PyObject *libraries;               /* part of the file names of libraries */
     uint32_t next;

@@ -1,4 +1,4 @@
-/* Operations that compute. */
+/* Functions for operations that compute. */
 #include "core.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Operations that move no data, and chunks. */
+/* Functions for operations that move no data, and for chunks. */
 #include <limits.h>
 
 #include "core.h"
