@@ -1,13 +1,13 @@
-/* The real planner and driver with simulated workers (tests/unit/simulated_workers.c).
+/* Runs the real planner and driver with simulated workers (tests/unit/simulated_workers.c).
  *
  * Usage: simulate [TASKS [WORKERS]]
- *            a sum in a tree with slow and lost tasks, and reports that arrive twice: prints reports per second, the
- *            memory, and how busy workers were
+ *            runs a sum in a tree with slow and lost tasks and with reports that arrive twice; prints reports per second,
+ *            the memory, and how busy workers were
  *        simulate --parameters
  *            prints the parameters of the model and their sources
  *        simulate --means [--vary] [ROW...]
  *            prints medians over five seeds of means of 1.5 and 100 TB: all rows, or those with these numbers, from 0; with
- *            --vary, also with each parameter by half less and by half more */
+ *            --vary, also with each parameter reduced and increased by half */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
