@@ -550,8 +550,8 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
         cb_box part = *box;
         if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
         if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
-        CB_TRY(add_branches(l, &part, false,
-                            err)); /* the recursion ends because each axis is cut once */
+        /* The recursion ends because each axis is cut once. */
+        CB_TRY(add_branches(l, &part, false, err));
     }
     return CUBED_OK;
 }
