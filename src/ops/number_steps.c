@@ -6,8 +6,8 @@
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
 {
     if (s->st != CUBED_OK) {
-        if (st == CUBED_OK)
-            cubed_array_unref(*x); /* the array was made before the failure was noticed */
+        /* The array was made before the failure was noticed. */
+        if (st == CUBED_OK) cubed_array_unref(*x);
         return NULL;
     }
     s->st = st;
