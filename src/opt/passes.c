@@ -175,8 +175,8 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
-    if (st == CUBED_OK || st == CUBED_E_BUDGET)
-        return CUBED_OK; /* the error is reported after planning */
+    /* An error is reported after planning. */
+    if (st == CUBED_OK || st == CUBED_E_BUDGET) return CUBED_OK;
     if (err) *err = why;
     return st;
 }

@@ -247,8 +247,8 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
 typedef struct option {
     int64_t per;
     double length; /* in elements */
-    double
-        touched[MAX_SOURCES]; /* number of pairs of a task and a chunk along the axis, by source */
+    /* number of pairs of a task and a chunk along the axis, by source */
+    double touched[MAX_SOURCES];
 } option;
 
 typedef struct axis_options {
@@ -260,8 +260,8 @@ typedef struct axis_options {
 typedef struct search {
     const cb_tile_in *in;
     int nsources, source[MAX_SOURCES]; /* sources in the search */
-    double weight
-        [MAX_SOURCES]; /* bytes per chunk times the number of pairs of a task and a chunk along fixed axes */
+    /* bytes per chunk times the number of pairs of a task and a chunk along fixed axes */
+    double weight[MAX_SOURCES];
     double length; /* number of elements along fixed axes */
     int naxes;
     axis_options axes[MAX_AXES];
