@@ -234,8 +234,8 @@ static cubed_status check_gather(const cb_blockwise *op, int number, const cb_sy
                      number);
 }
 
-/* Checks an input with a reach: a call gets the elements to which an affine map leads. The input must have the blocks of the first
- * output. */
+/* Checks an input with a reach: a call gets the elements to which an affine map leads. The input must have the blocks of the
+ * first output. */
 static cubed_status check_reach(const cb_blockwise *op, int number, cubed_error *err)
 {
     const cb_block_operand *x = &op->in[number], *out = &op->out[0];
