@@ -515,8 +515,8 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
     count_time(d, &was, r);
-    if (was.late || (twin && r->task < twin->next))
-        return CUBED_OK; /* a copy of the range has completed the task */
+    /* A copy of the range has completed the task. */
+    if (was.late || (twin && r->task < twin->next)) return CUBED_OK;
     const cubed_failure failure = cubed_failure_of(&r->error);
     if (r->error.status != CUBED_E_CANCELLED || failure == CUBED_FAILURE_PREEMPTED)
         emit_task(d, &was, r,

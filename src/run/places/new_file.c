@@ -253,8 +253,8 @@ static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, c
     return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
 }
 
-/* Leaves the directory. If the file was not published, results stay for a process that resumes. Errors are not reported: the next
- * process that writes the file, or `cubed clean`, removes what is left. */
+/* Empties the directory and drops the claim. If the file was not published, results stay for a process that resumes. Errors are
+ * not reported: the next process that writes the file, or `cubed clean`, removes what is left. */
 static void leave(cubed_new_file *f)
 {
     bool any = false;
