@@ -1,5 +1,5 @@
-/* Tokens of Microsoft Entra for Azure Blob Storage or another resource: for an application with a secret, a workload identity (a token file of
- * its cluster), or the managed identity of the machine. */
+/* Tokens of Microsoft Entra for Azure Blob Storage or another resource: for an application with a secret, a workload identity (a
+ * token file of its cluster), or the managed identity of the machine. */
 #include <stdio.h>
 #include <string.h>
 
