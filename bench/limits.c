@@ -44,7 +44,7 @@ typedef struct chunk_list {
 static chunk_list lists[2];
 static chunk_list *list = &lists[0];
 static size_t largest = PIECE;        /* size of a buffer for any chunk */
-static size_t largest_stored = PIECE; /* size of a buffer for any chunk that is decoded */
+static size_t largest_stored = PIECE; /* size of a buffer for the stored bytes of a decoded chunk */
 
 typedef struct buffers {
     char *data, *stored;
