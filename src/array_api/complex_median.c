@@ -42,7 +42,6 @@ static cubed_array *is_missing(cb_steps *s, cubed_array *lines)
     return cb_step_op(s, CUBED_OP_ISNAN, lines, NULL, NULL);
 }
 
-/* Returns the medians of lines with n elements each. */
 static cubed_array *median_of_lines(cb_known_lines *l, int64_t n, bool skips_nan)
 {
     cb_steps *s = l->s;

@@ -12,7 +12,6 @@ static cubed_array *op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b)
     return cb_step_op(s, op, a, b, NULL);
 }
 
-/* A number times an array. */
 static cubed_array *times(cb_steps *s, double number, cubed_array *x)
 {
     return op(s, CUBED_OP_MULTIPLY, cb_step_number(s, x, number), x);

@@ -12,8 +12,9 @@ typedef struct cells {
     cb_steps *s;
     cubed_array *rows;    /* the elements; 0 in columns with a missing element */
     cubed_array *missing; /* bool for each column: it has a missing element */
-    cubed_array *scale;   /* square root of each column's share of the total weight; NULL: 1 */
-    int ndim;             /* number of dimensions of a field */
+    /* square root of each column's share of the total weight; NULL if all are 1 */
+    cubed_array *scale;
+    int ndim; /* number of dimensions of a field */
     int64_t shape[CUBED_MAX_NDIM], n;
 } cells;
 

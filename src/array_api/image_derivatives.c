@@ -46,7 +46,7 @@ cubed_status cubed_filter_derivative(cubed_array *x, cubed_filter_derivative_kin
 
 /* A derivative along an axis. As in SciPy, a Gaussian along this axis uses the axis's boundary for all axes. */
 typedef struct derivative {
-    const double *sigma; /* standard deviations of Gaussians; NULL: second differences */
+    const double *sigma; /* standard deviations of Gaussians; NULL for second differences */
     double truncate;
     int order;
 } derivative;

@@ -44,7 +44,6 @@ static cubed_status add_common(selection *s, const cubed_array *positions, cubed
                    cb_extents_text(s->ncommon, s->common, a), cb_shape_text(positions, b));
 }
 
-/* Adds an axis to the part. */
 static cubed_status add_axis(selection *s, cubed_array *positions, bool is_new, cubed_error *err)
 {
     if (s->npart == CUBED_MAX_NDIM)

@@ -135,7 +135,7 @@ static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *ax
     return st;
 }
 
-/* Casts both operands to the common type. The caller drops both references after success. After an error there are none. */
+/* Casts both operands to the common type. The caller drops both references, except after an error. */
 static cubed_status cast_both(const char *name, cubed_array *x1, cubed_array *x2, cubed_array **a,
                               cubed_array **b, cubed_error *err)
 {

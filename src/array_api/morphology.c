@@ -13,9 +13,9 @@
 typedef struct mirrored {
     const cubed_structure *of;
     int64_t n, origins[CUBED_MAX_NDIM], mirrored_origins[CUBED_MAX_NDIM];
-    /* footprint of the mirror image; NULL: the structure consists of all elements of the box */
+    /* footprint of the mirror image; NULL if the structure consists of all elements of the box */
     uint8_t *footprint;
-    double *heights; /* heights of the mirror image; NULL: all 0 */
+    double *heights; /* heights of the mirror image; NULL if all are 0 */
 } mirrored;
 
 static void drop_mirrored(cubed_context *ctx, mirrored *m)

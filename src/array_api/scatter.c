@@ -14,7 +14,7 @@
 /* Axes with positions, and the broadcast shape of their arrays. */
 typedef struct picked {
     const char *name;
-    cubed_array *const *at; /* positions by axis of x; NULL: the whole axis */
+    cubed_array *const *at; /* positions by axis of x; NULL if the whole axis is selected */
     int ndim, n;
     int axis[CUBED_MAX_NDIM];
     int place; /* index, in the result, of the first axis that replaces axes with positions */

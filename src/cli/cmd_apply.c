@@ -581,7 +581,7 @@ static int check_merged(apply *a, cubed_context *ctx)
 /* One of the results of a split. */
 typedef struct piece {
     char *suffix, *only;
-    operation selects; /* selection of the piece; has no name if there is none */
+    operation selects; /* has no name if the piece has no selection */
 } piece;
 
 typedef struct pieces {

@@ -1,4 +1,5 @@
-/* Implements `cubed executors`: lists what can run tasks, and checks one executor before a long run. */
+/* Implements `cubed executors`: lists executors and other systems that can run tasks, and checks one of them before a long
+ * run. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

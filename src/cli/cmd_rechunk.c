@@ -156,7 +156,6 @@ static void keep_shard_lists(const cubed_zarr_info *info, layout *l)
     json_decref(shapes);
 }
 
-/* Rechunks x to the layout. */
 static cubed_status rechunk(cubed_array *x, const layout *l, cubed_array **out, cubed_error *err)
 {
     cubed_array *even;

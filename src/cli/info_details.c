@@ -50,7 +50,7 @@ static cubed_array *open_array(cubed_context *ctx, const char *url, const char *
     return x;
 }
 
-/* Returns the fill value as JSON; NULL if there is none. */
+/* Returns the fill value as JSON, or NULL if the array has no fill value. */
 static json_t *fill_of(const cubed_array *x)
 {
     cubed_cf_packing *p = NULL;

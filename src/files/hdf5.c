@@ -14,7 +14,7 @@ typedef struct object {
     uint64_t address;
     int array; /* index in the list of arrays; -1 if the object is not an array */
     bool scale, hidden;
-    int64_t dimid; /* NetCDF-4's number of the dimension; -1 if there is none */
+    int64_t dimid; /* NetCDF-4's number of the dimension; -1 if it has no number */
     /* number of `ids`, which are the dimensions of an array that is itself a dimension scale */
     int nids;
     int64_t ids[CUBED_MAX_NDIM];

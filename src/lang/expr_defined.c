@@ -329,7 +329,7 @@ const char *expr_defined_dim(const expr *e)
     return dim && dim->kind == EXPR_STRING ? dim->text : "time";
 }
 
-/* Appends to a string of at most `cap` bytes, and truncates what is too long. */
+/* Appends to a string that has room for `cap` bytes. Truncates the result if it is too long. */
 static void append(char *text, size_t cap, const char *fmt, ...) CUBED_PRINTF(3, 4);
 static void append(char *text, size_t cap, const char *fmt, ...)
 {

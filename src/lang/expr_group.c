@@ -280,7 +280,6 @@ cubed_status expr_reduce_groups(expr_builder *b, const expr *e, const expr_group
     return st;
 }
 
-/* A call that groups by labels. */
 typedef struct labels_call {
     const expr *by;
     const char *name; /* name of the labels; NULL if they are computed */

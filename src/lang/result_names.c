@@ -17,7 +17,8 @@ static bool is_bounds_of(expr_builder *b, const char *dim, const char *name)
 {
     static const char *const attributes[] = {"bounds", "climatology"};
     cubed_array *c = NULL;
-    cubed_error ignored = CUBED_ERROR_INIT; /* a coordinate may be missing, or of any type */
+    /* ignored: the coordinate may be missing, or have another type */
+    cubed_error ignored = CUBED_ERROR_INIT;
     bool found = false;
     if (!b->host->coordinate || b->host->coordinate(b->host->ctx, dim, &c, &ignored) != CUBED_OK ||
         !c)

@@ -16,7 +16,8 @@ typedef struct work {
     /* for lu: the source row of each position, and the position of each source row */
     int64_t *order, *place;
     cb_products products;
-    int64_t factored; /* index of the input matrix whose factors `a` holds; -1: none */
+    /* index of the input matrix whose factors `a` holds; -1 before the first one */
+    int64_t factored;
 } work;
 
 #define CB_LINALG_FILE "linalg/linalg_lu.inc.h"

@@ -79,7 +79,7 @@ static bool makes_result(const report *r, int stage)
     return cubed_plan_get_output(r->plan, stage, 0, &x, NULL) == CUBED_OK && x.is_target;
 }
 
-/* Writes what a stage computes, without the names of its results. */
+/* Writes the operations of a stage, without the names of its results. */
 static void put_expression(const report *r, int stage, FILE *f)
 {
     enum { TITLE_TEXT = 60 };
