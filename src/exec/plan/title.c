@@ -295,7 +295,7 @@ static call call_of(title *t, int node)
     if (is_op(n, CUBED_OP_WHERE)) return choice_call(t, n);
     if (is_op(n, CUBED_OP_SQRT)) {
         const int under = behind(t, n->inputs[0]);
-        /* A root of a root is not a call, so the recursion is bounded. */
+        /* Stop at the square root of a square root, so that the recursion is bounded. */
         if (is_op(node_of(t, under), CUBED_OP_SQRT)) return (call){NULL, -1};
         const call c = call_of(t, under);
         if (c.name && strcmp(c.name, "var") == 0) return (call){"std", c.of};
