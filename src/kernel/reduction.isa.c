@@ -27,7 +27,7 @@ typedef struct {
 #define T        double
 #define TAG      sum_f8
 #include "kernel/reduction.inc.h"
-/* Keep more sums at once, because converted values have a longer latency. */
+/* More lanes per loop, because converted values have a longer latency. */
 #undef AT_ONCE
 #define AT_ONCE 16
 #define T       double
