@@ -224,7 +224,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
     cb_need need = {cb_sat_add(of_a->need.arena, of_b->need.arena),
                     cb_max_size(of_a->need.library, of_b->need.library)};
     for (int i = 0; i < 2; i++) {
-        size_t chunks = 2; /* 2 because one chunk is staged */
+        size_t chunks = 2; /* 2: a chunk and the chunk in which it is staged */
         for (int d = 0; d < both[i]->kept->ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
         for (int o = 0; both[i]->reduce && o < both[i]->nouts; o++)
