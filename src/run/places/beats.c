@@ -91,7 +91,7 @@ void cb_beats_add(cb_beats *b, cb_claim *c)
     cb_mutex_unlock(&b->claims);
 }
 
-/* Takes no lock, because no other thread uses it any more. */
+/* Ends the thread. After that no lock is needed, because no other thread uses the claims. */
 CB_UNCHECKED_LOCKS void cb_beats_end(cb_beats *b)
 {
     if (!b) return;
