@@ -14,8 +14,8 @@
 #include "context/context.h"
 #include "exec/plan/limits.h"
 
-/* A single task processes the band, and takes longer for wider bands. A band is at least a sixteenth of the matrix wide, so
- * that there are few panels. */
+/* Widths of a band. It is 1/PART as wide as the matrix, within the two limits, and narrower if a task would not fit. There
+ * are at most MOST_PANELS panels. Wider bands take longer, because a single task processes the band. */
 #define WIDEST      512
 #define NARROWEST   16
 #define PART        16

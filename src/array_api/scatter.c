@@ -69,8 +69,8 @@ static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array 
     return cb_step(s, cb_graph_add(s->ctx, &n, &y, &same, s->err), &same);
 }
 
-/* Returns positions along the merged axes, as a vector. A take from a single axis needs no `wrap`, because it checks
- * positions itself. */
+/* Returns positions along the merged axes, as a vector. A take from a single axis needs no `wrap`, because it accepts
+ * negative positions. */
 static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
 {
     int64_t flat = -1;
