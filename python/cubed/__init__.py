@@ -1,14 +1,14 @@
 """Bounded-memory N-dimensional array processing.
 
-Arrays are lazy and chunked; the memory of each task is known before a computation starts, and never
-exceeded. :mod:`cubed.array_api` has the functions of the Python Array API standard, which are also
-in this module.
+Arrays are lazy and chunked. The memory of each task is known before a computation starts, and tasks
+never exceed it. :mod:`cubed.array_api` has the functions of the Python Array API standard, which
+are also in this module.
 """
 
 from __future__ import annotations
 
-#: The distribution that the package is installed from. The module _core refuses a package without
-#: it: Cubed for Python has a file of this name, too.
+#: Name of this package's distribution. The module _core refuses to load into a package without
+#: this name, because Cubed for Python also has a file `__init__.py` in this folder.
 __distribution__ = "cubed-c"
 
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,7 @@ _core.note_origins(__file__.rpartition("__init__.")[0])
 
 __version__: str = _core.version
 
-if not TYPE_CHECKING:  # to type checkers what is imported is there, and no other name
+if not TYPE_CHECKING:  # type checkers must find only the imported names
     __all__ = [
         "Array",
         "Callback",
@@ -104,7 +104,6 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     __all__ += array_api.__all__
     __all__ += [*_fields.__all__, "eofs"]
     # `eval` is left out: `from cubed import *` would replace Python's own.
-    #: Names to import lazily, because few programs need them, and their modules.
     _later = {
         "Callback": "runtime.types",
         "TaskEndEvent": "runtime.types",

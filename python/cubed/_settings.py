@@ -1,8 +1,8 @@
 """Settings: from a YAML file, the environment, and code.
 
 ``cubed.config.get("spec.allowed_mem")``; ``cubed.config.set({"spec.allowed_mem": "1GB"})``, also as
-a context manager. A file is named by ``CUBED_CONFIG`` (environment variables in its values are
-expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
+a context manager. ``CUBED_CONFIG`` names a file; environment variables in its values are expanded.
+A variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The module whose arrays functions on blocks get: NumPy's."""
+"""The array module of blocks in user-defined functions: NumPy."""
 
 import numpy as namespace
 
@@ -13,7 +13,7 @@ __all__ = [
     "namespace", "numpy_array_to_backend_array", "xp_name",
 ]  # fmt: skip
 
-#: Whether its arrays cannot be written to.
+#: Whether arrays of this module are immutable.
 IS_IMMUTABLE_ARRAY = False
 #: Its name.
 xp_name = "numpy"

@@ -1,8 +1,8 @@
 """Exceptions that plans and runs raise in addition to Python's own.
 
-All of these are also the class of Python's own that fits: a program that knows nothing of them
-catches ``MemoryError``, ``FileNotFoundError`` or ``ValueError``. Input and output that fails raises
-``OSError`` and its subclasses, functions of users what they raise.
+Each class is also a subclass of a built-in exception, so that programs can catch ``MemoryError``,
+``FileNotFoundError`` or ``ValueError``. Failures of input and output raise ``OSError`` or a
+subclass. Exceptions of user-defined functions keep their own classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = [
 
 
 class CubedError(Exception):
-    """What the classes of this module have in common."""
+    """Base class of the exceptions of this module."""
 
 
 class PlanTooLargeError(CubedError, MemoryError, ValueError):
@@ -57,7 +57,7 @@ class UnsupportedError(CubedError, NotImplementedError):
 
 
 class FailedTask(NamedTuple):
-    """Which task of a plan failed."""
+    """Identifies the task of a plan that failed."""
 
     #: The task's stage: an index of :attr:`cubed.Plan.stages`.
     stage: int
@@ -103,7 +103,7 @@ def failed_task(error: BaseException) -> FailedTask | None:
     Returns
     -------
     FailedTask or None
-        The stage, task and block. Computes nothing.
+        The stage, task and block of the failure. Computes nothing.
 
     Examples
     --------
@@ -140,7 +140,7 @@ _E_LINALG, _E_AXIS = 14, 15
 def _class_of(
     status: int, errno: int, otherwise: type[BaseException], in_task: bool
 ) -> type[BaseException]:
-    """The class of an error of the engine."""
+    """Returns the exception class for an error of the engine."""
     kind = _CLASSES.get(status, otherwise)
     if status in (_E_LINALG, _E_AXIS):
         kind = _of_numpy("LinAlgError" if status == _E_LINALG else "AxisError") or otherwise
@@ -150,8 +150,8 @@ def _class_of(
 
 
 def _of_numpy(name: str) -> type[Exception] | None:
-    """NumPy's exception of that name, or None if the engine does not raise it."""
-    import numpy as np  # late: needed only for errors
+    """Returns NumPy's exception of that name, or None if the engine does not raise it."""
+    import numpy as np  # lazy: needed only for errors
 
     return {"LinAlgError": np.linalg.LinAlgError, "AxisError": np.exceptions.AxisError}.get(name)
 
@@ -168,7 +168,7 @@ def _in_task(kind: type[Exception]) -> type[TaskError]:
 
 def __getattr__(name: str) -> Any:
     """Finds the classes of _in_task by name, so that their exceptions can be unpickled."""
-    import builtins  # late: rarely needed
+    import builtins  # lazy: rarely needed
 
     known = name.removeprefix("Task")
     kind = globals().get(known) or getattr(builtins, known, None) or _of_numpy(known)

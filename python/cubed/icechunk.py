@@ -22,39 +22,41 @@ def store_icechunk(
     executor: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Writes arrays into Zarr arrays of a session of Icechunk, which the caller then commits.
+    """Writes arrays into Zarr arrays of a session of Icechunk. The caller then commits it.
 
     Parameters
     ----------
     session : icechunk.Session or None
-        For compatibility: the session is that of the targets' store.
+        Ignored, for compatibility: the session of the targets' store is used.
     sources : Array or sequence of Array
         An array, or several.
     targets : str, path, array or sequence
-        For each source a zarr-python array that exists, in the store of a session that can be
-        written to, or of a fork of one. All are of one session.
+        For each source an existing array of zarr-python, in the store of a writable session or of a
+        fork of one. All targets belong to one session.
     regions : tuple of slice, sequence or None
-        For each source a tuple of slices, or one for all; None: the whole target.
+        The part of the target to write: a tuple of slices for each source, or one tuple for all
+        sources. None: the whole target.
     executor : Executor, str or None
-        As for :func:`cubed.store`. One that runs in this process, which has the session.
+        As for :func:`cubed.store`. It must run tasks in this process, because the session is in
+        this process.
     **kwargs : object
         Other options of :func:`cubed.store`, such as `callbacks` and options of the executor.
 
     Returns
     -------
-    The targets' session, with the changes: `session.commit(message)`, or, where it is a fork,
-    `session.merge(fork)` before that. Nothing is committed here, so that what a run that fails has
-    written is in no snapshot.
+    icechunk.Session
+        The targets' session, with the changes. Commit it with `session.commit(message)`. If it is a
+        fork, call `session.merge(fork)` before that. This function commits nothing, so that no
+        snapshot contains chunks of a failed run.
 
     Raises
     ------
     TypeError
         A target is not an array in an Icechunk session.
     ValueError
-        Targets are of several sessions, or theirs is read-only.
+        Targets belong to several sessions, or their session is read-only.
     NotImplementedError
-        The executor runs tasks in other processes, so this session would not have
-        their changes.
+        The executor runs tasks in other processes, whose changes this session would not get.
 
     Examples
     --------
@@ -84,13 +86,12 @@ def store_icechunk(
 
 
 class IcechunkStoreCallback(Callback):
-    """Has the session of targets after a run that wrote into them.
+    """Provides the session of targets after a run that wrote into them.
 
     Parameters
     ----------
     targets : sequence
-        Zarr arrays of zarr-python in the store of a session of Icechunk, targets of
-        :func:`cubed.store`.
+        Targets of :func:`cubed.store`: arrays of zarr-python in the store of a session of Icechunk.
 
     Raises
     ------
@@ -123,22 +124,22 @@ class IcechunkStoreCallback(Callback):
         self._done = False
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Forgets the run before."""
+        """Resets the state of an earlier run."""
         self._done = False
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
-        """Notes whether everything was written."""
+        """Records whether the run succeeded."""
         self._done = event.error is None
 
     @property
     def merged_sessions(self) -> Any:
-        """The session with all changes, to be committed. None before the end of a run, and after
-        one that failed.
+        """The session with all changes, to be committed. None before the end of a run, and after a
+        run that failed.
 
         Raises
         ------
         ValueError
-            Targets are of several sessions.
+            Targets belong to several sessions.
         """
         if not self._done:
             return None

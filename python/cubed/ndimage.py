@@ -1,6 +1,6 @@
 """Filters, interpolation, objects and measurements of images as in :mod:`scipy.ndimage`.
 
-Filters and interpolation are rows of the catalogue; ``cubed.images`` has the other functions.
+Filters and interpolation run in C; ``cubed.images`` implements the other functions in Python.
 """
 
 from cubed.functions.interpolation import (

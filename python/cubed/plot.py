@@ -1,4 +1,4 @@
-"""Maps and series as pictures, by Xarray and Matplotlib: what ``cubed plot`` draws."""
+"""Draws maps and series with Xarray and Matplotlib, for the command ``cubed plot``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import xarray as xr
 
-import cubed.xarray  # the hooks: decoding and means are lazy
+import cubed.xarray  # installs the hooks, so that decoding and means are lazy
 
 __all__ = ["draw"]
 
-#: Elements along an axis: more than a picture has points.
+#: Maximum number of elements along an axis of a diagram.
 _MOST = 2048
 
 
@@ -80,8 +80,8 @@ def draw(
 
 
 def _panels(ds: xr.Dataset) -> list[list[str]]:
-    """The names of the arrays of each diagram: one map, or all series along a dimension in one
-    unit."""
+    """Returns the names of the arrays of each diagram: one map, or all series along a dimension in
+    one unit."""
     maps: list[list[str]] = []
     series: dict[Any, list[str]] = {}
     for name, x in ds.data_vars.items():

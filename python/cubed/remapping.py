@@ -29,7 +29,8 @@ __all__ = ["Grid", "Weights", "apply_weights", "grid", "grid_coordinates", "make
 class Grid:
     """A horizontal grid, in degrees.
 
-    Axes of a regular grid, or cells of one or two dimensions. Bounds have one more dimension.
+    A grid has the axes of a regular grid, or cells along one or two dimensions. Bounds have one
+    more dimension than the coordinates.
     """
 
     lat: NDArray
@@ -43,7 +44,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents of arrays on the grid."""
+        """Shape of arrays on the grid."""
         if self.lat.ndim == 1 and not self.unstructured:
             return (self.lat.size, self.lon.size)
         return self.lat.shape
@@ -63,7 +64,7 @@ class Grid:
 
 
 def grid(target: Any) -> Grid:
-    """The grid that a name, a file or an object describes.
+    """Returns the grid that a name, a file or an object describes.
 
     Parameters
     ----------
@@ -72,15 +73,15 @@ def grid(target: Any) -> Grid:
 
         - A name: ``"r360x180"`` (longitudes and latitudes), ``"global_0.25"`` (degrees), ``"n80"``
           or ``"F80"`` (Gaussian), ``"lon=10_lat=50"`` (a point).
-        - A grid description file of CDO, or its text.
-        - A file or store with coordinates, such as one of NetCDF: the grid of its first variable.
+        - A grid description file of CDO, or the text of one.
+        - A file or store with coordinates, such as a NetCDF file: the grid of its first variable.
         - An object of Xarray with coordinates.
         - Latitudes and longitudes, and optionally the bounds of both.
 
     Returns
     -------
     Grid
-        Its coordinates, which are read now.
+        The grid. Its coordinates are read now.
 
     Raises
     ------
@@ -160,13 +161,13 @@ def _is_labelled(value: Any) -> bool:
 
 
 def _kind(name: Hashable, v: Any) -> str:
-    """Returns "y" for latitudes and "x" for longitudes, by CF and by usual names."""
+    """Returns "y" for latitudes and "x" for longitudes, by CF attributes or usual names."""
     texts = {k: t for k, t in v.attrs.items() if isinstance(k, str) and isinstance(t, str)}
     return _core.coordinate_kind(str(name), json.dumps(texts))
 
 
 def _find(x: Any, kind: str, standard: str) -> Hashable:
-    """Name of the coordinate of x by CF, or by habit."""
+    """Returns the name of a coordinate of x, found by CF attributes or usual names."""
     found = [n for n, v in x.coords.items() if 1 <= v.ndim <= 2 and _kind(n, v) == kind]
     if len(found) > 1:
         found = [n for n in found if x.coords[n].attrs.get("standard_name") == standard] or found
@@ -209,7 +210,7 @@ def _degrees(units: str | None) -> float:
 
 
 def _with_coordinates(target: Grid, dims: tuple[Hashable, ...]) -> dict[Hashable, Any]:
-    """Coordinates of the target as Xarray takes them: dimensions, values, attributes."""
+    """Returns coordinates of the target for Xarray: dimensions, values and attributes."""
     made: dict[Hashable, Any] = {}
     regular = target.lat.ndim == 1 and not target.unstructured
     for which, (name, values, bounds) in enumerate(
@@ -236,7 +237,8 @@ def _with_coordinates(target: Grid, dims: tuple[Hashable, ...]) -> dict[Hashable
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights that bring arrays from one grid to another: links of cells in C order, from 0."""
+    """Weights that interpolate arrays from one grid to another. Each weight links a cell of the
+    source to a cell of the target. Cells are numbered in C order from 0."""
 
     rows: NDArray  #: cells of the target
     columns: NDArray  #: cells of the source
@@ -248,7 +250,7 @@ class Weights:
     target: Grid | None = dataclasses.field(default=None, repr=False)
 
     def apply(self, x: Any, *, skipna: bool = True, na_threshold: float = 1.0) -> Array:
-        """The array on the target's grid; its last axes are the source's grid.
+        """Interpolates an array to the target's grid.
 
         Parameters
         ----------
@@ -283,10 +285,10 @@ class Weights:
         )  # fmt: skip
 
     def to_dataset(self) -> Any:
-        """The weights as CDO, ESMF and xESMF have them, in one Dataset of Xarray.
+        """Returns the weights in the formats of CDO, ESMF and xESMF, in one Dataset of Xarray.
 
-        Positions are counted from 1: ``src_address``, ``dst_address`` and ``remap_matrix`` for CDO
-        and SCRIP, ``row``, ``col`` and ``S`` for ESMF and xESMF.
+        The Dataset has ``src_address``, ``dst_address`` and ``remap_matrix`` for CDO and SCRIP, and
+        ``row``, ``col`` and ``S`` for ESMF and xESMF. Positions are counted from 1.
         """
         xr = import_counted("xarray")
         source, target = (
@@ -312,7 +314,8 @@ class Weights:
         )
 
     def to_netcdf(self, path: str | os.PathLike[str]) -> None:
-        """Writes a NetCDF file, which :func:`open_weights`, CDO, ESMF and xESMF read.
+        """Writes the weights to a NetCDF file that :func:`open_weights`, CDO, ESMF and xESMF can
+        read.
 
         Parameters
         ----------
@@ -336,7 +339,7 @@ def make_weights(
     neighbours: int = 4,
     spec: Spec | None = None,
 ) -> Weights:
-    """Weights that bring arrays from one grid to another. They are computed now.
+    """Computes weights that interpolate arrays from one grid to another.
 
     Parameters
     ----------
@@ -345,7 +348,7 @@ def make_weights(
     target : str, path, Dataset, DataArray, Grid or sequence of array_like
         As for :func:`grid`.
     method : str, default "bilinear"
-        One of those of :func:`remap`.
+        One of the methods of :func:`remap`.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
     spec : Spec or None
@@ -354,17 +357,18 @@ def make_weights(
     Returns
     -------
     Weights
-        In memory: 24 bytes for each weight. A cell of the target has one weight for ``"nearest"``,
-        four for ``"bilinear"``, as many as neighbours, or one for each cell that it overlaps.
+        The weights, in memory: 24 bytes for each weight. A cell of the target has one weight for
+        ``"nearest"``, four for ``"bilinear"``, `neighbours` for ``"distance"``, or one for each
+        cell that it overlaps.
 
     Raises
     ------
     PlanTooLargeError
         If the memory that `spec` allows is too little. Making weights needs 52 bytes for each
-        weight, and 123 bytes for each cell of the source in a search, which only bilinear weights
-        of regional axes, and conservative ones of axes to axes, do without.
+        weight. A search also needs 123 bytes for each cell of the source. Only bilinear weights of
+        regional axes, and conservative weights between axes, need no search.
     ValueError
-        For other values than these.
+        If an argument has another value than described.
     NotImplementedError
         If a grid lacks the bounds or dimensions that the method needs.
 
@@ -394,16 +398,16 @@ def open_weights(
     source_shape: tuple[int, ...] | None = None,
     target_shape: tuple[int, ...] | None = None,
 ) -> Weights:
-    """Weights of a file of CDO (``cdo gencon``, ...), SCRIP, ESMF or xESMF.
+    """Reads weights from a file of CDO (``cdo gencon``, ...), SCRIP, ESMF or xESMF.
 
     Parameters
     ----------
     path : str, path or Dataset
-        The file, or what Xarray opened.
+        The file, or a Dataset that Xarray opened.
     source_shape : tuple of int or None
-        Shape of the source's grid. None: that of the file.
+        Shape of the source's grid. None: the shape in the file.
     target_shape : tuple of int or None
-        Shape of the target's grid. None: that of the file.
+        Shape of the target's grid. None: the shape in the file.
 
     Returns
     -------
@@ -413,10 +417,10 @@ def open_weights(
     Raises
     ------
     ValueError
-        If the file has no links, or does not say the shapes of the grids.
+        If the file has no links, or does not contain the shapes of the grids.
     NotImplementedError
-        If links have several weights, which multiply gradients: second-order conservative or
-        bicubic ones.
+        If links have several weights, as second-order conservative and bicubic weights for
+        gradients do.
 
     Examples
     --------
@@ -459,21 +463,21 @@ def remap(
     na_threshold: float = 1.0,
     neighbours: int = 4,
 ) -> Any:
-    """An array, or all variables of a Dataset, on another horizontal grid.
+    """Interpolates an array, or all variables of a Dataset, to another horizontal grid.
 
     Weights are computed when the function is called, from coordinates alone, and stay in memory.
-    Their application is lazy: tasks read the bands of the source that they need. See
+    Their application is lazy: each task reads only the part of the source that it needs. See
     :func:`cubed.remapping.make_weights` for the memory of weights, which `x.spec` bounds.
 
     Parameters
     ----------
     x : array_like, DataArray or Dataset
-        Values. Xarray's objects have coordinates of latitude and longitude, which are found by
-        their standard names, units or names. Other arrays have the grid along their last axes.
+        Values. In objects of Xarray, latitudes and longitudes are found by their standard names,
+        units or names. Other arrays have the grid along their last axes.
     target : str, path, Dataset, DataArray, Grid or sequence of array_like
         The new grid: a name such as ``"r360x180"``, ``"global_0.25"`` or ``"n80"``, a grid
         description file, a file or object with the grid, or latitudes and longitudes. See
-        :func:`cubed.remapping.grid`. None: that of `weights`.
+        :func:`cubed.remapping.grid`. None: the grid of `weights`.
     method : str, default "bilinear"
         One of the following.
 
@@ -482,41 +486,44 @@ def remap(
         - ``"nearest"``: the value of the nearest centre.
         - ``"distance"``: a mean of the nearest centres by inverse distance.
         - ``"conservative"``: a mean over the areas that cells share, which keeps integrals.
-        - ``"conservative2"``: the same of second order, with a gradient inside each cell.
-        - ``"largest"``: the value that has the largest part of the cell's area, such as a class.
+        - ``"conservative2"``: a mean over shared areas, of second order: with a gradient in each
+          cell.
+        - ``"largest"``: the value that covers the largest part of the cell's area, such as a class.
 
-        With ``"bicubic"`` and ``"conservative2"`` a missing value makes the cell missing.
+        With ``"bicubic"`` and ``"conservative2"``, a cell is missing if it needs a missing value.
     lat : array_like or None
         Latitudes of an array without coordinates, in degrees: an axis, or one for each cell.
     lon : array_like or None
-        Longitudes in the same way.
+        Longitudes of such an array, in degrees.
     weights : Weights, str, path, Dataset or None
-        Weights of :func:`cubed.remapping.make_weights`, or of a file of CDO, ESMF or xESMF, instead
-        of those of `method`. With a file, the methods ``"nearest"`` and ``"largest"`` copy values.
+        Weights of :func:`cubed.remapping.make_weights`, or a file of CDO, ESMF or xESMF. None:
+        weights are computed by `method`. With a file, the methods ``"nearest"`` and ``"largest"``
+        copy values.
     skipna : bool, default True
         Whether NaN is left out, and the other weights of a cell are scaled instead.
     na_threshold : float, default 1.0
-        With `skipna`, the largest part of a cell's weights that may be missing; beyond it the cell
-        is NaN. A cell without any value is NaN in any case.
+        With `skipna`, the largest part of a cell's weights that may be missing. If more is missing,
+        the cell is NaN. A cell without any value is always NaN.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
 
     Returns
     -------
     Array, DataArray or Dataset
-        On the new grid, with its coordinates. Floats keep their type; integers become float64,
-        except by ``"nearest"`` and ``"largest"``. Variables of a Dataset without the grid's
-        dimensions stay as they are. Those with some of these dimensions, and, unless the method is
-        ``"nearest"``, those that are not real numbers, are left out. Lazy.
+        The values on the new grid, with its coordinates. Lazy. Floats keep their type. Integers
+        become float64, except with ``"nearest"`` and ``"largest"``. Variables of a Dataset without
+        the grid's dimensions stay unchanged. Variables with only some of these dimensions are left
+        out. Variables that are not real numbers are left out, too, unless the method is
+        ``"nearest"``.
 
     Raises
     ------
     PlanTooLargeError
-        If weights, and what makes or applies them, need more memory than a task may use.
+        If making, storing or applying the weights needs more memory than a task may use.
     ValueError
-        If a grid cannot be found, or axes do not agree.
+        If a grid cannot be found, or the array's axes do not have its lengths.
     TypeError
-        If an array is not of real numbers, unless the method is ``"nearest"``.
+        If the elements are not real numbers, unless the method is ``"nearest"``.
     NotImplementedError
         If a grid lacks the bounds or dimensions that the method needs.
 

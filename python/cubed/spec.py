@@ -34,7 +34,8 @@ EXECUTORS = {
 
 
 class Spec:
-    """Limits and places of computations. Values that are not given are those of ``cubed.config``.
+    """Memory limits, directories and executor of computations. Values that are not given are those
+    of ``cubed.config``.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class Spec:
     intermediate_store
         Store for intermediate arrays that do not stay in memory, in place of `work_dir`: a path, a
         URL, or a store object of zarr-python, fsspec or obstore. A store in memory
-        (``zarr.storage.MemoryStore``, obstore's, ``memory://``) is ignored, and `work_dir` is used:
-        intermediate arrays stay in memory anyway while they fit.
+        (``zarr.storage.MemoryStore``, obstore's, ``memory://``) is ignored, and `work_dir` is used,
+        because intermediate arrays stay in memory anyway while they fit.
     allowed_mem
         Memory that a task may use, including `reserved_mem`: bytes, or a string such as ``"2GB"``.
         A computation that needs more raises an error before it starts.
@@ -56,13 +57,14 @@ class Spec:
     executor
         An executor object, or the name of one.
     executor_name, executor_options
-        The executor's name and its options; the property `executor` is then the executor object.
+        The executor's name and its options. The property `executor` returns the executor object for
+        them.
     storage_options
         Options of remote stores for inputs, outputs and intermediate arrays, with the names of
         fsspec and obstore (``key``, ``secret``, ``endpoint_url``, ``anon``, ...). Plans and errors
-        do not contain them, except ``allow_references``: a list of places that a document of
-        another machine may refer to. Pickled specs and arrays contain all options. To keep keys out
-        of pickles, use environment variables.
+        do not contain them, except ``allow_references``: a list of locations that a reference
+        document on another machine may refer to. Pickled specs and arrays contain all options. To
+        keep keys out of pickles, use environment variables.
     zarr_compressor
         Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec to apply after
         ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or a list of the
@@ -159,7 +161,7 @@ class Spec:
 
     @property
     def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
-        """The place of intermediate arrays that do not stay in memory, and its storage options."""
+        """Location of intermediate arrays that do not stay in memory, and its storage options."""
         values = self._values
         place, options = values.get("intermediates"), values.get("intermediate_options")
         if values.get("intermediate_store") is None and values["work_dir"] is None:
@@ -170,7 +172,7 @@ class Spec:
         return place, options or self._given("storage_options")
 
     def _given(self, name: str) -> Any:
-        """Returns the value that was given, or else the configured one."""
+        """Returns the value that was given, otherwise the configured value."""
         given = self._values.get(name)
         return setting(name) if given is None else given
 
@@ -213,7 +215,7 @@ class Spec:
     @property
     def task_mem(self) -> int:
         """Bytes that are left for the data of a task."""
-        # This type of integer makes the engine keep the recipe of an array.
+        # With an integer of this type the engine can recreate the array for other memory.
         return _core.TaskMem(max(1, self.allowed_mem - self.reserved_mem))
 
     @property
@@ -273,7 +275,8 @@ class Spec:
         return isinstance(other, Spec) and self._meaning() == other._meaning()
 
     def _meaning(self) -> dict[str, Any]:
-        """The values to compare: `executor` and `executor_name` count as the same."""
+        """Returns the values for comparisons, in which `executor` and `executor_name` are one
+        setting."""
         values = dict(self._values)
         values.pop("intermediate_store", None)  # `intermediates` identifies the place
         name = values.pop("executor_name")
@@ -321,7 +324,7 @@ _configured_bytes = cache(parse_bytes)
 
 @cache
 def _config() -> Any:
-    from cubed._settings import config  # late: donfig is slow to import
+    from cubed._settings import config  # lazy: donfig is slow to import
 
     return config
 
@@ -342,7 +345,7 @@ def spec_from_config(config: Any) -> Spec:
 
 
 def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
-    """The place of an intermediate store and its options; None: a store in memory."""
+    """Returns the location of an intermediate store and its options; None for a store in memory."""
     if store is None or in_memory(store) is not None:
         return None, None
     if isinstance(store, (str, os.PathLike)):

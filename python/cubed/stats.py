@@ -1,4 +1,4 @@
-"""Statistics with SciPy's names: lazy, of arrays of any size.
+"""Lazy statistics of arrays of any size, with SciPy's names.
 
 Results with p-values need SciPy: its distribution functions are called on the results of
 reductions.
@@ -28,14 +28,14 @@ __all__ = [
 
 
 class Result(NamedTuple):
-    """A statistic, and how likely one as far from the hypothesis is."""
+    """Result of a test: a statistic and its p-value."""
 
     statistic: Array
     pvalue: Array
 
 
 def _count(x: Array, axis: Axis) -> float:
-    """How many elements a sample has."""
+    """Returns the number of elements of a sample."""
     return float(math.prod(x.shape[d] for d in normalize_axes(axis, x.ndim)))
 
 
@@ -45,7 +45,7 @@ def _propagates(nan_policy: str) -> None:
 
 
 def _tails(probability: Any, x: Array, alternative: str) -> Array:
-    """The p-value of x for an alternative; `probability` gives the lower tail."""
+    """Returns the p-value of x for an alternative; `probability` computes the lower tail."""
     if alternative == "two-sided":
         return multiply(probability(-abs(x)), 2.0)
     if alternative not in ("less", "greater"):
@@ -56,7 +56,7 @@ def _tails(probability: Any, x: Array, alternative: str) -> Array:
 
 
 def _special(name: str, *args: Any) -> Array:
-    """A function of scipy.special, element by element."""
+    """Applies a function of scipy.special element by element."""
     special = import_counted("scipy.special")  # only p-values need it
     return elemwise(getattr(special, name), *args, dtype=np.float64)
 
@@ -69,7 +69,7 @@ def moment(
     *,
     center: float | None = None,
 ) -> Array:
-    """The moment: the mean of a power of the differences from the mean, or from `center`.
+    """Computes a moment: the mean of a power of the differences from the mean or from `center`.
 
     Parameters
     ----------
@@ -108,7 +108,9 @@ def moment(
 def skew(
     a: Any, axis: Axis = 0, bias: bool = True, nan_policy: str = "propagate"
 ) -> Array:  # fmt: skip
-    """The skewness: 0 of a normal distribution; NaN of elements that are all equal. Two passes.
+    """Computes the skewness, which is 0 for a normal distribution.
+
+    It is NaN if all elements are equal. Reads the array twice.
 
     Parameters
     ----------
@@ -149,8 +151,9 @@ def kurtosis(
     bias: bool = True,
     nan_policy: str = "propagate",
 ) -> Array:
-    """The kurtosis: 0 of a normal distribution, 3 without `fisher`; NaN of elements that are all
-    equal. Two passes.
+    """Computes the kurtosis, which is 0 for a normal distribution (3 without `fisher`).
+
+    It is NaN if all elements are equal. Reads the array twice.
 
     Parameters
     ----------
@@ -193,7 +196,7 @@ def _normal_result(z: Array, alternative: str) -> Result:
 def skewtest(
     a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
 ) -> Result:
-    """Whether the skewness is that of a normal distribution: z, and its probability.
+    """Tests whether the skewness is that of a normal distribution, by the statistic z.
 
     Parameters
     ----------
@@ -233,7 +236,7 @@ def skewtest(
 def kurtosistest(
     a: Any, axis: Axis = 0, nan_policy: str = "propagate", alternative: str = "two-sided"
 ) -> Result:
-    """Whether the kurtosis is that of a normal distribution: z, and its probability.
+    """Tests whether the kurtosis is that of a normal distribution, by the statistic z.
 
     Parameters
     ----------
@@ -271,8 +274,9 @@ def kurtosistest(
 
 
 def normaltest(a: Any, axis: Axis = 0, nan_policy: str = "propagate") -> Result:
-    """Whether skewness and kurtosis are those of a normal distribution: the sum of their squared z,
-    and its probability.
+    """Tests whether skewness and kurtosis are those of a normal distribution.
+
+    The statistic is the sum of the squared z of both.
 
     Parameters
     ----------
@@ -318,7 +322,7 @@ def ttest_1samp(
     nan_policy: str = "propagate",
     alternative: str = "two-sided",
 ) -> Result:
-    """Whether the mean is a number: t, and its probability.
+    """Tests whether the mean of a sample is `popmean`, by the statistic t.
 
     Parameters
     ----------
@@ -364,7 +368,7 @@ def ttest_rel(
     nan_policy: str = "propagate",
     alternative: str = "two-sided",
 ) -> Result:
-    """Whether two measurements of the same have one mean: t, and its probability.
+    """Tests whether two related samples have the same mean, by the statistic t.
 
     Parameters
     ----------
@@ -415,7 +419,7 @@ def ttest_ind(
     *,
     alternative: str = "two-sided",
 ) -> Result:
-    """Whether two samples have one mean: t, and its probability.
+    """Tests whether two independent samples have the same mean, by the statistic t.
 
     Parameters
     ----------
@@ -471,7 +475,7 @@ _POWERS = {
 def power_divergence(
     f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0, lambda_: Any = None
 ) -> Result:
-    """Whether counts are those that are expected, by the statistic of Cressie and Read.
+    """Tests whether counts are the expected ones, by the statistic of Cressie and Read.
 
     Parameters
     ----------
@@ -484,7 +488,7 @@ def power_divergence(
     axis : int, tuple of int or None, default 0
         Axis or axes of the samples; None: all elements are one sample.
     lambda_ : float, str or None
-        The power, or its name in :func:`scipy.stats.power_divergence`; None: 1, chi-square.
+        The power, or its name in :func:`scipy.stats.power_divergence`. None: 1 (chi-square).
 
     Returns
     -------
@@ -496,7 +500,7 @@ def power_divergence(
     TypeError
         For other types than real numbers.
     ValueError
-        For another name of a power.
+        For an unknown name of a power.
 
     Examples
     --------
@@ -515,7 +519,7 @@ def power_divergence(
 
 
 def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> Result:
-    """Whether counts are those that are expected: chi-square, and its probability.
+    """Tests whether counts are the expected ones, by the statistic chi-square.
 
     Parameters
     ----------
@@ -549,7 +553,7 @@ def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: Axis = 0) -> R
 
 
 def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
-    """Whether two or more samples have one mean: F, and its probability.
+    """Tests whether two or more samples have the same mean, by the statistic F.
 
     Parameters
     ----------
@@ -568,7 +572,7 @@ def f_oneway(*samples: Any, axis: Axis = 0) -> Result:
     TypeError
         For other types than real numbers.
     ValueError
-        For a single sample.
+        For fewer than two samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Types of arguments, by the names of Cubed for Python."""
+"""Types of arguments, with the names that Cubed for Python uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the types that arguments of functions have, for programs that are checked."""
+"""Types of arguments of functions, for programs that use a type checker."""
 
 from cubed.base._types import Axis, ChunksLike, DTypeLike, NDArray, Shape, StoreLike
 

@@ -1,8 +1,9 @@
-"""Functions above the class of arrays that its methods call.
+"""Functions of higher modules that methods of the array class call.
 
-A module imports only modules below it, and nearly all functions are above :class:`cubed.Array`.
-This table lists the few that its methods need. A function is looked up when a method first calls
-it. Only modules of this folder may use the table (`tools/check_imports`).
+A module imports only lower modules, and nearly all functions are in higher modules than
+:class:`cubed.Array`. This table lists the few functions that its methods need. A function is looked
+up when a method first calls it. Only modules of this folder may use the table
+(`tools/check_imports`).
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ class Array(Methods, Operators):
         update: bool = False,
         **kwargs: Any,
     ) -> NDArray:
-        """The values, as a NumPy array. Parameters as for :func:`cubed.compute`."""
+        """Computes the values and returns them as a NumPy array. Parameters: see
+        :func:`cubed.compute`."""
         return _above.compute(
             self,
             executor=executor,
@@ -114,7 +115,7 @@ class Array(Methods, Operators):
         optimize_function: Any = None,
         compile_function: Any = None,
     ) -> Any:
-        """The plan that :meth:`compute` would run; see :func:`cubed.plan`."""
+        """Returns the plan that :meth:`compute` would run; see :func:`cubed.plan`."""
         return _above.plan(
             self,
             optimize_graph=optimize_graph,
@@ -153,7 +154,7 @@ class Array(Methods, Operators):
         min_mem: Any = None,
         allow_irregular: bool = True,
     ) -> Array:
-        """The same values in other chunks; see :func:`cubed.rechunk`."""
+        """Returns the same values in other chunks; see :func:`cubed.rechunk`."""
         return rechunk(self, chunks, threshold, block_size_limit, balance)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
@@ -171,7 +172,7 @@ class Array(Methods, Operators):
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
-        """The only element, computed now."""
+        """Computes and returns the only element, as a Python scalar."""
         if self.size != 1:
             raise TypeError(f"only arrays of one element are scalars, this one has {self.size}")
         return self._element().reshape(())[()]
@@ -214,11 +215,11 @@ class Array(Methods, Operators):
         return other // self, other % self
 
     def item(self) -> Any:
-        """The only element, as a Python scalar."""
+        """Computes the only element and returns it as a Python scalar."""
         return self._scalar().item()
 
     def tolist(self) -> Any:
-        """The values as nested lists."""
+        """Computes the values and returns them as nested lists."""
         return self.compute().tolist()
 
     # --- Protocols of NumPy and the standard -----------------------------------------------------
@@ -257,7 +258,7 @@ class Array(Methods, Operators):
             raise AttributeError(message, name=name, obj=self)
 
     def to_device(self, device: str | None, /, *, stream: Any = None) -> Array:
-        """The array itself: ``"cpu"`` is the only device."""
+        """Returns the array itself, because ``"cpu"`` is the only device."""
         if device != "cpu":
             raise ValueError(f"there is no device {device!r}, only 'cpu'")
         if stream is not None:
@@ -295,7 +296,7 @@ class Array(Methods, Operators):
     # --- Indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Array:
-        """A part, as in NumPy. Lazy, but the number of elements that a mask selects is computed
+        """Selects a part, as in NumPy. Lazy, but the number of true elements of a mask is computed
         now."""
         return getitem(self, key)
 
@@ -348,7 +349,7 @@ class Array(Methods, Operators):
     # --- Methods that NumPy's arrays have --------------------------------------------------------
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> Array:
-        """The values in another type; see :func:`cubed.array_api.astype`."""
+        """Returns the values in another type; see :func:`cubed.array_api.astype`."""
         to = sized(dtype, self.dtype)
         if to == self.dtype:
             return self._like(self._x)
@@ -364,11 +365,12 @@ class Array(Methods, Operators):
     # --- Blocks ----------------------------------------------------------------------------------
 
     def map_blocks(self, func: Any, *args: Any, **kwargs: Any) -> Array:
-        """A function of each chunk; see :func:`cubed.map_blocks`."""
+        """Applies a function to each chunk; see :func:`cubed.map_blocks`."""
         return _above.map_blocks(func, self, *args, **kwargs)
 
     def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
-        """A function of each chunk with elements around it; see :func:`cubed.map_overlap`."""
+        """Applies a function to each chunk with elements around it; see
+        :func:`cubed.map_overlap`."""
         return _above.map_overlap(func, self, *args, **kwargs)
 
     # --- Stores ----------------------------------------------------------------------------------

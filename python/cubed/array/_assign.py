@@ -20,7 +20,7 @@ from cubed.base._warnings import casting, warn
 
 
 def setitem(x: Array, key: Any, value: Any) -> Array:
-    """x with x[key] = value, as a new array of the same type and chunks."""
+    """Returns x after x[key] = value, as a new array of the same type and chunks."""
     entries = expand_key(x, key)
     spec = common_spec(x, value, *entries)
     v = _value(x, value)
@@ -43,7 +43,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
 
 
 def _value(x: Array, value: Any) -> _core.Array:
-    """The value to assign, in the type of x, or for strings in the same kind of string."""
+    """Returns the value to assign in the type of x; strings only in the same kind of string."""
     to = x.dtype
     if kind_of(to) in "biuf" and _is_complex(value):
         raise TypeError(f"{value!r} cannot be assigned to elements of {to}: it is complex")
@@ -70,7 +70,7 @@ def _is_complex(value: Any) -> bool:
 
 
 def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
-    """Converts values in memory to an array; scalars and sequences as NumPy converts them."""
+    """Converts values in memory to an array, by NumPy's rules for scalars and sequences."""
     if isinstance(value, np.ndarray):
         return to_numpy(value)
     refuse_foreign(value)

@@ -1,7 +1,7 @@
 """State of lazy arrays: the engine's array, its spec, and its properties.
 
-:class:`cubed.Array` adds methods and operators. Modules that this class imports use `Array` of this
-module in its place.
+:class:`cubed.Array` adds methods and operators. Modules that :class:`cubed.Array` imports use
+`Array` of this module instead.
 """
 
 from __future__ import annotations
@@ -110,13 +110,13 @@ class ArrayBase(metaclass=_dask.NamedType):
 
     @property
     def spec(self) -> Spec:
-        """Resources of its computations."""
+        """Resources of computations with the array."""
         return self._spec if self._spec is not None else DEFAULT
 
     @property
     def attrs(self) -> dict[str, Any]:
         """A copy of the attributes of a stored array that still describe the values."""
-        from cubed.base._attributes import plain_attributes  # late: few need it
+        from cubed.base._attributes import plain_attributes  # lazy: rarely needed
 
         return plain_attributes(self._x.attrs)
 
@@ -153,7 +153,7 @@ class ArrayBase(metaclass=_dask.NamedType):
         return self._like(self._x)
 
     def __deepcopy__(self, memo: Any) -> Array:
-        return self._like(self._x)  # what is behind it never changes
+        return self._like(self._x)  # the engine's array never changes
 
     def __len__(self) -> int:
         if not self._shape:

@@ -1,4 +1,4 @@
-"""Elements whose bytes are read as another type."""
+"""Reinterprets the bytes of elements as another type."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cubed.array._calls import COPIES, OBJECTS, call_on_each
 from cubed.base._dtypes import dtype_of, kind_of, name_of
 from cubed.base._types import DTypeLike, NDArray
 
-#: Kinds whose elements may have any bytes. Bytes of bools are read as whether they are not 0, and
-#: code points of strings must exist, so only strings of the same width are read as strings.
+#: Kinds of types whose elements may have any bytes. Bytes that become bools are compared with 0.
+#: Strings need valid code points, so only strings of the same width are reinterpreted as strings.
 _KINDS = "biufcmMS"
 
 
@@ -29,8 +29,8 @@ class _View:
 
 
 def view(x: Array, dtype: DTypeLike, order: str | None) -> Array:
-    """x whose bytes are read as elements of another type, along the last axis if the sizes of both
-    types differ. Bytes that are read as bools are 0 or not.
+    """Reinterprets the bytes of x as elements of another type. If the sizes of both types differ,
+    the last axis changes its length. Bytes other than 0 become True if the type is bool.
     """
     if order not in ("C", "A", "K", None):
         raise ValueError(f"view: order is {order!r}, expected 'C': chunks are in C order")
@@ -56,7 +56,7 @@ def view(x: Array, dtype: DTypeLike, order: str | None) -> Array:
 
 
 def _fitting(x: Array, old: int, new: int) -> Array:
-    """x in chunks along the last axis that are whole numbers of new elements."""
+    """Rechunks x so that chunks along the last axis contain whole elements of the new type."""
     if not x.ndim:
         raise ValueError(f"view: an array without axes has {old} bytes, expected {new}")
     n = x.shape[-1]

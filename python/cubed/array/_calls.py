@@ -1,4 +1,4 @@
-"""Calls of Python functions on blocks: how arrays are cut for them, and the arrays they return."""
+"""Calls of Python functions on blocks: the split of arrays into blocks, and the results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cubed.spec import Spec
 
 
 def refuse_lazy(title: str, args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raises TypeError if a keyword is a lazy array, or any argument one of another library."""
+    """Raises TypeError if a keyword argument is lazy, or an argument is another library's array."""
     for key, value in kwargs.items():
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
@@ -35,7 +35,7 @@ def title_of(operation: str, function: Any) -> str:
 
 
 def tiny(x: _core.Array) -> NDArray:
-    """Returns an array of x's type with one element along each axis, to try a function with."""
+    """Returns an array of x's type with one element along each axis, to test a function."""
     return np.ones((1,) * len(x.shape), dtype_of(x.dtype))
 
 

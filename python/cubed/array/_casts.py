@@ -1,4 +1,4 @@
-"""Casts from and to strings; casts to Python's objects are refused."""
+"""Casts from and to strings. Casts to Python objects are refused."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cubed.base._types import NDArray
 
 
 def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
-    """x in another type, if one of the two types is of strings, or `dtype` is object.
+    """Casts x if one of the two types is a string type, or `dtype` is object.
 
     The engine changes the length of strings, and casts them to bool. NumPy casts other types block
-    by block, because it has its own spelling of numbers and dates.
+    by block, because only NumPy knows its formats of numbers and dates.
 
     Raises
     ------
     TypeError
-        NumPy would find the unit of dates in the values, or `dtype` is that of Python's objects.
+        The unit of dates would depend on the values, or `dtype` is object.
     """
     if dtype.kind == x.dtype.kind or dtype.kind == "b":
         return x._like(_core.call("astype", x._x, name_of(dtype)))
@@ -35,7 +35,7 @@ def cast_text(x: Array, dtype: np.dtype[Any]) -> Array:
             f"astype: {dtype} of strings has no unit, expected one, such as '{dtype}[s]'"
         )
     made = math.prod(x.chunksize) * dtype.itemsize
-    from cubed.array._calls import call_on_each  # late: takes a while
+    from cubed.array._calls import call_on_each  # lazy: slow to import
 
     return call_on_each("astype", partial(_cast, dtype), x, dtype, made)
 
@@ -47,7 +47,7 @@ def _cast(
 
 
 def no_objects(dtype: np.dtype[Any]) -> str:
-    """The message for a cast to Python's objects."""
+    """Returns the message for a cast to Python objects."""
     own = {"S": "b''", "U": "''", "b": "False"}.get(dtype.kind, "0")
     return (
         f"astype: {dtype} cannot become object, because Cubed has no arrays of Python's objects."

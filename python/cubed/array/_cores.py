@@ -1,4 +1,4 @@
-"""The engine's arrays: their chunks, and those over NumPy's memory."""
+"""Arrays of the engine: their chunks, and arrays over memory of NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_auto(chunks: Any) -> bool:
 
 
 def engine_chunks(x: _core.Array) -> Chunks:
-    """The chunks of an array, as rechunk takes them."""
+    """Returns the chunks of an array, in the form that rechunk accepts."""
     if not any(x.irregular):
         return x.chunks
     every = zip(x.irregular, x.all_chunks, x.chunks, strict=True)
@@ -25,15 +25,15 @@ def engine_chunks(x: _core.Array) -> Chunks:
 
 
 def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
-    """Rechunks a new array, which has regular chunks, if its chunks are irregular. Automatic
-    chunks, `asked`, yield to those of other arrays."""
+    """Rechunks a new array with regular chunks if irregular chunks are requested. If the chunks
+    were chosen automatically, chunks of other arrays take precedence over them."""
     if is_auto(asked):
         _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
 class _Bytes:
-    """The bytes of a NumPy array, from the first to the last in memory."""
+    """The memory of a NumPy array as bytes, from the lowest to the highest address."""
 
     def __init__(self, a: NDArray) -> None:
         spans = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
@@ -50,30 +50,30 @@ class _Bytes:
 
 
 def _memory_of(a: NDArray) -> tuple[NDArray, int]:
-    """The buffer of a NumPy array, and the offset of its first element."""
+    """Returns the buffer of a NumPy array, and the offset of its first element."""
     if not a.size:
         return np.empty(0, np.uint8), 0
     if a.flags.c_contiguous or a.flags.f_contiguous:
         flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
         return flat.view(
             np.uint8
-        ), 0  # types that the buffer protocol does not have are bytes to it
+        ), 0  # the buffer protocol does not support these types, so pass bytes
     memory = np.asarray(_Bytes(a))
     return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
 
 
 def describe(x: _core.Array, name: str) -> None:
-    """Gives an array that was just made the fields in the name of its type, if it has any."""
+    """Sets the fields of a new array of records from the name of its type, if it has any."""
     if name.startswith("["):
         _core.set_fields(x, name)
 
 
 def core_from_numpy(a: NDArray, chunks: Any, made: bool = False) -> _core.Array:
-    """The engine's array over NumPy's memory, which is not copied but where its bytes are in
-    another order than this machine's, or elements lie where none of their type may, as in records.
+    """Returns an array of the engine over the memory of a NumPy array.
 
-    `made` says that the package allocated the memory, such as for a copy of the user's values:
-    plans count it, as they do copies that this function makes.
+    The memory is copied only if its byte order differs from this machine's, or if elements are not
+    aligned, as in records. `made` states that the package allocated the memory, for example for a
+    copy of the user's values. Plans count such memory, and copies that this function makes.
     """
     given = a
     if a.dtype.kind in "SU" and a.dtype.itemsize == 0:

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-#: Functions that make an array of Dask: ours of these names do not.
+#: Functions that make an array of Dask. Functions of this package with these names do not.
 _CONVERSIONS = frozenset(("array", "asanyarray", "asarray", "from_array"))
 
 
 def refusal() -> str | None:
-    """Names the function of dask.array that is calling, and the one to use here; None outside
-    Dask."""
+    """Returns a message with the calling function of dask.array and its replacement; else None."""
     function = wrapped = None  # the functions of dask.array.fft are closures over NumPy's
     for frame in _callers(sys._getframe(2)):
         module = frame.f_globals.get("__name__", "")
@@ -44,8 +43,8 @@ def refusal() -> str | None:
 class NamedType(type):
     """The metaclass of lazy arrays, which detects when Dask rejects one.
 
-    ``dask.array.map_overlap`` asks an array that it refuses for nothing except the name of its
-    type, for the message of its error.
+    ``dask.array.map_overlap`` accesses only the name of the type of an array that it refuses, for
+    its error message.
     """
 
     @property
@@ -67,7 +66,7 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _ours(home: str, name: str) -> str | None:
-    """The function of this package with that name, or None."""
+    """Returns the function of this package with that name, or None."""
     found: Any = sys.modules["cubed"]
     for part in filter(None, (home, name)):
         found = getattr(found, part, None)

@@ -1,4 +1,4 @@
-"""elemwise: functions of users on elements of arrays that are broadcast together."""
+"""elemwise: user-defined functions on elements of arrays that are broadcast together."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def elemwise(
     Parameters
     ----------
     func : callable
-        Gets blocks as read-only NumPy arrays, and returns values of their common shape.
+        Called with blocks as read-only NumPy arrays; returns values of their common shape.
     *args : array_like
-        Lazy arrays, NumPy arrays, scalars.
+        Lazy arrays, NumPy arrays and scalars.
     dtype : dtype or None
-        Of the result. None: found by calling the function with blocks of one element.
+        Data type of the result. None: found by calling the function with blocks of one element.
     extra_projected_mem : int or None, default 0
-        Bytes that a call allocates beside its result; the task's projection includes them. None
-        estimates them: twice the bytes of its blocks, and 1 MiB.
+        Bytes that a call allocates in addition to its result; the task's projection includes them.
+        None estimates them: twice the bytes of its blocks, and 1 MiB.
     name : str or None
         Name of the operation in plans and messages.
     **kwargs : object
@@ -63,14 +63,15 @@ def elemwise(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        The broadcast shape of the arguments. Lazy.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        The function cannot be pickled. During the computation: a result cannot be cast safely to
+        `dtype`.
     ValueError
-        Shapes that cannot be broadcast together.
+        The shapes of the arguments cannot be broadcast together.
 
     Examples
     --------

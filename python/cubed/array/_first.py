@@ -1,4 +1,4 @@
-"""Numbers that are computed before the rest of a function, because shapes depend on them."""
+"""Numbers that a function computes first, because shapes of its results depend on them."""
 
 from __future__ import annotations
 
@@ -47,23 +47,25 @@ _current: ContextVar[_Call | None] = ContextVar("_current", default=None)
 
 
 def computed_first(arrays: Sequence[Array], guesses: Sequence[Any]) -> tuple[Any, ...]:
-    """The elements of arrays, computed now; the guesses while a function is only planned, unless
-    its call has computed them.
+    """Computes the elements of arrays now.
 
-    The guess None is for callers that plan the largest result there may be.
+    If the function is only planned, returns the numbers that its call has already computed,
+    otherwise the guesses. Callers that plan the largest possible result pass the guess None.
     """
     call = _current.get()
     return tuple(_above.compute(*arrays)) if call is None else call.compute(arrays, guesses)
 
 
 def numbers_before() -> list[tuple[Any, ...]] | None:
-    """Numbers that a call computed before it was refused, while it is only planned; else None."""
+    """Returns, while a function is only planned, the numbers that its refused call computed; else
+    None."""
     call = _current.get()
     return None if call is None or call.skipped is None else call.computed
 
 
 def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorates a function that computes numbers: the advice of its refusal holds for all of it.
+    """Decorates a function that computes numbers, so that advice of a refusal holds for all its
+    plans.
 
     A refused function is called once more without computing: numbers that are not known yet are
     guessed. The plans of the numbers and of the results, which run one after another, are then
@@ -72,7 +74,7 @@ def computes_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        if _current.get() is not None:  # part of another function
+        if _current.get() is not None:  # called by another decorated function
             return function(*args, **kwargs)
         state = _Call()
         token = _current.set(state)
@@ -106,7 +108,7 @@ def _check_all(
 
 
 def _arrays(made: Any) -> Iterable[Array]:
-    """The arrays of a result: an array, a sequence or a dictionary."""
+    """Returns the arrays of a result, which is an array, a sequence or a dictionary."""
     if isinstance(made, dict):
         made = list(made.values())
     for x in made if isinstance(made, (list, tuple)) else (made,):

@@ -1,4 +1,4 @@
-"""Arrays in notebooks."""
+"""Representation of arrays in notebooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIDE = 120.0
 MOST_LINES = 40
 #: The height of a label.
 LINE = 16
-#: Pictures next to one another: more axes are described in words.
+#: Maximum number of boxes next to one another. Further axes are described in words.
 MOST_PICTURES = 2
 #: Pixels to the right and up for one pixel of length along the third axis.
 SLOPE = (0.5, 0.4)
@@ -103,10 +103,10 @@ class _Grid:
 
 
 def grid_svg(x: Array, side: float = SIDE) -> str:
-    """The chunk grid as SVG: three axes as a box, further axes as boxes to the left of it.
+    """Returns the chunk grid as SVG: the last axes as a box, the axes before as a box to its left.
 
-    `side` is the length of the longest axis in pixels. If the array has more axes, a label gives
-    the number of such pictures.
+    `side` is the length of the longest axis in pixels. For axes beyond these, a label states the
+    number of such pictures.
     """
     if not x.ndim:
         return ""
@@ -136,7 +136,7 @@ def grid_svg(x: Array, side: float = SIDE) -> str:
 
 
 def array_html(x: Array) -> str:
-    """A table of the array and its largest chunk, and the chunk grid. Computes nothing."""
+    """Returns a table of the array and its largest chunk, and the chunk grid. Computes nothing."""
     grid = " x ".join(f"{n:,}" for n in x.numblocks)
     rows = [
         ("Bytes", format_bytes(x.nbytes), format_bytes(x.chunkmem)),

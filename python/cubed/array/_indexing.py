@@ -15,9 +15,9 @@ from cubed.array._select import get_masked
 
 
 def getitem(x: Array, key: Any) -> Array:
-    """Returns x[key], as in NumPy. If the key is a mask, counts its true elements now.
+    """Returns x[key], as in NumPy. If the key is a mask, its true elements are counted now.
 
-    A string is the name of a field of records, and a list of strings makes records of these fields.
+    A string selects a field of records, and a list of strings makes records of these fields.
     """
     if x.dtype.names:
         if isinstance(key, str):

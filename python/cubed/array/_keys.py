@@ -22,9 +22,9 @@ Axes = tuple[int, ...]
 def expand_key(x: Array, key: Any) -> list[Any]:
     """Returns the key as a list of entries for all axes of x, in order.
 
-    Integers, slices and arrays of positions index one axis. Masks index as many axes as they have.
-    None is a new axis. An Ellipsis in the result stands for no axis. Integers in the result count
-    from the first element.
+    Integers, slices and arrays of positions index one axis each. A mask indexes as many axes as it
+    has dimensions. None is a new axis. An Ellipsis that remains in the result covers no axis.
+    Integers in the result are not negative.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def is_whole(entry: Any, extent: int) -> bool:
 
 
 def _part(k: Any) -> Any:
-    """None, Ellipsis, an integer, a slice, or an array."""
+    """Converts a part of a key to None, Ellipsis, an integer, a slice, or an array."""
     if k is None or k is Ellipsis or isinstance(k, slice):
         return k
     refuse_foreign(k, what="an index")
@@ -98,15 +98,14 @@ def _array(k: Any) -> NDArray:
 
 
 def _width(k: Any) -> int:
-    """The number of axes that a part of a key indexes."""
+    """Returns the number of axes that a part of a key indexes."""
     if is_mask(k):
         return int(k.ndim)
     return 0 if k is None or k is Ellipsis else 1
 
 
 def _check_mask(x: Array, mask: Any, axis: int) -> None:
-    """Raises IndexError if a mask that is not empty has another shape than the axes from `axis`
-    on."""
+    """Raises IndexError unless a mask is empty or has the shape of the axes from `axis` on."""
     for d, n in enumerate(mask.shape, axis):
         if n not in (0, x.shape[d]):
             raise IndexError(
@@ -122,7 +121,7 @@ def _position(k: int, n: int, axis: int) -> int:
 
 
 def positions_within(at: NDArray, n: int, axis: int) -> NDArray:
-    """Positions along an axis, counted from the first; IndexError if one is out of range."""
+    """Makes positions along an axis not negative; IndexError if one is out of range."""
     if at.size and not (-n <= at.min() and at.max() < n):
         _position(int(at.min() if at.min() < -n else at.max()), n, axis)
     if at.dtype.kind == "u" or not at.size or at.min() >= 0:
@@ -172,7 +171,7 @@ def engine_key(x: Array, entries: list[Any]) -> tuple[Any, ...]:
 
 
 def _positions(e: Any, spec: Any) -> list[Any]:
-    """Converts an array in a key to arrays of positions, in NumPy's if they are known."""
+    """Converts an array in a key to arrays of positions: NumPy's if the key is in memory."""
     if not is_mask(e):
         return [e._x if isinstance(e, Array) else e]
     if e.ndim == 0:  # a new axis of extent 1 or 0

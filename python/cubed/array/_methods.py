@@ -1,4 +1,4 @@
-"""Methods that NumPy's arrays have: the functions of the same names, by methods."""
+"""Methods of NumPy's arrays, which call the functions of the same names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _api() -> Any:
-    return _above.array_api  # to which these are arrays
+    return _above.array_api  # accepts arrays of :mod:`cubed.array._base`
 
 
 def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ class Methods(ArrayBase):
     # --- Along an axis ---------------------------------------------------------------------------
 
     def argpartition(self, kth: Any, axis: int | None = -1) -> Array:
-        """Positions that partition; see :func:`cubed.argpartition`."""
+        """Positions that partition the elements; see :func:`cubed.argpartition`."""
         return _api().argpartition(self, kth, axis)
 
     def argtopk(self, k: int, axis: int = -1, split_every: Any = None) -> Array:
@@ -226,7 +226,7 @@ class Methods(ArrayBase):
         return _api().topk(self, k, axis, split_every)
 
     def compress(self, condition: Any, axis: int | None = None) -> Array:
-        """Elements along an axis where a condition holds; see :func:`cubed.compress`."""
+        """Elements along an axis for which a condition is true; see :func:`cubed.compress`."""
         return _api().compress(condition, self, axis)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Array:
@@ -234,7 +234,7 @@ class Methods(ArrayBase):
         return _api().searchsorted(self, v, side=side, sorter=sorter)
 
     def argsort(self, axis: int = -1) -> Array:
-        """Positions that sort; see :func:`cubed.array_api.argsort`."""
+        """Positions that sort the elements; see :func:`cubed.array_api.argsort`."""
         return _api().argsort(self, axis=axis)
 
     def cumprod(
@@ -254,8 +254,8 @@ class Methods(ArrayBase):
         return _api().repeat(self, repeats, axis=axis)
 
     def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:
-        """Elements at positions along an axis; with axis=None, of x in one dimension. `mode` is
-        that of :func:`cubed.take`."""
+        """Elements at positions along an axis, or with axis=None in the flattened array. See
+        :func:`cubed.take` for `mode`."""
         x: Any = self if axis is not None else self.ravel()
         at = 0 if axis is None else normalize_axis(axis, x.ndim)
         if mode != "raise":
@@ -304,10 +304,10 @@ class Methods(ArrayBase):
         return self._like(self._x)
 
     def view(self, dtype: DTypeLike = None, order: str | None = "C") -> Array:
-        """The bytes of the elements read as another type of numbers, dates, bools or bytes.
+        """Reinterprets the bytes of the elements as another type of numbers, dates, bools or bytes.
 
-        If its elements have another size, the last axis has more or fewer elements. Unlike NumPy's
-        the result is an array of its own: assigning to one leaves the other as it is.
+        If its elements have another size, the last axis gets more or fewer elements. Unlike in
+        NumPy, the result is an independent array: an assignment to one does not change the other.
         """
         from cubed.array._bits import view  # lazy: imports code that calls users' functions
 
@@ -322,8 +322,8 @@ class Methods(ArrayBase):
     def reshape(
         self, *shape: Any, order: str = "C", merge_chunks: bool = True, limit: int | None = None
     ) -> Array:
-        """The elements in C order, or with ``"F"`` the first axis first, in another shape, given
-        as one tuple or as its extents; see :func:`cubed.reshape`."""
+        """The elements in another shape, in C order, or with ``"F"`` in Fortran order. The shape is
+        a tuple or several integers; see :func:`cubed.reshape`."""
         chunks = {"merge_chunks": merge_chunks, "limit": limit}
         return _api().reshape(self, _extents(shape), order=order, **chunks)
 
@@ -336,7 +336,7 @@ class Methods(ArrayBase):
         return _api().swapaxes(self, axis1, axis2)
 
     def transpose(self, *axes: Any) -> Array:
-        """The array with its axes in another order: reversed, or as given."""
+        """The array with its axes in the given order; reversed by default."""
         order = None if not axes or axes == (None,) else _extents(axes)
         return _api().transpose(self, order)
 
@@ -358,7 +358,7 @@ class Methods(ArrayBase):
 
     @property
     def blocks(self) -> BlockView:
-        """The chunks, by their numbers: ``x.blocks[0, -1]`` is an array of some of them."""
+        """Indexes the array by chunk numbers: ``x.blocks[0, -1]`` is an array of some chunks."""
         return BlockView(self)
 
     @property

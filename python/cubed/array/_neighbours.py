@@ -1,9 +1,8 @@
-"""Operations on lazy arrays and arrays of other libraries: which class decides, and which are
-refused.
+"""Operations that combine lazy arrays with arrays of other libraries.
 
-Classes that implement NumPy's or the standard's protocols decide what they combine with, so their
-methods are called first. If all return NotImplemented, the operation raises TypeError. It never
-compares identities, and never computes values to convert an array to NumPy's.
+Classes that implement NumPy's or the standard's protocols decide which operands they accept, so
+their methods are called first. If all return NotImplemented, the operation raises TypeError. It
+never compares identities, and never computes values to convert an array to NumPy's.
 """
 
 from __future__ import annotations
@@ -63,8 +62,7 @@ _NOTHING = object()
 
 
 def _own(cls: type, name: str) -> bool:
-    """Whether a class of another library defines an attribute, rather than inherits it from
-    NumPy."""
+    """Whether a class of another library defines an attribute itself, not only inherits NumPy's."""
     found = getattr(cls, name, _NOTHING)
     known = (getattr(c, name, _NOTHING) for c in (np.ndarray, np.generic))
     is_ours = issubclass(cls, Array)
@@ -74,8 +72,8 @@ def _own(cls: type, name: str) -> bool:
 def _is_foreign(cls: Any) -> bool:
     """Whether a class is an array of another library that must not be converted implicitly.
 
-    False for NumPy's classes and for classes that only convert to NumPy's arrays. False also for
-    pandas: its data are in memory, and functions other than ufuncs use its values.
+    False for NumPy's classes and for classes that only convert to NumPy's arrays. Also False for
+    pandas, because its data are in memory and functions other than ufuncs may use its values.
     """
     if _own(cls, "__array_function__") or _own(cls, "__array_namespace__"):
         return True
@@ -99,16 +97,14 @@ def refuse_foreign(*values: Any, what: str = "") -> None:
 
 
 def refuse_chunked(title: str, *values: Any) -> None:
-    """Raises TypeError if an argument that is passed on unchanged to a user-defined function is
-    lazy."""
+    """Raises TypeError if an argument that a user-defined function gets unchanged is lazy."""
     for value in values:
         if is_foreign(type(value)) and getattr(value, "chunks", None) is not None:
             raise TypeError(refusal(value, title))
 
 
 def refusal(other: Any, what: str = "") -> str:
-    """Returns the message that an array of this package does not combine with an object, with
-    advice."""
+    """Returns the error message for an object that cannot be combined with a lazy array."""
     cls = type(other)
     name = f"{cls.__module__}.{cls.__qualname__}"
     text = f"{what + ': ' if what else ''}cubed.Array does not combine with {name}"
@@ -117,7 +113,7 @@ def refusal(other: Any, what: str = "") -> str:
 
 
 def held(other: Any) -> str | None:
-    """The name of the attribute of an object of another library that is a lazy array, or None."""
+    """Returns the name of an attribute of a foreign object that is a lazy array, or None."""
     if getattr(other, "chunks", None) is None:  # reading `data` might load them
         return None
     for name in ("magnitude", "data"):
@@ -162,8 +158,8 @@ def by_other(name: str, left: Any, right: Any, is_ours: Any) -> Any:
     """Calls an operator of the operand that is not a lazy array, and returns the result.
 
     Returns NotImplemented for objects that are not arrays, so Python continues as usual. For
-    classes that are like arrays it calls the reflected method as Python would. Python itself would
-    compare identities if == returns NotImplemented.
+    classes similar to arrays it calls the reflected method itself, because Python would compare
+    identities if both == return NotImplemented.
 
     Raises
     ------
@@ -211,7 +207,7 @@ def ask_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> An
         result = type(other).__array_function__(other, func, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    if not others:  # only NumPy knows where they are, so NumPy raises the error
+    if not others:  # NumPy found such objects in containers of its own, so NumPy raises the error
         return NotImplemented
     raise TypeError(refusal(others[0], f"{func.__module__}.{func.__name__}"))
 

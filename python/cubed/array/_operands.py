@@ -79,7 +79,7 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
 
 
 def beside(value: Any, dtype: np.dtype[Any]) -> _core.Array:
-    """Converts an argument next to an array of this type; Python scalars take the array's type."""
+    """Converts an operand for an array of this type; Python scalars take the array's type."""
     if is_scalar(value) and dtype.kind not in "mM":
         return scalar_array(value, scalar_type(value, dtype))
     if isinstance(value, (np.number, np.bool_)) and value.dtype.kind != "m":
@@ -134,7 +134,7 @@ def core_of(value: Any, made: bool = False) -> _core.Array:
 
 
 def to_numpy(value: Any) -> NDArray:
-    """Converts an operand that is not a lazy array to NumPy's; raises TypeError like core_of."""
+    """Converts an operand that is not lazy to a NumPy array; raises TypeError like core_of."""
     refuse_masked(value)
     refuse_foreign(value)
     return np.asarray(element(value))
@@ -149,8 +149,8 @@ def refuse_masked(value: Any) -> None:
         )
 
 
-#: Comparisons. They accept any integer, also one that the type of the other operand cannot hold.
-#: Searches and operations that convert integers to floats do, too.
+#: Operations that accept any integer, even if the other operand's type cannot hold it:
+#: comparisons, searches, and operations that convert integers to floats.
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
@@ -183,7 +183,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     for d in dtypes:
-        if d.kind in "mM":  # numbers next to times have types of their own
+        if d.kind in "mM":  # numbers combined with times have their own rules for types
             cores = [core_of(v) if a is None else a for a, v in zip(arrays, values, strict=True)]
             return cores, common_spec(*values)
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*map(computed_type, dtypes))
@@ -239,18 +239,18 @@ def multiply(left: Any, right: Any) -> Array:
     return Array._new(_core.call("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
-#: Maximum number of arrays to make of one array, because each is a part of the plan.
+#: Maximum number of arrays that one array is split into, because each is a node of the plan.
 MOST_PARTS = 16_384
 
 
 def check_parts(name: str, n: int, parts: str = "rows, of which each is an array") -> None:
-    """Raises ValueError if an axis has too many elements to make an array of each."""
+    """Raises ValueError if an axis has too many elements to split it into one array for each."""
     if n > MOST_PARTS:
         raise ValueError(f"{name}: there are {n} {parts}, expected at most {MOST_PARTS}")
 
 
 def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
-    """The axis counted from the first one."""
+    """Returns an axis as an index that is not negative."""
     try:
         a = operator.index(axis)
     except TypeError:
@@ -264,7 +264,7 @@ def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
 def normalize_axes(
     axis: SupportsIndex | Sequence[SupportsIndex] | None, ndim: int
 ) -> tuple[int, ...]:
-    """Axes counted from the first one; all for None."""
+    """Returns axes as indices that are not negative; all axes for None."""
     if axis is None:
         return tuple(range(ndim))
     several = isinstance(axis, Sequence) and not isinstance(axis, str)

@@ -24,7 +24,7 @@ def rechunk(
     min_mem: Any = None,
     allow_irregular: bool = True,
 ) -> Array:
-    """The same values in other chunks; lazy.
+    """Changes the chunks of an array.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ def rechunk(
         ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3; see
         :func:`cubed.store` for chunks of stores.
     threshold : object or None
-        For compatibility: the planner chooses the passes.
+        Ignored: the planner chooses the passes.
     block_size_limit : int, str or None
         Bytes of a chunk with ``"auto"``. None: 128 MiB.
     balance : bool, default False
         Whether to make the chunks along an axis of nearly equal extents. A last chunk of at most
         half an extent is divided among the others.
     method : object or None
-        For compatibility: the planner chooses the passes.
+        Ignored: the planner chooses the passes.
     min_mem : object or None
         Ignored: the planner chooses the passes.
     allow_irregular : bool, default True

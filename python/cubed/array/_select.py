@@ -1,4 +1,4 @@
-"""Elements where a mask is true."""
+"""Selects elements by a mask."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from cubed.spec import DEFAULT
 
 
 def flatten(x: _core.Array) -> _core.Array:
-    """x in one dimension."""
+    """Returns x flattened to one dimension, in C order."""
     return x if len(x.shape) == 1 else _core.call("reshape", x, (math.prod(x.shape),))
 
 
 def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, int]:
-    """Offsets or one number, computed now, and the last of them; plans assume that it is `most`."""
+    """Computes offsets or one number now; also returns the last, which plans assume to be
+    `most`."""
     (found,) = computed_first([Array._new(offsets, spec)], [None])
 
     def known(lazy: _core.Array) -> _core.Array:
-        """The offsets; for another `allowed_mem`, zeros in the place of its other offsets."""
+        """Returns the offsets, or for another `allowed_mem`, whose offsets differ, zeros
+        instead."""
         same = found is not None and found.shape == lazy.shape
         return core_of(found if same else np.zeros(lazy.shape, np.int64))
 
@@ -32,7 +34,7 @@ def counted(offsets: _core.Array, most: int, spec: Any) -> tuple[_core.Array, in
 
 
 def counted_call(name: str, spec: Any, *values: Any) -> Any:
-    """A call of a function of the catalogue that counts: the number of elements is computed now."""
+    """Calls a function of the catalogue that counts elements: their number is computed now."""
     task_mem = (spec or DEFAULT).task_mem
     offsets, most = _core.call_offsets(name, *values, -1, None, task_mem)
     if offsets is None:
@@ -42,7 +44,7 @@ def counted_call(name: str, spec: Any, *values: Any) -> Any:
 
 
 def get_masked(x: _core.Array, mask: Any, spec: Any) -> _core.Array:
-    """x[mask], with a mask of the first axes of x."""
+    """Returns x[mask], where the mask covers the first axes of x."""
     m = core_of(mask)
     if m.shape == x.shape:
         return counted_call("compress", spec, flatten(x), flatten(m))

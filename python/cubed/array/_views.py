@@ -1,4 +1,4 @@
-"""Other ways of indexing than x[...]."""
+"""Indexing in other forms than x[...]."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PointIndex:
 
 
 def _of_axes(x: Any, key: Any, name: str) -> list[Any]:
-    """An entry for each axis: an integer, a slice, or an array of positions or a mask of it."""
+    """Returns an entry for each axis: an integer, a slice, an array of positions, or a mask."""
     entries = [e for e in expand_key(x, key) if e is not Ellipsis]
     for axis, e in enumerate(entries):
         if e is None:
@@ -56,7 +56,7 @@ def _of_axes(x: Any, key: Any, name: str) -> list[Any]:
 
 
 class BlockView:
-    """x.blocks: an array whose elements are the chunks of x.
+    """x.blocks: indexes x as if its chunks were elements.
 
     Indices are integers, slices, and a list of integers or of truth values for one axis.
     """
@@ -95,7 +95,7 @@ class BlockView:
         if len(lists) > 1:
             raise NotImplementedError(f"blocks: lists for axes {lists}, expected one at most")
         out = self._x
-        for d, k in enumerate(given):  # axis by axis: extents of the others stay
+        for d, k in enumerate(given):  # one axis at a time: extents of the other axes stay
             chosen = self._chosen(d, k)
             out = getitem(out, (*(slice(None),) * d, self._elements(d, chosen)))
             if not isinstance(chosen, range) or chosen.step != 1:
@@ -104,7 +104,7 @@ class BlockView:
         return out
 
     def _chosen(self, axis: int, k: Any) -> range | NDArray:
-        """Which chunks along an axis, counted from the first."""
+        """Returns the numbers of the selected chunks along an axis, which are not negative."""
         n = self.shape[axis]
         if isinstance(k, slice):
             return range(n)[k]
@@ -128,7 +128,7 @@ class BlockView:
         return range(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
 
     def _elements(self, axis: int, chosen: range | NDArray) -> slice | NDArray:
-        """The elements of those chunks."""
+        """Returns the positions of the elements of these chunks."""
         ends = [0, *np.cumsum(self._x.chunks[axis]).tolist()]
         if isinstance(chosen, range) and (chosen.step == 1 or len(chosen) < 2):
             first = chosen.start if len(chosen) else 0

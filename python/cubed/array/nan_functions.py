@@ -1,4 +1,4 @@
-"""Import path of functions of the package that leave out NaN."""
+"""Import path of functions that skip NaN."""
 
 from cubed.base._paths import names_of
 

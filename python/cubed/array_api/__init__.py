@@ -1,8 +1,8 @@
 """The Python Array API standard, version 2025.12.
 
-Functions have the standard's names and parameters; those that make arrays also take
-`chunks` and `spec`. The module also has functions of NumPy that are not in the standard, for
-programs that look them up in an array's namespace.
+Functions have the standard's names and parameters. Functions that create arrays also take `chunks`
+and `spec`. The module also has functions of NumPy that are not in the standard, for programs that
+look them up in an array's namespace.
 """
 
 from typing import TYPE_CHECKING

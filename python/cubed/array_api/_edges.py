@@ -1,4 +1,4 @@
-"""Infinite values where an ordinary formula would make NaN of them, or the reverse."""
+"""Infinite values and NaN in formulas that would otherwise confuse them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cubed.array_api.searching_functions import where
 
 
 def complex_of(re: Array, im: Array) -> Array:
-    """Complex numbers of their parts: ``re + im * 1j``, but `im` never changes the real part.
+    """Makes complex numbers of their parts: ``re + im * 1j``, but `im` never changes the real part.
 
     The product of 1j and an infinity or NaN has a NaN for its real part.
     """
@@ -21,5 +21,5 @@ def complex_of(re: Array, im: Array) -> Array:
 
 
 def without_infinities(x: Array) -> Array:
-    """x with NaN in place of infinite elements, so that every linear combination of one is NaN."""
+    """Replaces infinite elements by NaN, so that every linear combination with one is NaN."""
     return where(isinf(x), x.dtype.type(np.nan), x) if x.dtype.kind in "fc" else x

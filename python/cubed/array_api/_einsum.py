@@ -27,7 +27,7 @@ def einsum(
     order: Any = "K",
     casting: Any = "safe",
 ) -> Array:
-    """Sums of products over indices that are named by letters, as in NumPy.
+    """Computes sums of products over indices that are named by letters, as in NumPy.
 
     Parameters
     ----------
@@ -39,21 +39,20 @@ def einsum(
     operands : array_like
         Arrays, at least one of them lazy.
     optimize : object, default True
-        Order of the products. True, ``"greedy"`` or ``"optimal"``: multiply first the pair whose
-        product adds the fewest elements. False: from left to right. A path of
-        :func:`numpy.einsum_path` is followed. A memory limit, as in ``("greedy", limit)``, is
-        ignored.
+        Order of the products. True, ``"greedy"`` or ``"optimal"``: the pair whose product adds the
+        fewest elements comes first. False: from left to right. A path of :func:`numpy.einsum_path`
+        is followed. A memory limit, as in ``("greedy", limit)``, is ignored.
     dtype : dtype or None
         Type of products and sums; default: the promoted type of the operands.
     order : str, default "K"
-        Ignored: NumPy's layout of the result in memory, which lazy arrays do not have.
+        Ignored, because lazy arrays have no memory layout.
     casting : str, default "safe"
         Which casts to `dtype` are allowed, as in :func:`numpy.can_cast`.
 
     Returns
     -------
     Array
-        An array of type `dtype`, by default the promoted type of the operands. Lazy.
+        The result, with an axis for each letter of its subscripts. Lazy.
 
     Raises
     ------
@@ -64,8 +63,8 @@ def einsum(
 
     Notes
     -----
-    Each step multiplies two operands: by a product of matrices where it has indices that are
-    summed, which needs three blocks in memory, elementwise otherwise.
+    Each step multiplies two operands. If it sums over indices, the step is a product of matrices,
+    whose tasks hold three blocks. Otherwise it is an elementwise product.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def einsum(
 
 
 def _of_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Subscripts and operands of operands, each followed by a list of numbers."""
+    """Converts operands, each followed by a list of numbers, to subscripts and operands."""
 
     def letter(n: Any) -> str:
         if n is Ellipsis:
@@ -111,7 +110,8 @@ def _of_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _steps(optimize: Any, n: int) -> tuple[int, ...]:
-    """The operands that each step takes, as bits; what it makes is put behind the others."""
+    """Returns the operands of each step, as bits. The result of a step is appended to the
+    operands."""
     named = optimize[0] if isinstance(optimize, (list, tuple)) and optimize else optimize
     if named is None or isinstance(named, (bool, np.bool_)) or named in ("greedy", "optimal"):
         return ()
@@ -126,7 +126,7 @@ def _steps(optimize: Any, n: int) -> tuple[int, ...]:
         if not step or not step <= set(range(left)):
             raise ValueError(f"einsum: step {given!r} of the path for {left} operands")
         bits = sum(1 << k for k in step)
-        steps.append(bits - (bits >> 63 << 64))  # as the engine's integers have these bits
+        steps.append(bits - (bits >> 63 << 64))  # as a signed 64-bit integer
         left -= len(step) - 1
     if left != 1:
         raise ValueError(f"einsum: the path {optimize!r} leaves {left} operands of {n}")

@@ -1,4 +1,4 @@
-"""How the functions of ``_operations.py`` make arrays."""
+"""Shared code of the elementwise functions in ``_operations.py``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UFUNCS = {"abs": "absolute", "bitwise_invert": "invert"}
 
 
 def apply(name: Operation, *xs: Any, **options: Unpack[UfuncOptions]) -> Array:
-    """An operation of the engine on one or two operands."""
+    """Applies an operation of the engine to one or two operands."""
     if options:
         ufunc = getattr(np, _UFUNCS.get(name, name), None)
         if ufunc is None:  # such as SciPy's stdtr
@@ -44,14 +44,14 @@ def truth(x: Any) -> Any:
 
 
 def elemwise(function: Any, *args: Any, **options: Any) -> Array:
-    """Applies a function to blocks, as :func:`cubed.core.ops.elemwise`."""
+    """Applies a function to blocks; see :func:`cubed.core.ops.elemwise`."""
     from cubed.array import _elements  # lazy: imports the code that calls users' functions
 
     return _elements.elemwise(function, *args, **options)
 
 
 def by_blocks(ufunc: np.ufunc, *args: Any) -> Any:
-    """Calls a ufunc on blocks; NotImplemented for several results, or Python's objects."""
+    """Calls a ufunc on blocks; NotImplemented for several results, or for Python objects."""
     if ufunc.nout != 1:
         return NotImplemented
     given = [a if np.isscalar(a) else as_lazy(a) for a in args]

@@ -1,4 +1,4 @@
-"""Counts of values."""
+"""Histograms, and counts of integers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _weights(weights: Any) -> _core.Array | None:
 
 
 def _limits(x: Array) -> NDArray:
-    """The least and the greatest element: computed now."""
+    """Computes the smallest and the largest element now."""
     if x.size == 0:
         return np.array([0.0, 1.0])
     y = x.astype("uint8") if x.dtype.kind == "b" else x
@@ -48,7 +48,7 @@ _ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "sturges")
 
 
 def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
-    """How many bins NumPy would take for the values: their spread is computed now."""
+    """Returns the number of bins by NumPy's rule; the spread of the values is computed now."""
     if name not in _ESTIMATORS:
         raise ValueError(f"histogram: bins is {name!r}, expected one of {', '.join(_ESTIMATORS)}")
     if weights is not None:
@@ -78,7 +78,7 @@ def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
 
 
 def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, inside: Array) -> float:
-    """The width of bins by the rule of that name; 0 if all elements are equal."""
+    """Returns the width of bins by the rule of that name; 0 if all elements are equal."""
     if name == "sqrt":
         return ptp / np.sqrt(n)
     if name == "rice":
@@ -103,7 +103,8 @@ def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, insid
 
 
 def computed_now(value: Any) -> Any:
-    """The values of lazy arrays and of Dask's delayed values, also in sequences; others as is."""
+    """Computes lazy arrays and Dask's delayed values, also in sequences; returns other values as
+    is."""
     if isinstance(value, Array):
         return compute(value)[0]
     if isinstance(value, (list, tuple)):
@@ -112,7 +113,8 @@ def computed_now(value: Any) -> Any:
 
 
 def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
-    """The edges of bins of a histogram; what they need of values is computed now."""
+    """Returns the edges of the bins of a histogram. Limits and spread of the values are computed
+    now."""
     bins, range = computed_now(bins), computed_now(range)
     if isinstance(bins, str) and range is None:
         range = tuple(_limits(x).tolist())
@@ -155,14 +157,14 @@ def histogram(
     Returns
     -------
     tuple[Array, ndarray]
-        For each bin int64, or the type of weights (of bool: int64), or float64 with `density`,
-        lazy; and the edges. The last bin has its upper edge in it. NaN and elements beyond the
-        edges are not counted.
+        The counts, one for each bin, lazy: int64, the type of the weights (int64 for bool), or
+        float64 with `density`; and the edges. The last bin includes its upper edge. NaN and
+        elements beyond the edges are not counted.
 
     Raises
     ------
     ValueError
-        For edges that descend, a range that is not finite, or weights of another shape.
+        If edges descend, a range is not finite, or weights have another shape than `x`.
     TypeError
         For other types than real numbers.
 
@@ -195,12 +197,13 @@ def histogram(
 
 @computes_first
 def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
-    """How many elements are 0, 1, 2, ...
+    """Counts how many elements are 0, 1, 2, ...
 
     Parameters
     ----------
     x : Array of int
-        Integers from 0 up, in one dimension. The smallest and the largest element are computed now.
+        Non-negative integers, in one dimension. The smallest and the largest element are computed
+        now.
     weights : array_like or None
         Weights, in the shape of `x`: sum the weights instead of counting.
     minlength : int, default 0
@@ -209,12 +212,13 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     Returns
     -------
     Array
-        int64, or float64 with weights: as many elements as the greatest of x needs.
+        int64, or float64 with weights. The length is one more than the largest element, at least
+        `minlength`. Lazy.
 
     Raises
     ------
     ValueError
-        For another number of axes, or an element below 0.
+        If `x` does not have one axis, or has a negative element.
     TypeError
         For other types than integers.
 
@@ -242,7 +246,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
 
 
 def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
-    """The bin that each element is in: ``bins[i - 1] <= x < bins[i]``.
+    """Finds the number of each element's bin: ``bins[i - 1] <= x < bins[i]``.
 
     Parameters
     ----------

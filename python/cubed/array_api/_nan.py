@@ -1,4 +1,4 @@
-"""Reductions over the elements that are not NaN."""
+"""Reductions that skip NaN."""
 
 from __future__ import annotations
 

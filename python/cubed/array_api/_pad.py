@@ -1,4 +1,4 @@
-"""Elements around an array: NumPy's pad."""
+"""Adds elements around an array, like NumPy's pad."""
 
 from __future__ import annotations
 
@@ -34,18 +34,19 @@ def pad(
     pad_width : int, pair or sequence of pairs
         Number of elements to add: a number, (before, after), or a pair for each axis.
     mode : str, default "constant"
-        How they are computed: ``"constant"`` or ``"empty"`` (zeros); the nearest (``"edge"``);
-        those of the array, mirrored about its last element (``"reflect"``) or behind it
-        (``"symmetric"``), or from its other end (``"wrap"``); its ``"maximum"``, ``"mean"``,
-        ``"median"`` or ``"minimum"`` along the axis; a ``"linear_ramp"`` to `end_values`.
+        Values of the new elements: ``"constant"``; ``"empty"`` (zeros); ``"edge"`` (the nearest
+        element); ``"reflect"`` (mirrored, without repeating the last element); ``"symmetric"``
+        (mirrored, with the last element repeated); ``"wrap"`` (from the other end); ``"maximum"``,
+        ``"mean"``, ``"median"`` or ``"minimum"`` along the axis; ``"linear_ramp"`` to `end_values`.
     constant_values, end_values : scalar, pair or sequence of pairs, default 0
         A number, (before, after), or a pair for each axis.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     stat_length : int, pair, sequence of pairs or None
-        Number of elements at an end to compute a statistic of; None: all.
+        Number of elements at an end that the statistic of a mode is computed of; None: all.
     reflect_type : {"even", "odd"}, default "even"
-        ``"even"``: mirrored elements are as they are.
+        ``"even"``: mirrored elements are unchanged. ``"odd"``: twice the last element minus the
+        mirrored element.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def pad(
     Raises
     ------
     ValueError
-        A mode that is unknown, or a width that is negative or not for the array's axes.
+        The mode is unknown, or a width is negative or does not fit the array's axes.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def pad(
     x = lazy(x)
     if reflect_type != "even":
         raise NotImplementedError(f"pad with reflect_type {reflect_type!r}")
-    named = str(mode)  # a function, NumPy's other mode, is refused by its name
+    named = str(mode)  # NumPy also accepts a function, which is refused by its name
     constants = _constants(constant_values, x) if named == "constant" else [""] * (2 * x.ndim)
     if x.dtype.kind in "SU" and named in ("constant", "empty"):
         made = _with_strings(x, _pairs("pad_width", pad_width, x.ndim), constants)
@@ -79,10 +80,10 @@ def pad(
 
 
 def _constants(values: Any, x: Array) -> list[Any]:
-    """Before and after each axis, cast to x's type as NumPy casts them."""
+    """Returns the values before and after each axis, cast to x's type by NumPy's rules."""
     typed = [np.asarray(v).astype(x.dtype) for v in _pairs("constant_values", values, x.ndim)]
     plain = [(v.view(np.int64) if x.dtype.kind in "mM" else v).item() for v in typed]
-    # The catalogue takes digits of integers beyond int64.
+    # The catalogue accepts integers beyond int64 as strings of digits.
     return [str(v) for v in plain] if x.dtype == np.uint64 else plain
 
 
@@ -91,7 +92,7 @@ def _by_axis(values: list[Any]) -> list[list[Any]]:
 
 
 def _with_strings(x: Array, widths: list[int], values: list[Any]) -> Array:
-    """x between strings, axis by axis: a constant of the engine holds 16 bytes at most."""
+    """Pads strings axis by axis, because constants of the engine have at most 16 bytes."""
     for axis in range(x.ndim):
         parts = [x]
         for side in (0, 1):

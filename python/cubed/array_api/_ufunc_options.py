@@ -71,7 +71,7 @@ def _mask(name: str, where: Any) -> Array:
 
 
 def loop_types(ufunc: np.ufunc, *args: Any, **options: Any) -> tuple[np.dtype[Any], ...]:
-    """Types of operands and results that NumPy's ufunc has for operands; scalars have no type."""
+    """Returns the operand and result types of NumPy's loop for operands; scalars have no type."""
     given = [
         a.dtype if not is_scalar(a) else np.dtype(bool) if isinstance(a, bool) else type(a)
         for a in args
@@ -82,10 +82,9 @@ def loop_types(ufunc: np.ufunc, *args: Any, **options: Any) -> tuple[np.dtype[An
 
 
 def _cast_operands(ufunc: np.ufunc, args: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """Casts operands to the types for which a ufunc has a result of `dtype`.
+    """Casts operands to types for which NumPy's ufunc has a result of `dtype`.
 
-    Raises TypeError, as NumPy does, if there are no such types, or if an operand is of another
-    kind of number than they are.
+    Raises TypeError, like NumPy, if there are no such types, or if an operand is of another kind.
     """
     weak = [is_scalar(a) and not isinstance(a, bool) for a in args]
     arrays = [a if w else as_lazy(a) for a, w in zip(args, weak, strict=True)]
@@ -98,7 +97,7 @@ def _cast_operands(ufunc: np.ufunc, args: tuple[Any, ...], dtype: np.dtype[Any])
 
 
 def _write(name: str, result: Array, out: Array, mask: Array | None) -> Array:
-    """Replaces the value behind a lazy array, and returns that array."""
+    """Gives a lazy array a new lazy value, and returns that array."""
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise TypeError(f"{name}: the result is of {result.dtype}, which out, {out.dtype}, is not")
     masked = () if mask is None else mask.shape

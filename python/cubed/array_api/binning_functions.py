@@ -27,7 +27,7 @@ __all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
 
 @computes_first
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
-    """The edges of the bins of :func:`histogram`; what they need of values is computed now.
+    """Returns the edges of the bins of :func:`histogram`. Limits of the values are computed now.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     bins : int or sequence, default 10
         Number of bins, or their edges.
     range : tuple of float or None
-        The ends of the bins; None: of the elements, which are computed now.
+        The first and the last edge; None: the smallest and the largest element, computed now.
     weights : array_like or None
         Weight of each element; None: 1.
 
     Returns
     -------
     NDArray
-        One more than there are bins; float64, or of the type of the values.
+        The edges, one more than bins: float64, or the type of the values.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def histogramdd(
 
     Parameters
     ----------
-    sample : Any
-        Points, ``(n, d)``, or their d coordinates.
+    sample : array_like or sequence of array_like
+        Points, of shape ``(n, d)``, or a sequence of d arrays with the coordinates.
     bins : int or sequence, default 10
         Number of bins of equal width, for each axis or for all axes; or edges for each axis.
     range : tuple of float or None
@@ -77,12 +77,13 @@ def histogramdd(
     Returns
     -------
     tuple[Array, tuple[ndarray]]
-        float64, lazy, and the edges of each axis. The last bins have their upper edges in them.
+        The counts, float64 and lazy, and the edges of each axis. The last bins include their upper
+        edges.
 
     Raises
     ------
     ValueError
-        For edges that descend, and bins or ranges of another number of axes.
+        If edges descend, or `bins` or `range` are for another number of axes.
 
     Examples
     --------
@@ -168,25 +169,25 @@ def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Array, NDArray, NDArray]:
-    """Counts the points of a plane in each bin; see :func:`histogramdd`.
+    """Counts points in two dimensions in each bin; see :func:`histogramdd`.
 
     Parameters
     ----------
     x, y : array_like
-        Coordinates of one length.
+        Coordinates of the points, two vectors of the same length.
     bins : int or sequence, default 10
         Number of bins along both axes, edges of both axes, or one of these for each axis.
-    range : tuple of float or None
-        As for that function.
+    range : pair of tuple of float or None
+        As for :func:`histogramdd`.
     density : bool, default False
-        As for that function.
+        As for :func:`histogramdd`.
     weights : array_like or None
-        As for that function.
+        As for :func:`histogramdd`.
 
     Returns
     -------
     tuple[Array, ndarray, ndarray]
-        float64, lazy, and the edges of both axes.
+        The counts, float64 and lazy, and the edges of both axes.
 
     Examples
     --------

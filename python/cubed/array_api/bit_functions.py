@@ -1,4 +1,4 @@
-"""Bits of integers, and parts of floating-point numbers."""
+"""Parts of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["frexp", "modf", "packbits", "unpackbits"]
 
 
 def _floating(name: str, x: Any) -> Array:
-    """x as real floating-point numbers; integers become float64."""
+    """Converts integers to float64; returns real floating-point numbers unchanged."""
     a = as_lazy(x)
     if kind_of(a.dtype) == "f":
         return a
@@ -36,7 +36,7 @@ def _exponent(block: Any) -> Any:
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
-    """Mantissas and exponents: each element is ``mantissa * 2**exponent``.
+    """Splits elements into mantissas and exponents: ``mantissa * 2**exponent``.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     Returns
     -------
     tuple of Array
-        Mantissas, from 0.5 to below 1 in absolute value, of x's type (float64 for integers), and
-        exponents in int32. Those of 0, NaN and infinities are 0. Lazy.
+        Mantissas with an absolute value from 0.5 to less than 1, of x's type (float64 for
+        integers), and exponents as int32. Exponents of 0, NaN and infinities are 0. Lazy.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
 
 def modf(x: Any, /) -> tuple[Array, Array]:
-    """Fractional and integral parts, both with the sign of the element.
+    """Splits elements into fractional and integral parts, both with the sign of the element.
 
     Parameters
     ----------

@@ -21,19 +21,19 @@ def coarsen(
     trim_excess: bool = False,
     **kwargs: Any,
 ) -> Array:
-    """A reduction of each block of so many neighbours along axes.
+    """Applies a reduction to blocks of neighbouring elements.
 
     Parameters
     ----------
     reduction : Callable[..., Any]
-        Of NumPy or this package, such as ``np.mean``, or another function of a lazy array with the
-        parameter `axis`, a tuple.
+        A reduction of NumPy or this package, such as ``np.mean``, or another function of a lazy
+        array whose parameter `axis` accepts a tuple.
     x : array_like
         An array.
     axes : mapping of int to int
-        Elements of a block by axis.
+        Number of elements of a block along each axis.
     trim_excess : bool, default False
-        Leave out what is no whole block at the end of axes.
+        Whether to leave out an incomplete block at the end of an axis.
     **kwargs : object
         Passed to the reduction.
 
@@ -45,7 +45,7 @@ def coarsen(
     Raises
     ------
     ValueError
-        An axis is not whole blocks, without `trim_excess`.
+        The extent of an axis is not a multiple of the block's, and `trim_excess` is false.
 
     Examples
     --------

@@ -84,14 +84,14 @@ def busday_count(
     holidays: Any = None,
     busdaycal: Any = None,
 ) -> Array:
-    """Numbers of business days from the first dates up to, but not including, the last.
+    """Counts business days from the first dates up to, but not including, the last dates.
 
     Parameters
     ----------
     begindates : array_like of datetime64
         The first dates.
     enddates : array_like of datetime64
-        The last dates, which do not count themselves.
+        The last dates, which are not counted themselves.
     weekmask : str or sequence, default "1111100"
         Business days of a week from Monday on, in NumPy's notation.
     holidays : array_like of datetime64 or None
@@ -102,7 +102,7 @@ def busday_count(
     Returns
     -------
     Array
-        int64, negative if the end is before. Lazy.
+        int64, negative if the last date is before the first. Lazy.
 
     Examples
     --------
@@ -135,9 +135,10 @@ def busday_offset(
     holidays: Any = None,
     busdaycal: Any = None,
 ) -> Array:
-    """Dates so many business days later, or before if the number is negative.
+    """Returns the dates that are a number of business days later (earlier if negative).
 
-    With ``roll="raise"`` a date that is no business day is an error when it is computed.
+    With ``roll="raise"``, a date that is not a business day is an error when the result is
+    computed.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def busday_offset(
     offsets : array_like of int
         Numbers of business days.
     roll : str, default "raise"
-        Which day an offset starts at if a date is no business day: NumPy's names.
+        Rule for dates that are not business days, by NumPy's names.
     weekmask : str or sequence, default "1111100"
         Business days of a week from Monday on, in NumPy's notation.
     holidays : array_like of datetime64 or None

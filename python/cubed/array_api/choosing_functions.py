@@ -1,4 +1,4 @@
-"""Functions of parts of arrays that Python computes, and choices among elements."""
+"""Functions chosen by conditions, and reductions over several axes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["apply_over_axes", "choose", "piecewise", "select"]
 def piecewise(
     x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> Array:  # fmt: skip
-    """Values or functions of x where conditions hold, of several that hold the last one's.
+    """Evaluates values or functions of x by conditions; if several are true, the last one decides.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def piecewise(
     condlist : sequence of array_like
         Conditions of x's shape.
     funclist : Sequence[Any]
-        For each a number, or a function of lazy arrays that is called with all of x; one more is
-        for where none holds (else 0).
+        For each condition a number, or a function that is called with the whole lazy array x. One
+        more entry applies to elements for which no condition is true; its default is 0.
     *args : array_like
-        Passed to functions.
+        Passed to the functions.
     **kw : Any
-        Passed to functions.
+        Passed to the functions.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def _value(function: Any, x: Array, args: tuple[Any, ...], kw: dict[str, Any]) -
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
-    """A reduction over several axes, one after another, which stay with one element.
+    """Applies a reduction over several axes, one after another. Reduced axes stay with extent 1.
 
     Parameters
     ----------
     func : callable
-        ``func(array, axis)``, or ``func(array, axis=axis)`` of one that takes it by name alone,
-        gives an array with or without that axis.
+        Called as ``func(array, axis)``, or ``func(array, axis=axis)`` if `axis` is keyword-only. It
+        returns an array with or without that axis.
     a : array_like
         Input array.
     axes : int or sequence of int
@@ -95,7 +95,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     Returns
     -------
     Array
-        `func` is called with the array and an axis. Lazy, if it is.
+        The reduced array, with extent 1 along `axes`. Lazy if `func` is lazy.
 
     Examples
     --------
@@ -122,13 +122,13 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
 
 
 def _takes_two(func: Callable[..., Any]) -> bool:
-    """Whether it takes an axis without its name: reductions of the standard do not."""
-    from inspect import signature  # late: takes a while
+    """Whether a function accepts a positional axis; reductions of the standard do not."""
+    from inspect import signature  # lazy: slow to import
 
     try:
         signature(func).bind(None, None)
     except TypeError:
         return False
-    except ValueError:  # of what is no Python it may not be known: as NumPy calls it
+    except ValueError:  # functions in C may have no signature: call them like NumPy does
         return True
     return True

@@ -1,4 +1,4 @@
-"""More of NumPy's functions, each a few of the others: lazy, in one pass where those are."""
+"""Functions of NumPy that combine a few other functions; lazy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ __all__ = [
 
 
 def flat(x: Any) -> Array:
-    """All elements in one axis, in C order. Lazy."""
+    """Returns all elements along one axis, in C order. Lazy."""
     return reshape(as_lazy(x), (-1,))
 
 
@@ -72,21 +72,20 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Array:
-    """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
-    parts of complex numbers.
+    """Replaces NaN and infinities by numbers, also in the parts of complex numbers.
 
     Parameters
     ----------
     x : array_like
         Input array.
     copy : bool, default True
-        False: the result is put behind x itself.
+        False: `x` itself gets the result as its new lazy value.
     nan : float, default 0.0
         Replacement of NaN.
     posinf : float or None
-        Replacement of infinity; None: the largest number.
+        Replacement of infinity; None: the largest finite number.
     neginf : float or None
-        Replacement of minus infinity; None: the least number.
+        Replacement of minus infinity; None: the smallest finite number.
 
     Returns
     -------
@@ -119,7 +118,7 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """The mean with weights; with `returned` also their sum.
+    """Computes the weighted mean, and with `returned` also the sum of the weights.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ def average(
     axis : int, tuple of int or None
         Axes along which to compute; None: all. Negative ones count from the last.
     weights : array_like or None
-        Weight of each element, or of each along the axes, in their order; None: 1.
+        Weight of each element, or of each position along the axes, in their order; None: 1.
     returned : bool, default False
         Whether the sum of the weights is returned, too.
     keepdims : bool, default False
@@ -137,8 +136,8 @@ def average(
     Returns
     -------
     Array or tuple of Array
-        float64 for integers, else the type that x and weights promote to. Lazy: where weights sum
-        to zero the mean is NaN or infinite, and no error.
+        float64 for integers, otherwise the promoted type of `x` and `weights`. If weights sum to
+        zero, the mean is NaN or infinite, without an error. Lazy.
 
     Examples
     --------

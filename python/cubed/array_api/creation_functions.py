@@ -1,6 +1,6 @@
-"""Arrays from nothing and from values.
+"""Creation of arrays from values, shapes and ranges.
 
-Chunks are as for :func:`cubed.rechunk`; ``"auto"`` makes them about 128 MiB.
+`chunks` are as for :func:`cubed.rechunk`; ``"auto"`` makes chunks of about 128 MiB.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def check_order(name: str, order: str | None) -> None:
-    """ValueError for an order of memory that chunks do not have."""
+    """Raises ValueError for a memory order other than C order."""
     if order not in ("C", "K", "A", None):
         raise ValueError(
             f"{name}: order is {order!r}, expected 'C' or None: chunks are in C order;"
@@ -53,14 +53,14 @@ def arange(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """start, start + step, ... up to but not including stop.
+    """Creates the numbers start, start + step, ... up to but not including stop.
 
     Parameters
     ----------
     start : number
         The first number, or the end if there is no `stop`.
     stop : number or None
-        Where it ends, without that number itself.
+        The end of the range, which is not included.
     step : number, default 1
         The difference between neighbouring numbers.
     dtype : dtype or None
@@ -75,14 +75,14 @@ def arange(
     Returns
     -------
     Array
-        Of one axis; int64 if all three are integers, else float64, also if one is a `numpy.uint64`,
-        as in NumPy. Element k is ``start + k * step``, exact if all three are integers, else
-        rounded to float64, and then cast to `dtype`. Lazy.
+        An array of one axis. Its type is int64 if all three numbers are integers, otherwise float64
+        (also if one is a `numpy.uint64`, as in NumPy). Element k is ``start + k * step``: exact for
+        integers, otherwise rounded to float64, and then cast to `dtype`. Lazy.
 
     Raises
     ------
     OverflowError
-        If one of the first two is beyond an integer type.
+        If one of the first two elements is beyond the range of an integer type.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def arange(
         _check_first(d, start, step, n)
     extents = normalize_chunks(chunks, (n,), d.itemsize)
     if whole and n:
-        # Exact in integers, modulo 2**64 on the way; the last of others has to be one of int64.
+        # Integers are exact modulo 2**64. The last element of other ranges must fit into int64.
         last = start + (n - 1) * step
         whole = d.kind in "iu" or max(builtins.abs(start), builtins.abs(last)) < 2**63
     if whole:
@@ -128,7 +128,7 @@ _MOST = 2**60  # elements of an axis
 
 
 def _check_first(dtype: np.dtype[Any], start: Any, step: Any, n: int) -> None:
-    """OverflowError if one of the first two elements is beyond the type, as in NumPy."""
+    """Raises OverflowError if one of the first two elements is beyond the type, like NumPy."""
     info = np.iinfo(dtype)
     for value in (start, start + step)[:n]:
         if not info.min <= int(value) <= info.max:
@@ -136,7 +136,7 @@ def _check_first(dtype: np.dtype[Any], start: Any, step: Any, n: int) -> None:
 
 
 def _wrapped(value: float) -> int:
-    """An integer modulo 2**64, as int64 has it."""
+    """Returns an integer modulo 2**64 as a value of int64."""
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
@@ -151,13 +151,12 @@ def asarray(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> Array:
-    """An array of what is an array, a scalar or nested sequences of them.
+    """Converts an array, a scalar or nested sequences of them to a lazy array.
 
     Parameters
     ----------
     obj : array_like
-        An array, a scalar, or nested sequences of them. The lazy array of an object of Xarray comes
-        without its labels.
+        An array, a scalar, or nested sequences of them. The labels of Xarray's objects are dropped.
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
@@ -174,8 +173,9 @@ def asarray(
     Returns
     -------
     Array
-        Of the type that NumPy gives the values, or `dtype`. Memory of NumPy's arrays is read when a
-        result is computed, unless `copy` is true; lazy arrays in nested sequences are computed now.
+        An array of the shape of `obj`, of type `dtype` or the type that NumPy gives the values.
+        Memory of NumPy's arrays is read when a result is computed, unless `copy` is true. Lazy
+        arrays in nested sequences are computed now.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def asanyarray(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> Array:
-    """An array of what is an array, a scalar or nested sequences of them: :func:`cubed.asarray`.
+    """Converts an object to a lazy array; the same as :func:`cubed.asarray`.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def asanyarray(
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
     copy : bool or None
-        Whether memory is copied; False: an error where it would have to be.
+        Whether to copy memory; False: an error if a copy is necessary.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -225,7 +225,7 @@ def asanyarray(
     Returns
     -------
     Array
-        As of :func:`cubed.asarray`. Lazy.
+        The result of :func:`cubed.asarray`. Lazy.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def empty(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """Zeros.
+    """Creates an array of zeros.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def empty_like(
     spec: Spec | None = None,
     shape: Shape | None = None,
 ) -> Array:
-    """Zeros of x's shape and chunks.
+    """Creates zeros with x's shape and chunks.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def eye(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """Ones on the diagonal that is k right of the main one, and zeros.
+    """Creates a matrix with ones on the k-th diagonal, and zeros elsewhere.
 
     Parameters
     ----------
@@ -380,18 +380,18 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
-    k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
+    k = max(-n_rows, min(k, columns))  # diagonals further out are empty, too
     out = _core.call("eye", n_rows, columns, k, name_of(d), None, longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
-    """An array over the memory of an object with ``__dlpack__``.
+    """Creates an array over the memory of an object with ``__dlpack__``.
 
     Parameters
     ----------
     x : object
-        What has ``__dlpack__``.
+        An object with the method ``__dlpack__``.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
     copy : bool or None
@@ -400,8 +400,15 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     Returns
     -------
     Array
-        Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
-        BufferError for memory that is not the CPU's, TypeError without ``__dlpack__``.
+        An array of the object's shape and type, in one chunk. Its memory is read when a result is
+        computed. A lazy array is returned unchanged.
+
+    Raises
+    ------
+    BufferError
+        If the memory does not belong to the CPU.
+    TypeError
+        If the object has no ``__dlpack__``.
 
     Examples
     --------
@@ -429,7 +436,7 @@ def full(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """An array in which every element is one value.
+    """Creates an array whose elements all have one value.
 
     Parameters
     ----------
@@ -457,7 +464,7 @@ def full(
     Raises
     ------
     TypeError
-        For what is no number of that type.
+        If the value cannot be converted to `dtype`.
 
     Examples
     --------
@@ -503,7 +510,7 @@ def full(
 
 
 def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
-    """The string that NumPy makes of a value, cut to the type's length, in native byte order."""
+    """Converts a value to NumPy's string, truncated to the type's length, in native byte order."""
     own = shortest(dtype.newbyteorder("="))
     if not isinstance(value, (str, bytes, bool, int, float, complex, np.generic)):
         raise TypeError(f"fill_value is {value!r}, expected a string of type {own}, or a number")
@@ -511,7 +518,7 @@ def _text(value: Any, dtype: np.dtype[Any]) -> NDArray:
 
 
 def _zero(dtype: DTypeLike) -> Any:
-    """What zeros of a type are: of texts empty ones, of records zeros of the fields."""
+    """Returns the zero of a type: the empty string, or a record of the zeros of its fields."""
     return np.zeros((), dtype)[()] if np.dtype(dtype).kind in "SUV" else 0
 
 
@@ -543,7 +550,7 @@ def full_like(
     spec: Spec | None = None,
     shape: Shape | None = None,
 ) -> Array:
-    """One value everywhere, in x's shape, type and chunks.
+    """Creates an array of one value with x's shape, type and chunks.
 
     Parameters
     ----------
@@ -601,24 +608,24 @@ def linspace(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
+    """Creates `num` equally spaced numbers from start to stop.
 
     Parameters
     ----------
     start : number or array_like
         The first number.
     stop : number or array_like
-        The last one, if `endpoint`.
+        The end of the interval; it is the last number if `endpoint` is true.
     num : int, default 50
-        How many numbers.
+        Number of elements along the axis.
     dtype : dtype or None
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
     endpoint : bool, default True
-        Whether the last one is included.
+        Whether `stop` is the last number.
     axis : int, default 0
-        Where the numbers are in the result, if something is an array.
+        Axis of the result along which the numbers are, if `start` or `stop` is an array.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -627,8 +634,8 @@ def linspace(
     Returns
     -------
     Array
-        ``(num,)``, or with the axes of start and stop beside it; float64 or complex128 by default;
-        numbers of integer types are rounded down. Lazy.
+        Shape ``(num,)``, with the axes of `start` and `stop` in addition. float64 or complex128 by
+        default; numbers of integer types are rounded down. Lazy.
 
     Examples
     --------
@@ -688,7 +695,7 @@ def ones(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """Ones.
+    """Creates an array of ones.
 
     Parameters
     ----------
@@ -735,7 +742,7 @@ def ones_like(
     spec: Spec | None = None,
     shape: Shape | None = None,
 ) -> Array:
-    """Ones of x's shape and chunks.
+    """Creates ones with x's shape and chunks.
 
     Parameters
     ----------
@@ -778,7 +785,7 @@ def zeros(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """Zeros.
+    """Creates an array of zeros.
 
     Parameters
     ----------
@@ -826,7 +833,7 @@ def zeros_like(
     spec: Spec | None = None,
     shape: Shape | None = None,
 ) -> Array:
-    """Zeros of x's shape and chunks.
+    """Creates zeros with x's shape and chunks.
 
     Parameters
     ----------

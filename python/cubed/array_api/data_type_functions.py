@@ -46,14 +46,14 @@ class IntInfo(NamedTuple):
 
 
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Array:
-    """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
+    """Casts the values to another type: floats to integers towards 0, numbers to bool by ``!= 0``.
 
     Parameters
     ----------
     x : Array
         Input array.
     dtype : dtype
-        The element type that it gets.
+        Type of the result.
     copy : bool or None, default True
         Whether to copy memory; False: an error if a copy is necessary.
     device : {"cpu"} or None
@@ -67,7 +67,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
     Raises
     ------
     TypeError
-        For complex numbers to real ones.
+        If complex numbers would be cast to real numbers.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a type, or that of an array, is cast to another one by promotion.
+    """Whether a type, or that of an array, can be cast to another by the promotion rules.
 
     Computes nothing.
 
     Parameters
     ----------
     from_ : dtype or Array
-        What is cast.
+        The type to cast, or an array of it.
     to : dtype
-        What it becomes.
+        The type of the result.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Limits of a floating type; of a complex one, those of its parts.
+    """Returns limits of a floating-point type; for a complex type those of its parts.
 
     Computes nothing.
 
@@ -138,7 +138,7 @@ def finfo(type: Any, /) -> FloatInfo:
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if kind_of(d) not in "fc":
         raise ValueError(f"{d} is no floating type")
-    # NumPy has no limits of a type that it does not have itself.
+    # NumPy's finfo does not support types of other packages.
     info = np.finfo(d) if d.kind in "fc" else import_module("ml_dtypes").finfo(d)
     return FloatInfo(
         int(info.bits),
@@ -151,7 +151,7 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntInfo:
-    """Limits of an integer type.
+    """Returns limits of an integer type.
 
     Computes nothing.
 
@@ -179,7 +179,7 @@ def iinfo(type: Any, /) -> IntInfo:
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> bool:
-    """Whether a type is of a kind, is another type, or any of a tuple of those.
+    """Whether a type is of a kind, equals another type, or matches one entry of a tuple of these.
 
     Computes nothing.
 
@@ -188,7 +188,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     dtype : dtype
         The element type.
     kind : str, dtype or tuple
-        Kinds as the standard names them, or element types.
+        A kind with the standard's name, a type, or a tuple of these.
 
     Returns
     -------
@@ -211,14 +211,14 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The type of an operation on these arrays, types and Python scalars.
+    """Returns the promoted type of arrays, types and Python scalars.
 
     Computes nothing.
 
     Parameters
     ----------
     *arrays_and_dtypes : Array, dtype or scalar
-        What is promoted.
+        The operands to promote.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Elementwise functions.
 
-Operands are broadcast and promoted by the standard's rules; one of two may be a Python scalar,
-which takes the type of the other. Those that are one operation of the engine are in
-``_operations.py``, which tools/generate makes.
+Operands are broadcast and promoted by the standard's rules. One of two operands may be a Python
+scalar, which takes the type of the other. Functions that are one operation of the engine are in
+``_operations.py``, which tools/generate writes.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ if not TYPE_CHECKING:  # type checkers use the names imported by *
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Each element limited to the range from `min` to `max`; None is no limit.
+    """Limits each element to the range from `min` to `max`.
 
     Parameters
     ----------
     x : Array
         Input array.
     min : array_like or None
-        Lower limit.
+        Lower limit; None: no limit.
     max : array_like or None
-        Upper limit.
+        Upper limit; None: no limit.
 
     Returns
     -------
     Array
-        The broadcast shape and promoted type of all arguments; Python scalars take the type of `x`,
-        and a Python integer that no element of that type is beyond is no limit. Lazy.
+        The broadcast shape and promoted type of all arguments. Python scalars take the type of `x`.
+        A Python integer beyond the range of that type limits nothing if no element can be beyond
+        it. Lazy.
 
     Raises
     ------
     OverflowError
-        For a Python integer that all elements are beyond.
+        If all values of the type of `x` are beyond a limit that is a Python integer.
 
     Examples
     --------

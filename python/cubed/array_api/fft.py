@@ -1,9 +1,9 @@
-"""Fourier transforms. An axis that is transformed is brought together in a task's memory; one that
-does not fit is transformed in parts, and stored a few times on the way.
+"""Fourier transforms. A task holds whole transformed axes in memory. An axis that does not fit is
+transformed in parts, with a few stored intermediates.
 
-`norm` says which direction is divided by the number of elements: the inverse (``"backward"``), both
-by its root (``"ortho"``), or the other one (``"forward"``). Single precision stays single, but is
-transformed in double precision.
+`norm` selects the direction that is divided by the number of elements: the inverse
+(``"backward"``), both directions by its square root (``"ortho"``), or the forward direction
+(``"forward"``). Results in single precision are computed in double precision.
 """
 
 from cubed.functions import fft as _made

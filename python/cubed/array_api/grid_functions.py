@@ -1,4 +1,4 @@
-"""Positions on grids: what they are, and functions of them."""
+"""Positions on grids, and functions of positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 def _coordinates(
     shape: tuple[int, ...], dtype: DTypeLike, chunks: ChunksLike, spec: Spec | None
 ) -> list[Array]:
-    """For each axis of a shape the positions along it, in that shape."""
+    """Returns for each axis of a shape an array of that shape with the positions along the axis."""
     sizes = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)
     made = _core.call("indices", shape, name_of(dtype), False, longest(sizes))
     return [Array._new(in_chunks(x, sizes), spec) for x in made]
@@ -53,20 +53,20 @@ def logspace(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """`base` to the power of numbers that are equally spaced from start to stop.
+    """Creates powers of `base` with equally spaced exponents from start to stop.
 
     Parameters
     ----------
     start : number or array_like
         The first exponent.
     stop : number or array_like
-        The last one, if `endpoint`.
+        The end of the exponents; it is the last exponent if `endpoint` is true.
     num : int, default 50
-        How many numbers.
+        Number of elements along the axis.
     endpoint : bool, default True
-        Whether the last one is included.
+        Whether `stop` is the last exponent.
     base : number or array_like, default 10.0
-        What is raised to these powers.
+        Base of the powers.
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
@@ -79,7 +79,7 @@ def logspace(
     Returns
     -------
     Array
-        As of :func:`linspace`. Lazy.
+        As for :func:`linspace`. Lazy.
 
     Examples
     --------
@@ -101,18 +101,18 @@ def geomspace(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """`num` numbers from start to stop, each the one before it times one factor.
+    """Creates `num` numbers from start to stop with a constant ratio.
 
     Parameters
     ----------
     start : number or array_like
         The first number.
     stop : number or array_like
-        The last one, if `endpoint`.
+        The end of the interval; it is the last number if `endpoint` is true.
     num : int, default 50
-        How many numbers.
+        Number of elements along the axis.
     endpoint : bool, default True
-        Whether the last one is included.
+        Whether `stop` is the last number.
     dtype : dtype or None
         Data type of the result's elements.
     axis : int, default 0
@@ -125,12 +125,13 @@ def geomspace(
     Returns
     -------
     Array
-        As of :func:`linspace`; NaN between elements of lazy arrays of which one is zero. Lazy.
+        As for :func:`linspace`. If an element of a lazy `start` or `stop` is zero, its numbers are
+        NaN. Lazy.
 
     Raises
     ------
     ValueError
-        start or stop is zero, or has a zero.
+        `start` or `stop` is zero, or contains a zero.
 
     Examples
     --------
@@ -153,16 +154,16 @@ def indices(
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Any:
-    """The positions along each axis of a grid.
+    """Creates the positions along each axis of a grid.
 
     Parameters
     ----------
     dimensions : tuple of int
-        The shape.
+        The shape of the grid.
     dtype : dtype or None, default np.int64
         Data type of the result's elements.
     sparse : bool, default False
-        Whether each has extent 1 along the others' axes.
+        Whether the array for an axis has extent 1 along all other axes.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -171,8 +172,8 @@ def indices(
     Returns
     -------
     Array or tuple of Array
-        ``(ndim, *dimensions)``, in `chunks` of the grid; with `sparse` a tuple of arrays that
-        broadcast to the grid. Lazy.
+        Shape ``(ndim, *dimensions)``, with `chunks` along the axes of the grid. With `sparse`, a
+        tuple of arrays that broadcast to the grid. Lazy.
 
     Examples
     --------
@@ -202,28 +203,28 @@ def fromfunction(
     spec: Spec | None = None,
     **kwargs: Any,
 ) -> Array:
-    """A function of positions.
+    """Creates an array by a function of the positions of its elements.
 
     Parameters
     ----------
     function : Callable[..., Any]
-        Gets for each axis the positions of a block's elements along it, as NumPy arrays of the
-        block's shape, and returns the block.
+        Called with the positions of a block's elements, one NumPy array of the block's shape for
+        each axis. Returns the values of the block.
     shape : int or tuple of int
-        Of the result.
+        Shape of the result.
     dtype : dtype or None, default float
-        Of the positions.
+        Data type of the positions.
     chunks : int, tuple, str or None, default "auto"
-        Of the result.
+        Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
-        Of the result.
+        Resources of computations, such as `allowed_mem`; None: as configured.
     **kwargs : object
         Passed to the function.
 
     Returns
     -------
     Array
-        An array of the type that the function returns. Lazy.
+        An array of shape `shape`, and of the type that the function returns. Lazy.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def tri(
     *,
     spec: Spec | None = None,
 ) -> Array:
-    """Ones up to the diagonal that is k right of the main one, and zeros.
+    """Creates a matrix with ones on and below the k-th diagonal, and zeros elsewhere.
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def tri(
     Returns
     -------
     Array
-        ``(N, M)``, square without M; float64 by default. Lazy.
+        Shape ``(N, M)``, or ``(N, N)`` without `M`; float64 by default. Lazy.
 
     Examples
     --------
@@ -293,8 +294,8 @@ def _triangle(
 def tril_indices(
     n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
 ) -> tuple[Array, Array]:
-    """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
-    diagonal k right of the main one.
+    """Creates the row and column indices of the lower triangle of a matrix, up to the k-th
+    diagonal.
 
     Parameters
     ----------
@@ -327,8 +328,8 @@ def tril_indices(
 def triu_indices(
     n: int, k: int = 0, m: int | None = None, chunks: ChunksLike = "auto", spec: Spec | None = None
 ) -> tuple[Array, Array]:
-    """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
-    diagonal k right of the main one.
+    """Creates the row and column indices of the upper triangle of a matrix, from the k-th diagonal
+    on.
 
     Parameters
     ----------
@@ -359,7 +360,7 @@ def triu_indices(
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Positions of the main diagonal of an array of `ndim` axes of extent n.
+    """Creates the indices of the main diagonal of an array with `ndim` axes of extent n.
 
     Parameters
     ----------
@@ -371,7 +372,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        For each axis int64, ``(n,)``. Lazy.
+        An int64 array of shape ``(n,)`` for each axis. Lazy.
 
     Examples
     --------
@@ -385,24 +386,24 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 @computes_first
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Shapes vectors of positions so that they broadcast to a grid, each along another axis.
+    """Reshapes vectors of positions so that they broadcast to a grid, each along its own axis.
 
-    A mask stands for the positions of its true elements, which are counted now.
+    A mask means the positions of its true elements, which are counted now.
 
     Parameters
     ----------
     *args : array_like
-        Arrays, and other arguments.
+        Vectors of positions, or masks.
 
     Returns
     -------
     tuple of Array
-        Of the types of the vectors, int64 of a mask. Lazy.
+        One array for each vector, of its type; int64 for a mask. Lazy.
 
     Raises
     ------
     ValueError
-        For more than one axis.
+        If an argument has more than one axis.
 
     Examples
     --------

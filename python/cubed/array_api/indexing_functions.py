@@ -17,11 +17,11 @@ __all__ = ["take", "take_along_axis"]
 
 
 def positions_within(indices: Any, extent: int, mode: str) -> Any:
-    """Positions that an axis has, for others than these; as NumPy's `take` finds them."""
+    """Replaces positions out of range by valid ones, by the modes of NumPy's `take`."""
     if mode not in ("wrap", "clip"):
         raise ValueError(f"take: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
     if extent == 0:
-        return indices  # is an error, if there is one
+        return indices  # any position is an error later
     if not isinstance(indices, Array):
         at = np.asarray(indices)
         return np.remainder(at, extent) if mode == "wrap" else np.clip(at, 0, extent - 1)
@@ -36,7 +36,7 @@ def take(
     *,
     mode: Literal["raise", "wrap", "clip"] = "raise",
 ) -> Array:
-    """The elements at positions along an axis; a number takes the axis away.
+    """Selects the elements at positions along an axis; a single number removes the axis.
 
     Parameters
     ----------
@@ -45,15 +45,16 @@ def take(
     indices : array_like of int
         Positions; negative numbers count from the end.
     axis : int or None
-        The axis; may be left out where there is one.
+        The axis; may be omitted if the array has one axis.
     mode : {"raise", "wrap", "clip"}, default "raise"
-        What positions are that x does not have: errors, counted on from the other end, or the ends.
+        Treatment of positions out of range: an error, counting from the other end, or the nearest
+        end.
 
     Returns
     -------
     Array
-        Of x's type; as many elements along the axis as there are positions, in one dimension. Lazy;
-        computing raises IndexError for positions that x does not have.
+        Type of `x`, with as many elements along the axis as positions. Lazy. The computation raises
+        IndexError for positions out of range.
 
     Examples
     --------

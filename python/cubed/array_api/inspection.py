@@ -1,4 +1,4 @@
-"""What the namespace can do."""
+"""Capabilities of the namespace."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["__array_namespace_info__"]
 
 
 class __array_namespace_info__:
-    """Capabilities, devices and types; computes nothing."""
+    """Describes capabilities, devices and types of the namespace. Computes nothing."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What is supported beyond the minimum."""
+        """Returns the optional capabilities of the standard that are supported."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> str:
@@ -23,7 +23,7 @@ class __array_namespace_info__:
         return "cpu"
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
-        """Types of results where nothing else decides."""
+        """Returns the default data types."""
         check_device(device)
         return {
             "real floating": dtypes.float64,
@@ -37,7 +37,7 @@ class __array_namespace_info__:
         return ("cpu",)
 
     def dtypes(self, *, device: str | None = None, kind: Any = None) -> dict[str, Any]:
-        """Types by name, all or those of a kind."""
+        """Returns the data types by name, all or those of one kind."""
         check_device(device)
         every = {name: getattr(dtypes, name) for name in dtypes.__all__}
         if kind is None:

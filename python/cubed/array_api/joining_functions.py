@@ -1,4 +1,4 @@
-"""Pieces put together and taken apart, with NumPy's names and parameters."""
+"""Joining and splitting arrays, with NumPy's names and parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def _before(x: Array, ndim: int) -> Array:
-    """x with axes of one element in front, so that it has so many."""
+    """Prepends axes of extent 1 to x until it has this number of axes."""
     return expand_dims(x, tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
 
 
@@ -41,8 +41,10 @@ row_stack = vstack
 
 
 def block(arrays: Any) -> Array:
-    """Nested lists of blocks as one array: the innermost lists along the last axis, those around
-    them along the one before it.
+    """Assembles an array from nested lists of blocks.
+
+    The innermost lists are joined along the last axis, the lists around them along the axis before
+    it, and so on.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def block(arrays: Any) -> Array:
     Raises
     ------
     ValueError
-        For lists of different depths, or empty ones.
+        If lists have different depths, or are empty.
 
     Examples
     --------
@@ -105,13 +107,12 @@ def _joined(nested: Any, depth: int, ndim: int) -> Array:
 
 @computes_first
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
-    """The elements along an axis (None: of `a` in one dimension) where a condition holds, which may
-    be shorter than the axis.
+    """Selects the elements along an axis for which a condition is true.
 
     Parameters
     ----------
     condition : array_like of bool
-        Condition, element by element.
+        Condition for each position along the axis. It may be shorter than the axis.
     a : array_like
         Input array.
     axis : int or None
@@ -120,7 +121,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     Returns
     -------
     Array
-        Of a's type. Lazy; the elements of a lazy condition are counted now.
+        Type of `a`. Lazy, but the true elements of a lazy condition are counted now.
 
     Examples
     --------
@@ -145,21 +146,19 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
 
 @computes_first
 def trim_zeros(filt: Any, trim: str = "fb") -> Array:
-    """A vector without zeros in front (``"f"``) and at the end (``"b"``): they are counted now.
-
-    Of filt's type. A view.
+    """Removes zeros at the front and at the end of a vector. They are counted now.
 
     Parameters
     ----------
     filt : array_like
         The elements, in one dimension.
     trim : str, default "fb"
-        Where zeros go: ``"f"`` the front, ``"b"`` the back.
+        Ends at which zeros are removed: ``"f"`` the front, ``"b"`` the back.
 
     Returns
     -------
     Array
-        Of filt's type. A view: lazy, nothing is stored.
+        Type of `filt`. A view: lazy, nothing is stored.
 
     Examples
     --------

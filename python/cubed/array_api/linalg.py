@@ -1,8 +1,8 @@
 """Linear algebra. Stacks of matrices may be of any length.
 
 A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
-`inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` make a band matrix of it, which a task
-must hold in a width of 16 at least, and of a 128th of the matrix; the others refuse it.
+`inv`, `qr`, `slogdet` and `solve`. `eigvalsh` and `svdvals` reduce it to a band matrix, which a
+task must hold; its width is at least 16 and a 128th of the matrix. The other functions refuse it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ += made.__all__
 def cholesky(  # type: ignore[no-redef]
     x: Array, /, *, upper: bool = False, lower: bool | None = None
 ) -> Array:
-    """Cholesky factors of positive definite matrices.
+    """Computes Cholesky factors of positive definite matrices.
 
     A matrix that a task cannot hold is factored in panels of columns.
 
@@ -43,22 +43,21 @@ def cholesky(  # type: ignore[no-redef]
     upper : bool, default False
         Whether to return the upper triangular factor instead of the lower one.
     lower : bool or None
-        If given, it replaces `upper`, of which it is the opposite. SciPy and Dask have this
+        The opposite of `upper`, which it replaces if it is given. SciPy and Dask have this
         parameter, with other defaults.
 
     Returns
     -------
     Array
-        ``(..., n, n)``, with a positive diagonal; float64 for integers, else the type of the
-        input. Lazy.
+        Shape ``(..., n, n)``, with a positive diagonal; float64 for integers, otherwise the type of
+        `x`. Lazy. The computation raises LinAlgError if a matrix is not positive definite.
 
     Raises
     ------
     ValueError
         If both parameters are true.
     MemoryError
-        If a task cannot hold even one column. Computing raises LinAlgError if a matrix is not
-        positive definite.
+        If a task cannot hold even one column.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def cholesky(  # type: ignore[no-redef]
     return made.cholesky(x, upper=upper if lower is None else not lower)
 
 
-#: Statements about matrices, by SciPy's names.
+#: Properties of matrices, by SciPy's names.
 _ASSUMED = (
     "gen",
     "sym",
@@ -89,28 +88,28 @@ _ASSUMED = (
 def solve(  # type: ignore[no-redef]
     x1: Array, x2: Array, /, *, assume_a: str = "gen"
 ) -> Array:
-    """Solutions of linear equations.
+    """Solves systems of linear equations.
 
     Parameters
     ----------
     x1 : Array
         Matrices of the equations.
     x2 : Array
-        Right-hand sides.
+        Right-hand sides: vectors if it has one axis, otherwise matrices.
     assume_a : str, default "gen"
-        For compatibility: ``"gen"``, ``"sym"``, ``"her"`` or ``"pos"``. All matrices are
-        factored in the same way, and read whole.
+        ``"gen"``, ``"sym"``, ``"her"`` or ``"pos"``, for compatibility. All matrices are factored
+        in the same way, and both triangles are read.
 
     Returns
     -------
     Array
-        The shape of `x2` with stacks that broadcast; float64 for integers, else the type that both
-        promote to. Lazy.
+        The shape of `x2`, with broadcast stacks; float64 for integers, otherwise the promoted type
+        of both. Lazy.
 
     Raises
     ------
     ValueError
-        For another `assume_a`.
+        For another value of `assume_a`.
 
     Examples
     --------
@@ -133,14 +132,14 @@ def _check_matrix(name: str, data: Any) -> None:
 
 
 def tsqr(data: Array, /, compute_svd: bool = False) -> Any:
-    """The QR decomposition of a matrix, or its singular values: Dask's name of :func:`qr`.
+    """Computes the QR or singular value decomposition of a matrix, with Dask's name.
 
     Parameters
     ----------
     data : Array
         A matrix, in any chunks.
     compute_svd : bool, default False
-        Whether to return singular values and vectors in place of `Q` and `R`.
+        Whether to return the singular value decomposition in place of `Q` and `R`.
 
     Returns
     -------
@@ -165,7 +164,8 @@ def tsqr(data: Array, /, compute_svd: bool = False) -> Any:
 
 
 def sfqr(data: Array, /) -> QRResult:
-    """The QR decomposition of a matrix with more columns than rows: Dask's name of :func:`qr`.
+    """Computes the QR decomposition of a matrix; Dask's name for matrices with more columns than
+    rows.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def sfqr(data: Array, /) -> QRResult:
 def svd(  # type: ignore[no-redef]
     x: Array, /, full_matrices: bool = True, compute_uv: bool = True
 ) -> Any:
-    """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
+    """Computes singular values, in descending order, and singular vectors.
 
     Parameters
     ----------
@@ -205,18 +205,18 @@ def svd(  # type: ignore[no-redef]
     full_matrices : bool, default True
         Whether `U` and `Vh` are square.
     compute_uv : bool, default True
-        Whether `U` and `Vh` are wanted, too.
+        Whether to return `U` and `Vh`, too; False: only the singular values.
 
     Returns
     -------
     Array or tuple of Array
-        ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square
-        matrices for `full_matrices`. Lazy.
+        `U`, `S` and `Vh` of shapes ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)``, where k is
+        the smaller extent; `U` and `Vh` are square if `full_matrices` is true. Lazy.
 
     Raises
     ------
     MemoryError
-        If a task cannot hold a matrix, unless it can be cut into blocks of rows.
+        If a task cannot hold a matrix, unless it can be split into blocks of rows.
 
     Examples
     --------
@@ -240,32 +240,32 @@ def svd_compressed(  # type: ignore[no-redef]
     iterator: str = "power",
     compute: bool = False,
 ) -> SVDResult:
-    """About the k largest singular values and their vectors, of products with random vectors.
+    """Approximates the k largest singular values and their vectors by random projections.
 
     Parameters
     ----------
     a : array_like
         A matrix, of any size.
     k : int
-        How many.
+        Number of singular values.
     n_power_iter : int, default 0
-        How often vectors are multiplied with the matrix and its adjoint: more where singular values
-        descend slowly. Each is two passes over the matrix.
+        Number of power iterations: products of the vectors with the matrix and its adjoint. Use
+        more if singular values decrease slowly. Each iteration reads the matrix twice.
     n_oversamples : int, default 10
         Number of vectors in addition to `k`.
     seed : int or None
-        Of the vectors. None: drawn from Python's :mod:`random`.
+        Seed of the random vectors. None: drawn from Python's :mod:`random`.
     coerce_signs : bool, default True
         Whether to make the sum of each right singular vector positive.
     iterator : {"power", "QR"}, default "power"
-        For compatibility: the vectors are made orthonormal between products in any case.
+        Ignored: the vectors are always made orthonormal between products.
     compute : bool, default False
-        For compatibility: the planner decides which results are stored.
+        Ignored: the planner decides which results are stored.
 
     Returns
     -------
     SVDResult
-        ``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``. Lazy.
+        Shapes ``(m, k)``, ``(k,)`` and ``(k, n)`` for a matrix of shape ``(m, n)``. Lazy.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def svd_compressed(  # type: ignore[no-redef]
     if iterator not in ("power", "QR"):
         raise ValueError(f"svd_compressed: iterator is {iterator!r}, expected 'power' or 'QR'")
     if seed is None:
-        import random  # late: it takes a while, and few need it
+        import random  # lazy: slow to import, and rarely needed
 
         seed = random.getrandbits(63)
     return made.svd_compressed(

@@ -15,7 +15,9 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
-    """Products of the matrices in the last two axes; a vector is one row or one column.
+    """Computes products of the matrices in the last two axes.
+
+    A vector is treated as one row or one column.
 
     Parameters
     ----------
@@ -50,10 +52,10 @@ def tensordot(
     *,
     split_every: Any = None,
 ) -> Array:
-    """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given.
+    """Computes sums of products over pairs of axes of x1 and x2.
 
-    ``axes=2`` are two of each, ``axes=(1, 0)`` axis 1 of x1 with axis 0 of x2, and
-    ``axes=([1, 2], [0, 3])`` several.
+    ``axes=2`` pairs the last two axes of x1 with the first two of x2. ``axes=(1, 0)`` pairs axis 1
+    of x1 with axis 0 of x2, and ``axes=([1, 2], [0, 3])`` pairs several.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def tensordot(
     x2 : Array
         The second operand.
     axes : int or pair of sequences of int, default 2
-        How many axes are summed over, the last of `x1` and the first of `x2`, or which of each.
+        Number of axes to sum over, or the axes of `x1` and of `x2`.
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
 
@@ -84,7 +86,7 @@ def tensordot(
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
-    """Sums of conj(x1) * x2 over an axis, which is counted from the end.
+    """Computes sums of conj(x1) * x2 over an axis, which is counted from the end.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) 
     x2 : Array
         The second operand.
     axis : int, default -1
-        The axis that is summed over.
+        The axis to sum over; negative.
     split_every : int, dict or None
         Ignored: the planner chooses how to split reductions.
 

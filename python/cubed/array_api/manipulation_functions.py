@@ -1,4 +1,4 @@
-"""Functions that arrange elements."""
+"""Functions that rearrange elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to.
+    """Returns the shape that arrays of these shapes broadcast to.
 
     Computes nothing.
 
@@ -45,7 +45,7 @@ def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        For shapes that do not broadcast, and extents below 0.
+        If shapes do not broadcast, or an extent is negative.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 def flatten(x: Array) -> Array:
-    """The elements in one dimension, in C order: :func:`ravel`, with the name of Cubed for Python.
+    """Flattens an array in C order, like :func:`ravel`; the name is that of Cubed for Python.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def flatten(x: Array) -> Array:
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        One axis, same type as `x`. Lazy.
 
     Examples
     --------

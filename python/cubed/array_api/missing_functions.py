@@ -13,21 +13,21 @@ __all__ = ["isnull", "notnull", "push"]
 
 
 def push(array: Any, /, n: int | None = None, axis: int = -1) -> Array:
-    """Missing elements replaced by the last element before them that is not missing.
+    """Replaces missing elements by the last element before them that is not missing.
 
     Parameters
     ----------
     array : array_like
         Input array.
     n : int or None
-        How many missing elements in a row are replaced at most; None: all.
+        Maximum number of consecutive missing elements to replace; None: all.
     axis : int, default -1
         Axis along which to compute; negative numbers count from the last.
 
     Returns
     -------
     Array
-        Of the array's shape and type. Lazy.
+        Same shape and type as `array`. Lazy.
 
     Raises
     ------

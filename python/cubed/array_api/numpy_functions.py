@@ -136,7 +136,7 @@ def trace(
 
 
 def around(x: Array, /, decimals: int = 0) -> Array:
-    """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`.
+    """Rounds to a number of decimals; see :func:`cubed.array_api.round`.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def outer(a: Any, b: Any, /) -> Array:
-    """Products of each element of a with each of b, both flattened.
+    """Computes the products of each element of a with each element of b, both flattened.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def outer(a: Any, b: Any, /) -> Array:
     Returns
     -------
     Array
-        An array of the promoted type. Lazy.
+        Shape ``(a.size, b.size)``, of the promoted type. Lazy.
 
     Examples
     --------
@@ -204,13 +204,13 @@ def cross(
     Parameters
     ----------
     a, b : array_like
-        Numbers of any type but bool; axes without the vectors' broadcast.
+        Vectors, of any numeric type except bool. The other axes are broadcast.
     axisa, axisb : int, default -1
-        Where the vectors of `a` and `b` are.
+        Axis of the vectors in `a` and in `b`.
     axisc : int, default -1
-        Where those of the result are.
+        Axis of the vectors in the result.
     axis : int or None
-        In place of all three.
+        Axis of the vectors in all three arrays; replaces `axisa`, `axisb` and `axisc`.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def cross(
     Raises
     ------
     ValueError
-        Vectors have another number of elements than three.
+        Vectors do not have three elements.
 
     Examples
     --------
@@ -240,24 +240,24 @@ def cross(
 def gradient(
     f: Array, /, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> Any:
-    """Differences of second order in the interior, of order `edge_order` at the ends.
+    """Computes gradients: second-order differences inside, order `edge_order` at the ends.
 
     Parameters
     ----------
     f : Array
         Real or complex numbers; at least ``edge_order + 1`` along each axis.
     varargs : number or array_like
-        The distance of neighbours: nothing (1), one number for all axes, or for each axis a number
-        or an array of coordinates in one dimension.
+        Distance of neighbouring elements: none (distance 1), one number for all axes, or for each
+        axis a number or a vector of coordinates.
     axis : int, tuple of int or None
         Axis or axes along which to compute; None: all. Negative ones count from the last.
     edge_order : {1, 2}, default 1
-        1 or 2.
+        Order of accuracy of the differences at the ends.
 
     Returns
     -------
     Array or tuple of arrays
-        For each axis an array of f's shape; alone if there is one axis. Lazy.
+        An array of f's shape for each axis; not in a tuple if there is one axis. Lazy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions that look for elements."""
+"""Functions that search elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def where(condition: Array, /) -> tuple[Array, ...]: ...
 @overload
 def where(condition: Array, x1: Any, x2: Any, /) -> Array: ...
 def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Array | tuple[Array, ...]:
-    """Elements of x1 where the condition holds, of x2 elsewhere: ``where(condition, x1, x2)``.
+    """Selects elements of x1 where the condition is true, and elements of x2 elsewhere.
 
     ``where(condition)`` is ``nonzero(condition)``, as in NumPy.
 

@@ -1,7 +1,7 @@
 """Sets of elements.
 
-Shapes of results depend on the values: functions compute how many there are when they are called,
-and sort all elements, except `isin` and `in1d`.
+Shapes of results depend on values, so functions compute the number of results when they are called.
+They sort all elements, except `isin` and `in1d`.
 """
 
 from __future__ import annotations
@@ -48,11 +48,9 @@ __all__ = [
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    """The elements that are in both arrays, distinct ones in ascending order. Computes their
-    number.
+    """Returns the distinct elements that are in both arrays, in ascending order.
 
-    The elements in one dimension, in the promoted type. With `return_indices` also the position of
-    each element's first occurrence in both flattened arrays.
+    Their number is computed now.
 
     Parameters
     ----------
@@ -61,15 +59,15 @@ def intersect1d(
     ar2 : array_like
         The second set.
     assume_unique : bool, default False
-        Whether the elements of each are different.
+        Whether the elements of each array are distinct.
     return_indices : bool, default False
-        Whether positions are returned, too.
+        Whether to return positions, too.
 
     Returns
     -------
     Array or tuple of Array
-        One axis: the elements, and with `return_indices` the positions of their first occurrences
-        in both arrays. Lazy.
+        The elements, with one axis and of the promoted type. With `return_indices` also the
+        positions (int64) of their first occurrences in both flattened arrays. Lazy.
 
     Examples
     --------
@@ -91,20 +89,23 @@ def unique(
     *,
     equal_nan: bool = True,
 ) -> Any:
-    """Distinct elements in ascending order, or distinct parts along an axis. Computes their number.
+    """Returns distinct elements in ascending order, or distinct parts along an axis.
+
+    Their number is computed now.
 
     Parameters
     ----------
     x : array_like
         Input array.
     return_index, return_inverse, return_counts : bool, default False
-        Give a tuple, also with where in the flattened array each element is first; which of them
-        every element of x is, in x's shape; how often each is there.
+        Whether to return, in a tuple, also the position of each element's first occurrence in the
+        flattened array; the number of each element of `x` among the results, in x's shape; and the
+        number of occurrences of each element.
     axis : int or None
-        Compare the parts along it, in the order of their elements, of which NaN are all different.
-        Positions count along the axis.
+        Axis along which parts are compared, by the order of their elements. All NaN in parts count
+        as different. Positions are those along the axis. None: compare elements.
     equal_nan : bool, default True
-        Whether NaN is one element, and not as many as there are.
+        Whether all NaN count as one element.
 
     Returns
     -------

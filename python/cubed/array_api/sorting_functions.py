@@ -1,8 +1,8 @@
 """Sorting, and partial sorting.
 
-The axis is brought together in a task's memory; an axis that does not fit is sorted in parts, which
-are merged: all elements are read and written once for each merge. Results are then in chunks of one
-part along the axis and 1 along all others.
+A task holds whole lines along the axis. An axis that does not fit is sorted in parts, which are
+then merged; each merge reads and writes all elements once. Chunks of such results are one part long
+along the axis, and have extent 1 along all other axes.
 """
 
 from cubed.functions.searching import (

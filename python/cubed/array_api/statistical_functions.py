@@ -30,14 +30,14 @@ def reduced(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """A reduction, in a data type, from a first value, or of the elements that a mask chooses."""
+    """Reduces with the options `dtype`, `initial` (first value) and `where` (a mask)."""
     x = lazy(x)
     to = None if dtype is None else name_of(dtype)
     if to is not None:
         warn_of_lost_parts(x.dtype, np.dtype(to))
     if isinstance(initial, Array):
         raise TypeError("initial is a lazy array, expected a number")
-    # The catalogue checks whether the type of the result has a Python integer.
+    # The catalogue checks whether a Python integer fits the type of the result.
     is_plain = initial is None or (type(initial) is int and -(2**63) <= initial < 2**63)
     first = initial if is_plain else core_of(initial)
     mask = None if where is True else core_of(where)
@@ -112,7 +112,7 @@ def mean(
     split_every: Any = None,
     where: Any = True,
 ) -> Array:
-    """The mean; NaN of nothing. `where` is a mask of elements to include.
+    """The mean; NaN if there are no elements. `where` is a mask of elements to include.
 
     Parameters
     ----------

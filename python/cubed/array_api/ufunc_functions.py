@@ -1,6 +1,6 @@
-"""NumPy's ufuncs that the standard does not have, or has by another name.
+"""NumPy's ufuncs that the standard lacks, or has under another name.
 
-Ufuncs that the engine does not have are computed by NumPy, block by block.
+NumPy computes ufuncs that the engine does not have, block by block.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ true_divide = divide
 
 
 def _by_numpy(ufunc: np.ufunc, *args: Any, **options: Unpack[UfuncOptions]) -> Array:
-    """A ufunc with one result, computed by NumPy."""
+    """Computes a ufunc with one result by NumPy."""
 
     return with_options(ufunc, functools.partial(by_blocks, ufunc), args, **options)
 
@@ -78,7 +78,8 @@ def cbrt(x: Any, /, **options: Unpack[UfuncOptions]) -> Array:
     Returns
     -------
     Array
-        float64 for integers of more than two bytes, otherwise as NumPy. Lazy.
+        Same shape as `x`. float64 for integers of more than two bytes, otherwise NumPy's type.
+        Lazy.
 
     Examples
     --------

@@ -24,8 +24,7 @@ def all(
     x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
-    `where` is a mask of elements to include.
+    """Whether all elements are true; true if there are no elements.
 
     Parameters
     ----------
@@ -63,8 +62,7 @@ def any(
     x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: None = None,
     split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
-    """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
-    `where` is a mask of elements to include.
+    """Whether any element is true; false if there are no elements.
 
     Parameters
     ----------
@@ -106,7 +104,7 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Array:
-    """The n-th differences of neighbours along an axis, of x between two arrays or numbers.
+    """Computes the n-th differences of neighbouring elements along an axis.
 
     Parameters
     ----------
@@ -117,9 +115,9 @@ def diff(
     axis : int, default -1
         Axis along which to compute; negative numbers count from the last.
     prepend : array_like or None
-        Elements to prepend.
+        Elements to put before `x` along the axis; a number counts as one element.
     append : array_like or None
-        Elements to append.
+        Elements to put after `x` along the axis; a number counts as one element.
 
     Returns
     -------
@@ -139,9 +137,9 @@ def diff(
 
 
 def _between(x: Array, axis: int, prepend: Any, append: Any) -> Array:
-    """x with elements before and after it along an axis; a number counts as one element."""
+    """Adds elements before and after x along an axis; a number counts as one element."""
     edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
-    if x.dtype.kind == "m":  # NumPy takes integers next to times for timedeltas in the unit of x
+    if x.dtype.kind == "m":  # NumPy treats such integers as timedeltas in the unit of x
         given = [p.astype(x.dtype) if p.dtype.kind in "iu" else p for p in given]
     return concat([p if p.ndim else broadcast_to(p, edge) for p in given], axis=axis)

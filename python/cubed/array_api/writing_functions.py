@@ -38,7 +38,7 @@ def copyto(dst: Array, src: Any, casting: Any = "same_kind", where: Any = True) 
     Raises
     ------
     TypeError
-        The type of the values is not cast to that of `dst`, or `where` is not of bools.
+        The type of the values cannot be cast to that of `dst`, or `where` is not of type bool.
     ValueError
         A shape does not broadcast.
 
@@ -281,7 +281,7 @@ def _check_lazy(title: str, name: str, x: Any) -> None:
 
 
 def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
-    """x where the mask is false, else the new values, which have the type of x."""
+    """Returns x where the mask is false, otherwise the new values in the type of x."""
     if new.size == 1:
         new = reshape(new, ())
     out = where(mask.astype(bool), new, x)
@@ -291,7 +291,7 @@ def _put_where(title: str, x: Array, mask: Array, new: Array) -> None:
 
 
 def _put(x: Array, at: Array, values: Array) -> None:
-    """x.flat[at] = values. Values and positions have the same shape; positions are not negative."""
+    """Assigns x.flat[at] = values. Both have the same shape; positions are not negative."""
     if x.ndim == 0:
         line = reshape(x, (1,))
         line[at] = values
@@ -301,17 +301,17 @@ def _put(x: Array, at: Array, values: Array) -> None:
     for n in reversed(x.shape[1:]):
         key.append(at % n)
         at = at // n
-    x[(at, *reversed(key))] = values  # where a position is too large, so is the first index
+    x[(at, *reversed(key))] = values  # if a position is too large, so is the first index
 
 
 def _along(x: Array, axis: int) -> Array:
-    """The positions along an axis of x, in its chunks."""
+    """Returns the positions along an axis of x, in its chunks."""
     line = arange(x.shape[axis], chunks=(x.chunks[axis],))
     return expand_dims(line, tuple(d for d in range(x.ndim) if d != axis))
 
 
 def _places(x: Array) -> Array:
-    """The positions of x's elements in C order, in x's shape and chunks."""
+    """Returns the positions of x's elements in C order, in x's shape and chunks."""
     out = asarray(0)
     for d in range(x.ndim):
         out = out + _along(x, d) * math.prod(x.shape[d + 1 :])
@@ -336,7 +336,7 @@ def _flat(title: str, x: Array, values: Any, casting: Any) -> Array:
 
 
 def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
-    """Positions in x in C order, as a vector; those that are negative or too large by the mode."""
+    """Returns positions in C order as a vector, with positions out of range treated by the mode."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"{title}: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
     at = ravel(as_lazy(given))
@@ -361,7 +361,7 @@ def _flat_indices(title: str, x: Array, given: Any, mode: str) -> Array:
 
 
 def _as_large(title: str, mask: Any, x: Array) -> Array:
-    """A mask in x's shape; ValueError if it has not as many elements."""
+    """Returns a mask in x's shape; ValueError if it has another number of elements."""
     m = as_lazy(mask)
     if m.size != x.size:
         raise ValueError(f"{title}: a mask of {m.size} elements for an array of {x.size}")

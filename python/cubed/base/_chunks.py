@@ -1,4 +1,4 @@
-"""Converts the chunks that users give to extents for the engine."""
+"""Converts chunk specifications of users to extents for the engine."""
 
 from __future__ import annotations
 

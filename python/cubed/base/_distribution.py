@@ -42,7 +42,8 @@ def dependencies() -> list[str]:
 
 
 def namesake() -> str | None:
-    """Describes Cubed for Python in the folder of this package and the repair. None if absent."""
+    """Describes how to remove Cubed for Python from this package's folder; None if it is not
+    there."""
     from importlib.metadata import PackageNotFoundError, distribution  # lazy: slow import
     from pathlib import Path  # lazy: slow import
 

@@ -1,4 +1,4 @@
-"""Counts imports of libraries that tasks call as memory for code of this process."""
+"""Counts memory of imports of libraries that tasks call as memory for code of this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cubed import _core
 
 
 def note_package() -> None:
-    """Counts Python and the package, which was just imported: the process holds no data yet."""
+    """Counts the memory of Python and the package, just after the import: no data exist yet."""
     _core.code_count(0, 0)
 
 

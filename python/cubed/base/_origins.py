@@ -1,4 +1,4 @@
-"""Source lines that made arrays, for errors of their stages.
+"""Source lines that created arrays, for errors of their stages.
 
 The engine keeps them in this process, not in saved plans: a plan does not change if lines of its
 program move.
@@ -41,9 +41,7 @@ def note_origins(on: bool = True) -> bool:
 
 
 def add_origins(error: BaseException) -> None:
-    """Adds a note to an error of a run or plan: the lines that made the arrays of the stage that
-    failed or does not fit.
-    """
+    """Adds a note to an error of a run or plan, with the lines that created the stage's arrays."""
     origins = getattr(error, "__dict__", {}).pop("_cubed_origins", ())
     lines = [text for n in origins if (text := _describe(n)) is not None]
     if lines:
@@ -65,7 +63,7 @@ def _describe(number: int) -> str | None:
 
 
 def _place(filename: str) -> str:
-    """Formats a place as in tracebacks; notebook cells have special names."""
+    """Formats a source line as in tracebacks; notebook cells have special names."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = shell.compile.format_code_name(filename) if shell is not None else None
     return " ".join(cell) if cell else f'File "{filename}"'

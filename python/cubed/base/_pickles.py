@@ -14,8 +14,8 @@ def dumps(value: Any, reduce_exception: Callable[[BaseException], Any] | None = 
     """Pickles a value with cloudpickle; exceptions as Python does, or by `reduce_exception`.
 
     Dask, Lithops and other packages replace the pickling of exceptions in the whole process when
-    they are imported (tblib's ``pickling_support``). That loses attributes outside ``args`` and
-    ``__dict__``, such as the code of ``SystemExit``.
+    they are imported (tblib's ``pickling_support``). Their pickles lose attributes outside ``args``
+    and ``__dict__``, such as the code of ``SystemExit``.
     """
     out = io.BytesIO()
     _pickler()(out, reduce_exception or _as_python).dump(value)

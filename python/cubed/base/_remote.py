@@ -104,7 +104,7 @@ def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
 
 
 def _lines(prefixes: Any) -> str | None:
-    """Formats the places that documents at a URL may refer to, one per line."""
+    """Formats the locations that documents at a URL may refer to, one per line."""
     if prefixes is None:
         return None
     given = [prefixes] if isinstance(prefixes, (str, os.PathLike)) else prefixes

@@ -1,8 +1,8 @@
-"""Converts store objects of other libraries to places that the engine supports.
+"""Converts store objects of other libraries to locations that the engine supports.
 
-Stores of zarr-python, mappers of fsspec and stores of obstore become a path or URL and options if
-the engine itself supports such places. Other objects are read through their library. That is
-slower, because chunks are decoded with the GIL.
+Stores of zarr-python, mappers of fsspec and stores of obstore become a path or URL with options, if
+the engine supports such locations. Other objects are read through their library. This is slower,
+because chunks are decoded with the GIL.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def split_place(store: Any, path: str | None) -> tuple[Any, str | None]:
 
 
 def in_memory(store: Any) -> str | None:
-    """Returns a URL for a store of another library with chunks in this process's memory, the same
-    for the same store. None for other stores.
+    """Returns a URL for a store of another library whose chunks are in this process's memory. The
+    same store always gets the same URL. None for other stores.
 
     ``memory://`` is fsspec's file system, which all users in the process share, as in zarr-python.
     """
@@ -103,7 +103,7 @@ def for_zarr(store: Any, path: str | None) -> tuple[Any, str | None]:
 
 
 def url_of(store: Any) -> str | None:
-    """Like :func:`place_of`, as a URL or path whose options are set in the engine."""
+    """Like :func:`place_of`, but returns a URL or path, and sets its options in the engine."""
     found = place_of(store)
     if found is None:
         return None
@@ -190,8 +190,8 @@ def _of_obstore(store: Any) -> Place | None:
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns the options that the engine supports. None if there are others, which may change the
-    data that is read.
+    """Returns the options that the engine supports. None if there are other options, which may
+    change the data that is read.
     """
     found: dict[str, Any] = {}
     for name, value in options.items():

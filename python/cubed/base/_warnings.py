@@ -1,4 +1,4 @@
-"""Warnings at the line of a user's program."""
+"""Emits warnings at the line of a user's program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextlib.contextmanager
 def casting() -> Iterator[None]:
-    """Reports NumPy's warnings of a cast, of too large or invalid floats, at the user's line."""
+    """Reports NumPy's warnings about overflow and invalid values of a cast at the user's line."""
     import numpy as np  # lazy: diagnostics need no NumPy
 
     found: dict[str, None] = {}
@@ -41,7 +41,7 @@ def casting() -> Iterator[None]:
 
 
 def warn_of_lost_parts(from_: np.dtype[Any], to: np.dtype[Any]) -> None:
-    """Gives NumPy's warning for a cast of complex numbers to real ones."""
+    """Emits NumPy's warning for a cast of complex numbers to real ones."""
     import numpy as np  # lazy: diagnostics need no NumPy
 
     if from_.kind == "c" and to.kind not in "cb":

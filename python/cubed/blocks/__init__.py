@@ -1,1 +1,1 @@
-"""Functions of users on blocks: map_blocks, blockwise, gufuncs, overlap, groups."""
+"""User-defined functions on blocks: map_blocks, blockwise, gufuncs, overlap, groups."""

@@ -1,4 +1,4 @@
-"""map_blocks and elemwise: functions of users on blocks of the same number."""
+"""map_blocks: user-defined functions on blocks with equal block numbers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from cubed.exceptions import PlanTooLargeError
 from cubed.runtime._call import to_array
 from cubed.spec import Spec
 
-#: Along an axis what is cut off a result in front and behind, and the axis's cut if there is
-#: nothing beyond its ends.
+#: For an axis, the numbers of elements to trim from a result before and after, and the split of
+#: the axis if it has no values beyond its ends.
 Trim = tuple[int, int, Cut | None]
 
 
@@ -93,7 +93,7 @@ def _block_info(
     unified: Mapping[Any, list[Cut]],
     out: Output,
 ) -> BlockInfo:
-    """The BlockInfo of calls."""
+    """Returns the BlockInfo for the calls of a function."""
     left = {index: list(c) for index, c in unified.items()}
     arrays = []
     for place, x in zip(places, operands, strict=True):
@@ -156,12 +156,12 @@ def map_blocks(
     Parameters
     ----------
     func : callable
-        Gets a read-only NumPy array for each array in `args`, and returns a block of the result.
-        The arrays are blocks with the same number; axes are counted from the last, and an axis of
-        one block goes with all others. A parameter `block_id` gets the number of the block, a
-        tuple. A parameter `block_info` gets Dask's dictionary: for each array, by its position in
-        the arguments, and for the result (None) the shape, the number of chunks and the location of
-        the block.
+        Called with a block of each array in `args` as a read-only NumPy array; returns a block of
+        the result. The blocks of a call have equal block numbers. Axes are matched from the last
+        one, and an axis with one block is used for all numbers. If the function has a parameter
+        `block_id`, it gets the block number, a tuple. A parameter `block_info` gets Dask's
+        dictionary: for each array (key: its position in the arguments) and for the result (key
+        None) the shape, the number of chunks and the location of the block.
     *args : array_like
         Lazy arrays, and other arguments, also NumPy arrays, which are passed to all calls
         unchanged. Without arguments the function creates an array: `chunks` are the extents of all
@@ -169,8 +169,8 @@ def map_blocks(
         function has a parameter for it.
     dtype : dtype or None
         Type of the result. None: found by calling the function with blocks of one element. Results
-        of the same kind and another width are cast; `extra_projected_mem` must include the
-        difference of their sizes.
+        of the same kind and another width are cast. If they are wider, `extra_projected_mem` must
+        include the difference of the sizes.
     chunks : int, tuple, str or None
         Chunks of the result, if they differ from the arrays' chunks: for each axis the extent of
         every block, or a tuple with the extents of all blocks.
@@ -191,15 +191,16 @@ def map_blocks(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        The results of the calls as blocks, with the shape and chunks of the broadcast arrays unless
+        `chunks`, `drop_axis` or `new_axis` change them. Lazy.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        The function cannot be pickled. During the computation: a result cannot be cast safely.
     ValueError
-        Arrays with different numbers of blocks. When it is computed: a block has another shape than
-        expected.
+        The arrays have different numbers of blocks. During the computation: a result does not have
+        the expected shape.
 
     Examples
     --------
@@ -244,8 +245,9 @@ def run_mapped(
     spec: Spec | None,
     trim: tuple[Trim, ...] = (),
 ) -> Array:
-    """The result of a function of blocks, which may have parameters `block_id` and `block_info`. If
-    the type is not given, the function is called with `tried` to find it."""
+    """Applies a function to blocks; it may have parameters `block_id` and `block_info`.
+
+    If the type is not given, the function is called with `tried` to find it."""
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
@@ -275,7 +277,7 @@ def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
 
 
 def _nothing(title: str, chunks: Any, dtype: np.dtype[Any], spec: Spec | None) -> Array:
-    """Zeros in those blocks, which are repeated, not stored."""
+    """Returns zeros in these blocks; they are broadcast, not stored."""
     try:
         sizes = tuple(
             (operator.index(c),) if not isinstance(c, Sequence) else tuple(map(operator.index, c))
@@ -298,7 +300,7 @@ def map_output(
     new_axis: int | Sequence[int] | None,
     dtype: Any,
 ) -> Output:
-    """The result of map_blocks: the axes of the arrays without dropped axes and with new ones."""
+    """Returns the output of map_blocks: the arrays' axes without dropped axes and with new ones."""
     dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
     indices: list[Any] = [d for d in range(ndim) if d not in dropped]
     new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
@@ -351,22 +353,22 @@ def apply_along_axis(
     extra_projected_mem: int = 0,
     **kwargs: Any,
 ) -> Array:
-    """Applies a function of one dimension to the lines of an array along an axis.
+    """Applies a function to the 1-dimensional lines of an array along an axis.
 
     Parameters
     ----------
     func1d : callable
-        Gets a line and returns a number, or an array whose axes take the place of the line's.
+        Called with a line; returns a number, or an array whose axes replace the axis of the line.
     axis : int
-        The lines; a task has them whole.
+        The axis of the lines. A task holds whole lines.
     arr : Array
-        The lines; a task has them whole.
+        Input array.
     *args : array_like
         Passed to the function.
     dtype : dtype or None
         Type of the function's result. None: found by calling the function with a line of ones.
     shape : int or tuple of int or None
-        See `dtype`.
+        Shape of the function's result. None: found by calling the function with a line of ones.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     **kwargs : object
@@ -375,7 +377,7 @@ def apply_along_axis(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        The array's axes, with the axes of the function's result in place of `axis`. Lazy.
 
     Raises
     ------

@@ -33,8 +33,8 @@ from cubed.spec import Spec
 
 @dataclass(frozen=True)
 class _NestedCall(Call):
-    #: For each array, along each axis that no output has: extents of its blocks. They are lists
-    #: then.
+    #: For each array and each axis that no output has, the extents of the blocks, which the
+    #: function gets as lists.
     contracted: tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
@@ -43,11 +43,11 @@ class _NestedCall(Call):
 
 
 def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> Any:
-    """The block as nested lists of blocks along some axes; views."""
+    """Splits the block into nested lists of blocks along some axes; views."""
     if not axes:
         return block
     (axis, extents), rest = axes[0], axes[1:]
-    if len(extents) > 1 and block.shape[axis] == 1:  # one block for all
+    if len(extents) > 1 and block.shape[axis] == 1:  # this block is used for all numbers
         return [_nested(block, rest)] * len(extents)
     ends = np.cumsum(extents[:-1])
     return [_nested(part, rest) for part in np.split(block, ends, axis)]
@@ -75,7 +75,7 @@ def blockwise(
     Parameters
     ----------
     func : callable
-        Gets the blocks as read-only NumPy arrays and returns the block of the result.
+        Called with the blocks as read-only NumPy arrays; returns the block of the result.
     out_ind : str or sequence
         Index of each axis of the result: a string such as ``"ij"``, or a sequence.
     *args : array_like
@@ -92,15 +92,15 @@ def blockwise(
         True: arrays with the same index must have the same extent, and are split alike. False: they
         must have the same number of blocks.
     target_store : str, path or store or None
-        Where the result is written when it is computed, as by :func:`cubed.to_zarr` with
-        ``compute=False``. None: nowhere.
+        Store to which the result is written when it is computed, as by :func:`cubed.to_zarr` with
+        ``compute=False``. None: the result is not written.
     target_path : str or None
         Path of the result in `target_store`.
     extra_func_kwargs : dict or None
         Passed to the function, in addition to `kwargs`.
     concatenate : bool or None
-        How the function gets blocks along indices that the result does not have: as one array if
-        true, else as (nested) lists of blocks.
+        Form of the blocks along indices that the result does not have: one array if true, otherwise
+        (nested) lists of blocks.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
@@ -113,15 +113,15 @@ def blockwise(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        An array with the axes `out_ind`. Lazy.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        The function cannot be pickled. During the computation: a result cannot be cast safely.
     ValueError
-        Indices that do not fit the arrays, extents that differ; when it is computed a block of
-        another shape than expected.
+        Indices do not fit the arrays, or extents of one index differ. During the computation: a
+        result does not have the expected shape.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arrays of values that calls return later, and delayed calls that return chunks."""
+"""Arrays from delayed calls, and delayed calls that return chunks of arrays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cubed.spec import Spec
 
 @dataclass(frozen=True)
 class _Value:
-    """The value of a call without arguments, or of a delayed call of Dask."""
+    """Calls a function without arguments, or computes a delayed call of Dask, in a task."""
 
     source: Any
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> list[Any]:
         compute = getattr(self.source, "compute", None)
         if _is_delayed(self.source) and compute is not None:
-            # Dask's threads would take turns with those of the run.
+            # Dask's own threads would compete with the threads of the run.
             return [compute(scheduler="synchronous")]
         return [self.source()]
 
@@ -49,8 +49,8 @@ def from_delayed(
     Parameters
     ----------
     value : Delayed or callable
-        A delayed call of Dask, whose result is an array of this shape, or a function without
-        arguments that returns one. It is pickled now, and called by the task that needs the chunk.
+        A delayed call of Dask, or a function without arguments. Its result is an array of shape
+        `shape`. The value is pickled now, and called by the task that needs the chunk.
     shape : int or tuple of int
         Shape of the values.
     dtype : dtype or None
@@ -68,7 +68,7 @@ def from_delayed(
     Returns
     -------
     Array
-        Lazy: nothing is called.
+        An array of shape `shape` and type `dtype`, in one chunk. Lazy.
 
     Raises
     ------
@@ -119,9 +119,10 @@ def to_delayed(x: Array, optimize_graph: bool = True, **kwargs: Any) -> NDArray:
     Returns
     -------
     numpy.ndarray
-        Of objects: a `dask.delayed.Delayed` for each chunk, in the shape ``x.numblocks``. Nothing
-        is computed. Each call computes its chunk alone. Calls repeat work that chunks share, such
-        as a mean of all elements: ``persist()`` or store the array before.
+        An array of objects with the shape ``x.numblocks``: a `dask.delayed.Delayed` for each chunk.
+        Nothing is computed. Each call computes only its chunk, so calls repeat work that chunks
+        share, such as a mean of all elements. To avoid this, call ``persist()`` or store the array
+        before.
 
     Raises
     ------

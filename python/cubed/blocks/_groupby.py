@@ -32,11 +32,11 @@ NAMES = {
     "nanstd": "nanstd", "nanmin": "nanmin", "nanmax": "nanmax", "nanfirst": "nanfirst",
     "nanlast": "nanlast", "nanargmin": "nanargmin", "nanargmax": "nanargmax",
 }  # fmt: skip
-#: Order statistics: groups are brought together in a task.
+#: Order statistics: a task holds all elements of a group.
 QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
-#: Those whose result has the type of the elements: fill values may need another one.
+#: Reductions whose result has the type of the elements; fill values may need another type.
 _OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
-#: Labels that are looked at at a time.
+#: Number of labels that are processed at a time.
 _PART = 2**20
 
 
@@ -72,7 +72,7 @@ def groupby_reduce(
     Parameters
     ----------
     array : Array
-        Numbers or times. Complex numbers have sums, means, counts, any and all.
+        Numbers or times. For complex numbers, only sums, means, counts, any and all are supported.
     *by : array_like
         Labels, as NumPy's or lazy arrays. Each has the shape of the last axes of `array`, or extent
         1 along axes with equal labels. Elements belong to one group if all their labels are equal.
@@ -119,16 +119,16 @@ def groupby_reduce(
     ValueError
         For another reduction, or labels that do not have the shape of the last axes.
     TypeError
-        For text, and complex numbers where they have no order.
+        For strings, and for complex numbers if the reduction needs an order.
 
-    Notes
-    -----
-    The array is read once, block by block; a task holds 8 to 24 bytes for each group and element
-    across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
-    others' elements as fit. Labels are looked at part by part. Those that are lazy are computed
-    here unless `expected_groups` says which there are, and again by the run, block by block; of
-    others numbers are kept, of 1 to 8 bytes as there are groups. They count in the memory of the
-    plan, and must fit into `allowed_mem` without `reserved_mem`.
+    Notes ----- The array is read once, block by block. A task holds 8 to 24 bytes for each group
+    and each position along the other axes. For medians and quantiles, a task holds whole lines
+    along the labelled axes, as many as fit.
+
+    Lazy labels are computed now to find the groups, unless `expected_groups` is given. The run
+    computes them again, block by block. Labels in memory are converted to group numbers of 1 to 8
+    bytes, depending on the number of groups. These numbers are memory of the plan, and must fit
+    into `allowed_mem` without `reserved_mem`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def groupby_reduce(
     (array([7., 8.]), array(['a', 'b'], dtype='<U1'))
     """
     refuse_foreign(array, *by, what="groupby_reduce")
-    if func in ("nanany", "nanall"):  # as if what is missing were not there
+    if func in ("nanany", "nanall"):  # missing elements do not count
         array, func = _unless_missing(array, func == "nanall"), func.removeprefix("nan")
     if func not in NAMES and func not in QUANTILES:
         raise ValueError(f"func is {func!r}, expected one of {', '.join((*NAMES, *QUANTILES))}")
@@ -177,10 +177,10 @@ def groupby_reduce(
 def reduce_codes(
     array: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
-    """The reduction by numbers of groups of the last axes; the axis of groups comes last."""
+    """Reduces the last axes by group numbers; the axis of groups comes last."""
     first = array.ndim - codes.ndim
     kept = [d for d in range(first, array.ndim) if d not in axes]
-    if kept:  # every element along these is a set of groups of its own
+    if kept:  # each position along these axes has its own set of groups
         count = math.prod(array.shape[d] for d in kept)
         codes = _apart(codes, [d - first for d in kept], ngroups)
         whole = tuple(range(first, array.ndim))
@@ -200,7 +200,7 @@ def reduce_codes(
 def _positions_along(
     at: Array, shape: Sequence[int], whole: Sequence[int], axes: Sequence[int], fill: Any
 ) -> Array:
-    """Positions in C order of some axes, out of those in that of all of them; -1 becomes `fill`."""
+    """Converts positions in C order of all axes to positions of some axes; -1 becomes `fill`."""
     out: Any = 0
     for d in whole:
         if d in axes:
@@ -217,7 +217,7 @@ def quantile_codes(
     how: Aggregation,
     options: Mapping[str, Any],
 ) -> Array:
-    """Medians and quantiles, as :func:`reduce_codes`; several have an axis in front."""
+    """Medians and quantiles, like :func:`reduce_codes`; several quantiles have a first axis."""
     func, fill_value, dtype = how.func, how.fill_value, how.dtype
     if func.endswith("quantile") and "q" not in options:
         raise TypeError(f"{func} needs finalize_kwargs with q")
@@ -232,7 +232,7 @@ def quantile_codes(
     skip, method, total = func.startswith("nan"), options.get("method", "linear"), ngroups
     total *= math.prod(apart)
     wide = dtype is not None and np.dtype(dtype) == np.float64
-    # In front labelled axes are as series of maps are stored, and lines lie side by side.
+    # With labelled axes first, as in a series of maps, lines are adjacent in memory.
     order = [*range(first, array.ndim), *range(first)]
     core = _core.call("transpose", array._x, order)
     out = _core.call(
@@ -270,7 +270,7 @@ def _reduce(
 
 
 def _fill_of_times(func: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
-    """The fill value of groups of times; None, which is NaT, for a missing one."""
+    """Returns the fill value of groups of times; None (NaT) for a missing value."""
     given = np.asarray(fill_value)
     if given.dtype.kind in "fmM" and np.isnan(given):
         return None
@@ -289,14 +289,14 @@ def _unless_missing(x: Array, value: bool) -> Array:
 def _reduce_complex(
     x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, how: Aggregation
 ) -> Array:
-    """By real and imaginary parts, where that is possible."""
+    """Reduces complex numbers by real and imaginary parts, if that is possible."""
     func, fill_value, dtype = how.func, how.fill_value, how.dtype
 
     def reduce(part: Array, fill: Any) -> Array:
         return _reduce(part, codes, axes, ngroups, replace(how, fill_value=fill, dtype=None))
 
     plain = func.removeprefix("nan")
-    if plain in ("count", "any", "all"):  # what is missing misses either part
+    if plain in ("count", "any", "all"):  # an element is missing if one of its parts is
         truth = xp.where(xp.isnan(x), float("nan"), (x != 0).astype(float))
         out = reduce(truth, fill_value)
         return out if dtype is None else out.astype(dtype)
@@ -344,7 +344,7 @@ def _fits(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray, Any]:
-    """The groups, and the group number of each label, -1 for labels without a group."""
+    """Returns the groups, and the group number of each label, -1 for labels without a group."""
     values = by if isinstance(by, Array) else np.asarray(by)
     if expected is None:
         groups = _groups_of(values, sort)
@@ -362,7 +362,7 @@ def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray,
 
 
 def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
-    """The bins, and the number of each label's."""
+    """Returns the bins, and the number of each label's bin."""
     if edges is None:
         raise ValueError("isbin without expected_groups, expected edges of bins")
     edges = np.asarray(edges)
@@ -372,7 +372,7 @@ def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
 
 
 def parts_of(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
-    """Parts of labels, which are looked at one after another."""
+    """Yields parts of labels, which are processed one after another."""
     steps = list(values._x.chunks) if isinstance(values, Array) else [1] * values.ndim
     for d in range(values.ndim - 1, -1, -1):
         room = _PART // math.prod(steps)
@@ -383,7 +383,7 @@ def parts_of(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
 
 
 def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
-    """The labels that there are, in order or as they come first."""
+    """Returns the distinct labels, sorted or in order of first occurrence."""
     found = np.empty(0, values.dtype), np.empty(0, np.int64)
     waiting: list[tuple[NDArray, NDArray]] = []
     count = 0
@@ -391,12 +391,12 @@ def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
         one = values[part]
         block = one.compute() if isinstance(one, Array) else one
         groups, first = np.unique(block, return_index=True)
-        there = groups == groups  # NaN and NaT are not
+        there = groups == groups  # false for NaN and NaT
         at = np.unravel_index(first[there], block.shape)
         whole = tuple(i + s.start for i, s in zip(at, part, strict=True))
         waiting.append((groups[there], np.ravel_multi_index(whole, values.shape)))
         count += len(whole[0])
-        if count > len(found[0]) + _PART:  # so that all merges take as long as the last one
+        if count > len(found[0]) + _PART:  # so that the cost of all merges is that of the last one
             found, count = _merged([found, *waiting]), 0
             waiting = []
     groups, first = _merged([found, *waiting])
@@ -418,8 +418,8 @@ def numbers_of(
     ngroups: int,
     limit: int,
 ) -> Any:
-    """What the function makes of labels: of lazy ones when it is computed, of others in the
-    smallest type."""
+    """Converts labels to numbers by a function: lazy labels in tasks, others now in the smallest
+    type."""
     if isinstance(values, Array):
         extra = lookup_mem(values, groups)
         return map_blocks(function, values, groups, dtype=np.int64, extra_projected_mem=extra)
@@ -437,8 +437,8 @@ def numbers_of(
 
 
 def lookup_mem(values: Array, groups: Any) -> int:
-    """Bytes that looking up a block of labels takes: a table of the groups, and arrays that are as
-    long as the block."""
+    """Returns the bytes for looking up a block of labels: a table of groups, and arrays of its
+    length."""
     width = values.dtype.itemsize
     table = len(groups) * (64 + 2 * width)
     return table + math.prod(values.chunksize) * (4 * 8 + 2 * width)
@@ -461,7 +461,7 @@ def _lookup(values: NDArray, groups: NDArray) -> NDArray:
 def _joined(
     codes: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], array: Array
 ) -> Array:
-    """One number for all labels of an element."""
+    """Combines the numbers of all labels of an element to one number."""
     own = engine_chunks(array._x)[array.ndim - len(shape) :]
 
     def lazy(c: Any) -> Array:

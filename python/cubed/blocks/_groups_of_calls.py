@@ -1,4 +1,4 @@
-"""Reductions by group with functions of others, as flox calls them."""
+"""Reductions by group with user-defined functions, in the form that flox passes them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def groupby_reduction(
         Group numbers, less than `num_groups`, of the elements along the axis, or along the last
         axes of `x` if `by` has several.
     func : callable
-        ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
-        of arrays, in which groups take the place of the axis.
+        ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` returns an array, or a
+        dict of arrays, in which an axis of groups replaces the reduced axis.
     combine_func : callable or None
         ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines the results of
         several blocks, which are joined along a dummy axis. Default: the axis is one block.
@@ -72,9 +72,9 @@ def groupby_reduction(
         Type of the result of `func`; for a dict, a structured type with the same names, or pairs of
         names and types. None: `dtype`. Passed to `func`, and as `dtype` to the other functions.
     dtype : dtype or None
-        Of the result.
+        Type of the result.
     keepdims : bool, default False
-        For compatibility: groups take the place of the axis.
+        Ignored: the axis of groups replaces the reduced axis.
     split_every : int, dict or None
         Blocks that one call combines; by axis, or for all.
     num_groups : int or None
@@ -181,7 +181,8 @@ def groupby_blockwise(
 
     Notes
     -----
-    As for :func:`groupby_reduction`; functions of others get the whole axis in one block.
+    The engine computes aggregations of flox that it has, as in :func:`groupby_reduction`. Other
+    functions get the whole axis in one block.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def groupby_blockwise(
 
 
 def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
-    """Numbers of groups as an array, of the axis or of the last axes."""
+    """Returns group numbers as an array, for the axis or for the last axes."""
     codes = by if isinstance(by, Array) else np.asarray(by)
     along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
     shape = tuple(x.shape[d] for d in along)
@@ -226,7 +227,7 @@ def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
 
 
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:
-    """The result by the engine, if flox's aggregation, which its functions refer to, is one that it
+    """Reduces by the engine if the functions come from an aggregation of flox that the engine
     has."""
     agg = inspect.getclosurevars(func).nonlocals.get("agg") if inspect.isfunction(func) else None
     return native_aggregation(x, codes, axes, ngroups, agg)
@@ -235,7 +236,7 @@ def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: A
 def native_aggregation(
     x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, agg: Any
 ) -> Array | None:
-    """The result of an aggregation of flox by the engine, if that has it."""
+    """Computes an aggregation of flox by the engine, if the engine has it."""
     if type(agg).__module__ != "flox.aggregations" or agg.name not in NAMES:
         return None
     user, plain = agg.fill_value["user"], agg.name.removeprefix("nan")
@@ -253,12 +254,12 @@ def native_aggregation(
         fill = None  # flox's and Xarray's marks of missing values
     final = np.dtype(agg.dtype["final"])
     if agg.name in ("any", "all") and isinstance(fill, float) and np.isnan(fill):
-        # Bools have no NaN: groups without elements get it afterwards.
+        # Bools cannot be NaN: groups without elements get NaN afterwards.
         truth = reduce_codes(x, codes, axes, ngroups, Aggregation(agg.name))
         known = reduce_codes(x, codes, axes, ngroups, Aggregation("count"))
         return where(known >= max(1, agg.min_count), truth.astype(final), fill).astype(final)
     if final.kind in "iu" and isinstance(fill, (float, np.floating)) and not np.isfinite(fill):
-        fill = None  # what flox makes of it in an integer says nothing
+        fill = None  # flox's conversion of the fill value to an integer is meaningless
     counts = "arg" in agg.name or agg.name == "count"
     if counts and fill is not None and fill != np.trunc(fill):
         return None
@@ -271,11 +272,11 @@ def native_aggregation(
 
 @dataclass(frozen=True)
 class _Partial:
-    """The result for a block: its groups, in fields, along a new last axis."""
+    """Computes the partial result of a block: its groups, in fields, along a new last axis."""
 
     func: Callable[..., Any]
     axis: int
-    dtype: Any  # as it was given
+    dtype: Any  # as the caller gave it
     num_groups: int
     kwargs: dict[str, Any]
 
@@ -289,7 +290,7 @@ class _Partial:
         return [dtype] if dtype.names is None else [dtype[n] for n in dtype.names]
 
     def fields(self, state: Any) -> list[NDArray]:
-        """The result of a function, field by field."""
+        """Returns the fields of a function's result."""
         return [np.asarray(state)] if self.names is None else [state[n] for n in self.names]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
@@ -304,7 +305,7 @@ class _Partial:
 
 
 def _taken(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Those keywords that a function takes."""
+    """Returns the keyword arguments that a function accepts."""
     names = inspect.signature(function).parameters
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in names.values()):
         return keywords
@@ -313,13 +314,13 @@ def _taken(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True)
 class _Combine:
-    """Combines what blocks became, along the last axis, and makes the result of it in the end."""
+    """Combines partial results of blocks along the last axis; the last step makes the result."""
 
     function: Callable[..., Any]
     step: _Partial
     dummy: int
     last: bool = False
-    aggregate: Callable[..., Any] | None = None  # of what the last one has combined
+    aggregate: Callable[..., Any] | None = None  # makes the result of the last combination
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         step = self.step
@@ -335,7 +336,7 @@ class _Combine:
 
 
 def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, ...]:
-    """The result for each block, along a new last axis."""
+    """Returns the partial result of each block, along a new last axis."""
     indices = tuple(range(x.ndim))
     operands = [Operand(x._x, indices), Operand(codes._x, (step.axis,))]
     unified = unify(operands, title, align=True)
@@ -350,7 +351,7 @@ def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, .
 
 @dataclass(frozen=True)
 class _Whole:
-    """All steps of a reduction on whole axes."""
+    """Performs all steps of a reduction in one call on whole axes."""
 
     func: Callable[..., Any]
     combine: Callable[..., Any] | None
@@ -385,7 +386,7 @@ class _Whole:
 
 @dataclass(frozen=True)
 class _Blockwise:
-    """The function on whole axes: with all groups."""
+    """Calls the function on whole axes, with all groups."""
 
     func: Callable[..., Any]
     axis: int
@@ -406,7 +407,7 @@ def _apply(
     num_groups: int,
     dtype: Any,
 ) -> Array:
-    """The function on blocks with whole reduced axes."""
+    """Applies a function to blocks in which the reduced axes are whole."""
     if len(axes) != 1:
         raise NotImplementedError(f"{title}: {len(axes)} axes, expected one")
     along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))

@@ -1,4 +1,4 @@
-"""apply_gufunc: functions of users with a signature, such as ``(i),(i)->()``."""
+"""apply_gufunc: user-defined functions with a signature, such as ``(i),(i)->()``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Signature:
 
 
 def parse_signature(text: str) -> Signature:
-    """The signature in NumPy's notation; several outputs, or one and a comma, are a tuple."""
+    """Parses a signature in NumPy's notation; several outputs, or one and a comma, are a tuple."""
     if not _SIGNATURE.fullmatch(text):
         raise ValueError(f"signature {text!r}: expected one such as '(i),(j)->(i,j)'")
     left, right = text.split("->")
@@ -98,15 +98,15 @@ def apply_gufunc(
     Parameters
     ----------
     func : callable
-        Gets blocks as read-only NumPy arrays, whole along their core dimensions, which are last,
-        and returns an array for each output.
+        Called with blocks as read-only NumPy arrays. Core dimensions are the last axes, and are
+        whole. Returns an array for each output.
     signature : str
         Core dimensions: ``"(i),(i)->()"``. Several outputs, or one output and a comma, return a
         tuple.
     *args : array_like or object
-        Lazy arrays, NumPy arrays, lists. Axes other than core dimensions are broadcast.
-        Any other object, such as None, a string, a date or a Python number, is passed to every call
-        as it is. So is an object with ``__array__`` if all of its axes are core dimensions.
+        Lazy arrays, NumPy arrays, lists. Axes other than core dimensions are broadcast. Any other
+        object, such as None, a string, a date or a Python number, is passed to every call
+        unchanged. So is an object with ``__array__`` if all of its axes are core dimensions.
     axes : sequence of int or None
         For each input and output the axes of its core dimensions. Outputs may be omitted if they
         have no core dimensions.
@@ -121,7 +121,7 @@ def apply_gufunc(
     output_sizes : dict or None
         Extents of the core dimensions of outputs that no input has.
     vectorize : bool or None
-        Whether the function accepts core dimensions only: it is called for each element of the
+        Whether the function accepts only core dimensions. It is then called for each element of the
         other axes.
     allow_rechunk : bool, default False
         Whether to merge the chunks of core dimensions that have several.
@@ -139,15 +139,15 @@ def apply_gufunc(
     Returns
     -------
     Array or tuple of Array
-        Lazy: nothing is computed.
+        An array for each output: the broadcast loop axes, then its core dimensions. Lazy.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        The function cannot be pickled. During the computation: a result cannot be cast safely.
     ValueError
-        Arguments that do not fit the signature; when it is computed a block of another shape than
-        expected.
+        Arguments do not fit the signature. During the computation: a result does not have the
+        expected shape.
 
     Examples
     --------
@@ -194,11 +194,12 @@ def apply_to_cores(
 ) -> Array | tuple[Array, ...]:
     """:func:`apply_gufunc`, with its `kwargs` as `options`, for functions with known properties.
 
-    `by_lines` states that each core of the results depends on the same core of the arguments alone:
-    blocks may be cut finer along the other axes. A user-defined function promises this only if it
-    is vectorized: it gets the arrays' chunks, because its result may depend on the whole block.
-    Blocks are split for the memory of a call: a CallMem as `extra_projected_mem`, or its default.
-    `held_mem` is the number of bytes that the function itself holds in each task's process.
+    `by_lines` states that each line of the results depends only on the same line of the arguments,
+    so that blocks may be split further along the loop axes. A user-defined function has this
+    property only if it is vectorized. Other functions get the arrays' chunks, because their results
+    may depend on the whole block. Blocks are split for the memory of a call: a CallMem as
+    `extra_projected_mem`, or its default. `held_mem` is the number of bytes that the function
+    itself holds in each task's process.
     """
     title = name or title_of("apply_gufunc", func)
     kwargs = dict(options or {})
@@ -258,20 +259,20 @@ def apply_to_cores(
 
 
 def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function: calling it is :func:`apply_gufunc` with this signature, lazily.
+    """Decorates a function, so that its calls are :func:`apply_gufunc` with this signature.
 
     Parameters
     ----------
     signature : str
         As for :func:`apply_gufunc`.
     **options : object
-        Its `axes`, `axis`, `keepdims`, `output_dtypes`, `output_sizes`, `vectorize`,
-        `allow_rechunk`.
+        `axes`, `axis`, `keepdims`, `output_dtypes`, `output_sizes`, `vectorize` and `allow_rechunk`
+        of :func:`apply_gufunc`.
 
     Returns
     -------
     callable
-        What decorates a function.
+        A decorator.
 
     Examples
     --------
@@ -305,7 +306,7 @@ class CallMem:
     #: Copies of the blocks of inputs and results.
     copies: int
     fixed: int = 0
-    #: Bytes for each element of a block along the axes that are not core dimensions.
+    #: Bytes for each position of a block along the loop axes.
     each: int = 0
 
 
@@ -317,10 +318,11 @@ def _narrowed(
     mem: CallMem,
     memory: int | None = None,
 ) -> tuple[dict[Hashable, list[Cut]], int]:
-    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit, and
-    the bytes that a call allocates then. `memory` None: the cuts stay.
+    """Splits the loop axes so that the blocks of a call fit; also returns the bytes that it
+    allocates.
 
-    Only for functions that treat each element of the loop separately.
+    Blocks are whole along core dimensions. `memory` None: the splits stay. Only for functions that
+    treat each element of the loop separately.
     """
     before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
     length = dict(before)
@@ -333,7 +335,7 @@ def _narrowed(
     blocks += [(size * math.prod(core), list(range(ndim))) for size, core in results]
 
     def used(copies: int) -> int:
-        """Bytes of some copies of the blocks, and of the elements."""
+        """Returns the bytes of a number of copies of the blocks, and of the memory per element."""
         copied = sum(size * math.prod(length[i] for i in loop) for size, loop in blocks)
         return copies * copied + mem.each * math.prod(length.values())
 
@@ -358,7 +360,7 @@ Places = tuple[int, ...] | None
 def _axes(
     title: str, parsed: Signature, axes: Sequence[Any] | None, axis: int | None, keepdims: bool
 ) -> tuple[list[Places], list[Places]]:
-    """Axes of the core dimensions of each input and output; None: the last ones."""
+    """Returns the axes of the core dimensions of each input and output; None: the last axes."""
     nin, nout = len(parsed.inputs), len(parsed.outputs)
     if keepdims and (len(set(parsed.inputs)) != 1 or any(parsed.outputs)):
         raise ValueError(
@@ -390,18 +392,18 @@ def _axes(
 
 
 def _array_places(title: str, args: Sequence[Any], parsed: Signature) -> tuple[int, ...]:
-    """The numbers of the arguments that are arrays; the function gets the others as they are."""
+    """Returns the numbers of the arguments that are arrays; the others are passed unchanged."""
     found = tuple(
         i for i, (a, dims) in enumerate(zip(args, parsed.inputs, strict=True)) if _is_array(a, dims)
     )
-    if not found:  # numbers alone are arrays without axes
+    if not found:  # if all arguments are numbers, they are arrays without axes
         return tuple(range(len(args)))
     refuse_chunked(title, *(a for i, a in enumerate(args) if i not in found))
     return found
 
 
 def _is_array(value: Any, dims: Dims) -> bool:
-    """Whether blocks of a value go to the function, rather than the value itself."""
+    """Whether the function gets blocks of a value, rather than the value itself."""
     if isinstance(value, (Array, np.ndarray, list, tuple)):
         return True
     if is_foreign(type(value)):
@@ -419,7 +421,7 @@ def _index(title: str, name: str, value: Any) -> int:
 
 
 def _places(title: str, k: int, given: Any) -> tuple[int, ...]:
-    """An entry of `axes`: one axis, or several."""
+    """Converts an entry of `axes`, one axis or several, to a tuple."""
     several = isinstance(given, (tuple, list, np.ndarray)) and np.ndim(given) == 1
     each = list(given) if several else [given]
     return tuple(_index(title, f"axes[{k}]", a) for a in each)
@@ -439,7 +441,7 @@ def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Place
 
 
 def _place(x: Array, where: Places, kept: int) -> Array:
-    """An output with its core dimensions, which are last, where they belong.
+    """Moves the core dimensions of an output from the last axes to their positions.
 
     `kept` is the number of core dimensions that get extent 1.
     """
@@ -459,7 +461,7 @@ def _place(x: Array, where: Places, kept: int) -> Array:
 def _operands(
     title: str, places: Sequence[int], arrays: Sequence[_core.Array], parsed: Signature
 ) -> tuple[list[Operand], int]:
-    """Arrays with indices: numbers for the axes of the loop, names for core dimensions."""
+    """Gives arrays indices: numbers for the loop axes, names for core dimensions."""
     loops = [len(x.shape) - len(dims) for x, dims in zip(arrays, parsed.inputs, strict=True)]
     ndim = max(loops, default=0)
     operands = []

@@ -16,12 +16,12 @@ from cubed.blocks._apply import map_blocks
 from cubed.runtime import _limit
 from cubed.spec import Spec
 
-#: Memory that allocators take in advance of use.
+#: Memory that allocators reserve before it is used.
 _SLACK = 2 << 20
 
 
 def _held(block: NDArray) -> NDArray:
-    """Bytes that this process holds, and the part of them that is resident."""
+    """Returns the bytes that this process holds, and the resident part of them."""
     resident = _core.resident_mem()
     if not resident:  # not Linux: the maximum so far
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -39,7 +39,7 @@ def _held(block: NDArray) -> NDArray:
 def measure_reserved_mem(
     executor: Any = None, work_dir: str | os.PathLike[str] | None = None, **kwargs: Any
 ) -> int:
-    """The memory of a process that runs tasks, without that of tasks: a Spec's `reserved_mem`.
+    """Measures the memory of a process that runs tasks, without the tasks, for `reserved_mem`.
 
     Parameters
     ----------

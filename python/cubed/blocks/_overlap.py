@@ -1,4 +1,4 @@
-"""map_overlap: user-defined functions of blocks with a halo."""
+"""map_overlap: user-defined functions on blocks with a halo."""
 
 from __future__ import annotations
 
@@ -54,12 +54,11 @@ def map_overlap(
     Parameters
     ----------
     func : callable
-        Gets a read-only NumPy array for each array in `args`: the block and `depth` elements around
-        it. The function returns a block of the result, without the halo unless `trim` is true or
-        `chunks` is given. `block_id` and `block_info` as for
-        :func:`cubed.map_blocks`.
+        Called with a read-only NumPy array for each array in `args`: the block and `depth` elements
+        around it. Returns a block of the result, without the halo unless `trim` is true or `chunks`
+        is given. `block_id` and `block_info` as for :func:`cubed.map_blocks`.
     *args : array_like
-        Lazy arrays; everything else is passed to every call as it is.
+        Lazy arrays. Other arguments are passed to every call unchanged.
     dtype : dtype or None
         Type of the result. None: found by calling the function with ones.
     chunks : int, tuple, str or None
@@ -89,16 +88,16 @@ def map_overlap(
     Returns
     -------
     Array
-        Lazy: nothing is computed. The halo is read as part of the block's input, and the task's
-        projection includes it.
+        The results of the calls as blocks, with the chunks of the arrays unless `chunks` is given.
+        Lazy. The halo is read as part of the block's input, and the task's projection includes it.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        The function cannot be pickled. During the computation: a result cannot be cast safely.
     ValueError
-        A depth is negative or larger than the array, or a boundary is unknown. When it is computed:
-        a block has another shape than expected.
+        A depth is negative or larger than the array, or a boundary is unknown. During the
+        computation: a result does not have the expected shape.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def overlapped(
     new_axis: int | Sequence[int] | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """:func:`map_overlap`, with memory that may depend on the blocks."""
+    """Like :func:`map_overlap`, with memory that may depend on the blocks."""
     refuse_lazy(title, args, kwargs)
     arrays = [a for a in args if isinstance(a, Array)]
     if not arrays:
@@ -197,7 +196,7 @@ def _by_axis(title: str, what: str, given: Any, ndim: int, default: Any) -> list
 
 
 def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth, Any]]:
-    """The depths and the boundary of each axis of an array."""
+    """Returns the depths and the boundary of each axis of an array."""
     out = []
     depths = _by_axis(title, "depth", depth, a.ndim, 0)
     beyond = _by_axis(title, "boundary", boundary, a.ndim, "none")
@@ -218,7 +217,7 @@ def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth
 
 
 def _padded(a: Array, around: Sequence[tuple[Depth, Any]]) -> Array:
-    """The array extended by its boundaries; by views."""
+    """Extends the array by its boundaries, with views."""
     for axis, (depth, boundary) in enumerate(around):
         if boundary == "none":
             continue
@@ -236,7 +235,7 @@ def _trims(
     joined: Mapping[Any, Cut],
     ndim: int,
 ) -> tuple[Trim, ...]:
-    """The elements to trim from results: the largest halo of an array along each axis."""
+    """Returns the elements to trim from results: the largest halo of the arrays along each axis."""
     out = []
     for axis in range(ndim):
         mine = [

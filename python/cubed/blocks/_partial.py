@@ -1,4 +1,4 @@
-"""Single steps of reductions, and functions with several results, with upstream's names."""
+"""Steps of reductions, and functions with several results, with names of Cubed for Python."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def merge_chunks(x: Array, chunks: Sequence[int]) -> Array:
     Returns
     -------
     Array
-        The array in these chunks. Lazy: nothing is computed.
+        The array in these chunks. Lazy.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def merge_chunks(x: Array, chunks: Sequence[int]) -> Array:
 
 @dataclass(frozen=True)
 class _Block:
-    """A function of a block alone."""
+    """Applies a function to a block."""
 
     function: Callable[..., Any]
 
@@ -118,14 +118,14 @@ def partial_reduce(
     Returns
     -------
     Array
-        With one block for each group. Lazy: nothing is computed.
+        An array with one block for each group. Lazy.
 
     Raises
     ------
     TypeError
         `split_every` is missing, or a function cannot be pickled.
     ValueError
-        A group has no block. When the array is computed: a result of another shape.
+        A group has no block. During the computation: a result does not have the expected shape.
 
     Notes
     -----
@@ -214,8 +214,8 @@ def tree_reduce(
     Returns
     -------
     Array
-        With one block along the axes. An axis that has one block already is not reduced. Lazy:
-        nothing is computed.
+        An array with one block along the axes. An axis that already has one block is not reduced.
+        Lazy.
 
     Examples
     --------
@@ -273,9 +273,9 @@ def map_blocks_multiple_outputs(
     Parameters
     ----------
     func : callable
-        Gets a read-only NumPy array for each array in `args`, blocks with the same number, and
-        returns a tuple with a block of each result. A parameter `block_id` gets the number, a
-        tuple.
+        Called with a read-only NumPy array for each array in `args`: blocks with equal block
+        numbers. Returns a tuple with a block of each result. If the function has a parameter
+        `block_id`, it gets the block number, a tuple.
     *args : array_like
         Lazy arrays with the same numbers of chunks, and other arguments, which are passed to all
         calls unchanged.
@@ -295,15 +295,15 @@ def map_blocks_multiple_outputs(
     Returns
     -------
     tuple of Array
-        Lazy: nothing is computed. Results that are computed together call the function once.
+        The results, lazy. If results are computed together, the function is called once per block.
 
     Raises
     ------
     TypeError
-        There is no lazy array, or the function cannot be pickled. When it is computed: a block has
-        another kind of type.
+        There is no lazy array, or the function cannot be pickled. During the computation: a result
+        cannot be cast safely.
     ValueError
-        Numbers of chunks differ. When it is computed: a block has another shape than expected.
+        Numbers of chunks differ. During the computation: a result does not have the expected shape.
 
     Examples
     --------

@@ -38,11 +38,12 @@ class WorkerInfo(NamedTuple):
     host : str
         Name of its machine or container.
     pid : int
-        Its process.
+        Its process ID.
     python, numpy : str
-        Versions; that of this package is the driver's, because workers refuse another one.
+        Versions of Python and NumPy. The version of this package is always the driver's, because
+        workers refuse another version.
     memory : int
-        Bytes of memory of its machine, or of its container or process if that is limited.
+        Memory of its machine in bytes, or the limit of its container or process if there is one.
     """
 
     host: str
@@ -69,20 +70,20 @@ def _describe(block: NDArray, stores: Sequence[str]) -> NDArray:
 def check_executor(
     spec: Spec | None = None, *, stores: Sequence[str] = (), timeout: float = 60.0, **options: Any
 ) -> list[WorkerInfo]:
-    """Runs small tasks on an executor, to find what would stop a long run.
+    """Runs small tasks on an executor, to find errors before a long run.
 
-    The tasks show that workers start, import this package in the driver's version, reach the work
-    directory, and have `allowed_mem`. There are no retries: the first error is raised as the worker
-    or the engine gives it.
+    The tasks show that workers start, import this package in the driver's version, have access to
+    the work directory, and have `allowed_mem`. There are no retries: the first error of a worker or
+    of the engine is raised unchanged.
 
     Parameters
     ----------
     spec : Spec or None
         The spec of the run: its work directory, memory and executor.
     stores : sequence of str, default ()
-        URLs of arrays of Zarr that each worker opens, which shows that it finds credentials.
+        URLs of Zarr arrays that each worker opens, to check its credentials.
     timeout : float, default 60.0
-        Maximum seconds until a worker starts, and of a task.
+        Maximum time in seconds until a worker starts, and for each task.
     **options : object
         As for :func:`cubed.compute`: `executor`, an object or a name, and its options.
 
@@ -102,7 +103,8 @@ def check_executor(
     Warns
     -----
     RuntimeWarning
-        If a worker has another minor version of Python, which may not load functions of this one.
+        If a worker has another minor version of Python, which may not load functions of this
+        version.
 
     Examples
     --------

@@ -39,7 +39,7 @@ _LONGEST_TRIAL = 4096
 
 @dataclass(frozen=True)
 class _Form:
-    """How a partial result consists of arrays, which are its fields."""
+    """The structure of a partial result, whose arrays are called fields."""
 
     title: str
     axes: Axes  # reduced axes
@@ -50,7 +50,7 @@ class _Form:
     tails: tuple[tuple[int, ...], ...]  # extents of further axes of each field
 
     def fields(self, value: Any) -> list[NDArray]:
-        """The arrays of a partial result, each with the reduced axes."""
+        """Returns the arrays of a partial result, each with the reduced axes."""
         names, parts = _parts(value)
         if names != self.names:
             raise ValueError(
@@ -61,8 +61,8 @@ class _Form:
         return [x if kept else np.expand_dims(x, self.axes) for x, kept in arrays]
 
     def value(self, fields: Sequence[NDArray], separate: bool) -> Any:
-        """The partial result of arrays. If `separate`, it is the result of one call, in which
-        fields have the axes that the call returned."""
+        """Assembles a partial result from arrays. If `separate`, it is the result of one call, in
+        which fields have the axes that the call returned."""
         parts: list[Any] = list(fields)
         if separate:
             parts = [
@@ -133,7 +133,8 @@ class Step:
         return self.outputs.fields(value)
 
     def tried(self, arrays: Sequence[Array], axis: int = 0, n: int = 1) -> Any:
-        """The result for blocks of ones, with n elements along an axis and one along the others."""
+        """Calls the function with blocks of ones, with n elements along an axis and one along
+        others."""
         shape = tuple(n if a == axis else 1 for a in range(self.ndim))
         blocks = [np.ones(shape + x.shape[self.ndim :], x.dtype) for x in arrays]
         step = self
@@ -184,7 +185,7 @@ def reduction(
         array, or a dict, tuple or list of arrays. With `weights` the second argument is the
         weights of the block, in its shape.
     aggregate : callable
-        ``aggregate(partial, axis=, keepdims=)`` makes the result of the last partial results. It
+        ``aggregate(partial, axis=, keepdims=)`` converts the last partial results to the result. It
         is always called.
     axis : int, tuple of int or None
         The axes to reduce. None: all.
@@ -205,8 +206,8 @@ def reduction(
         For compatibility.
     concatenate : bool, default True
         Whether `combine` and `aggregate` get partial results concatenated along the reduced axes,
-        each field by itself. False: in a list, or in nested lists if there are several axes.
-        Functions may return arrays without the reduced axes then, and numbers.
+        each field separately. False: in a list, or in nested lists if there are several axes.
+        Functions may then return numbers, and arrays without the reduced axes.
     output_size : int, default 1
         Extent of the results of the functions along the reduced axes. Fewer elements may be
         returned for smaller blocks.
@@ -220,15 +221,16 @@ def reduction(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        Without the reduced axes, or with extent `output_size` along them if `keepdims` is true.
+        Lazy.
 
     Raises
     ------
     TypeError
         A function returns something other than arrays, or cannot be pickled.
     ValueError
-        A function fails for a block of ones, by which types and extents of its results are found.
-        When the array is computed: results of another shape.
+        A function fails for a block of ones, which is used to find types and extents of results.
+        During the computation: a result does not have the expected shape.
 
     Examples
     --------
@@ -276,8 +278,8 @@ def reduction(
 
 @dataclass(frozen=True)
 class _WithDtype:
-    """Calls a function with a type. ``compile_function`` gets the function, as it does not get a
-    partial."""
+    """Calls a function with `dtype`. A class, because ``compile_function`` must get the
+    function."""
 
     function: Callable[..., Any]
     dtype: np.dtype[Any]
@@ -322,7 +324,7 @@ class Tree:
         several: Mapping[int, int],
         dtype: np.dtype[Any] | None = None,
     ) -> tuple[tuple[Array, ...], _Form]:
-        """The partial results of a step, which gets `several` blocks along each axis."""
+        """Returns the partial results of a step that combines `several` blocks along each axis."""
         mine = cuts(arrays[0]._x)[: step.ndim]
         grouped = [merged(c, several.get(a, 1), f"axis {a}") for a, c in enumerate(mine)]
         step = replace(step, pieces=self._pieces(step, mine, several))
@@ -347,7 +349,8 @@ class Tree:
         return parts, form
 
     def last(self, step: Step, arrays: Sequence[Array], dtype: np.dtype[Any] | None) -> Array:
-        """The result of the last step, which gets all that is left along the reduced axes."""
+        """Returns the result of the last step, which gets all remaining blocks along reduced
+        axes."""
         mine = cuts(arrays[0]._x)[: step.ndim]
         whole = {a: max(1, count(mine[a])) for a in self.axes}
         step = replace(step, pieces=self._pieces(step, mine, whole))
@@ -435,9 +438,9 @@ def cumreduction(
     Parameters
     ----------
     func : callable
-        ``func(block, axis=)`` returns the running totals of a block, such as `numpy.cumsum`.
+        ``func(block, axis=)`` returns the running totals of a block. Example: `numpy.cumsum`.
     binop : callable
-        ``binop(before, after)`` joins totals, such as `numpy.add`. It is associative.
+        ``binop(before, after)`` combines two totals. It must be associative. Example: `numpy.add`.
     ident : object
         The neutral element of `binop`, such as 0.
     x : Array
@@ -448,11 +451,11 @@ def cumreduction(
         Type of the totals. Passed to `func` if it has a parameter `dtype`. None: found by calling
         `func` with a block of one element.
     out : None
-        For compatibility.
+        Ignored, for compatibility.
     method : {"sequential", "blelloch"}, default "sequential"
-        For compatibility: the totals of all blocks are joined in one task for each line.
+        Ignored: the totals of all blocks are combined in one task for each line.
     preop : callable or None
-        For compatibility: the total of a block is its last running total.
+        Ignored: the total of a block is its last running total.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
@@ -461,7 +464,7 @@ def cumreduction(
     Returns
     -------
     Array
-        Of the array's shape, or one-dimensional. Lazy: nothing is computed.
+        The array's shape, or one axis if `axis` is None. Lazy.
 
     Raises
     ------

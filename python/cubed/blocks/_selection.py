@@ -1,4 +1,4 @@
-"""map_selection: functions of users on parts of an array that the caller chooses."""
+"""map_selection: user-defined functions on parts of an array that the caller chooses."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ def map_selection(
     Parameters
     ----------
     func : callable
-        Gets the part as a read-only NumPy array and returns the block. A parameter `block_id` gets
-        the number of the block, a tuple.
+        Called with the part as a read-only NumPy array; returns the block. If the function has a
+        parameter `block_id`, it gets the block number, a tuple.
     selection_function : callable
-        Gets ``("out", i, j, ...)`` with the number of a block, and returns the index of its part:
-        slices, integer arrays, or a tuple of them. It is called for all blocks now.
+        Called with ``("out", i, j, ...)``, where i, j, ... is the number of a block. Returns the
+        index of its part: slices, integer arrays, or a tuple of them. It is called for all blocks
+        now.
     x : Array
         The array. Parts may overlap and need not match the chunks.
     *args : array_like
         Passed to the function after the part.
     shape : int or tuple of int
-        Of the result.
+        Shape of the result.
     dtype : dtype or None
-        Of the result.
+        Type of the result.
     chunks : int, tuple, str or None
-        Of the result.
+        Chunks of the result.
     max_num_input_blocks : int or None
-        Ignored: the chunks that a part reads are known.
+        Ignored: the planner knows the chunks that a part overlaps.
     extra_projected_mem : int, default 0
         Bytes that a call allocates in addition to its result; the task's projection includes them.
     name : str or None
@@ -61,12 +62,13 @@ def map_selection(
     Returns
     -------
     Array
-        Lazy: nothing is computed. A plan has a view of x for each block.
+        The results of the calls as blocks. Lazy. A plan has a view of x for each block.
 
     Raises
     ------
     NotImplementedError
-        Parts have another number of axes than the result, or other extents than neighbouring parts.
+        Parts have another number of axes than the result, or extents that differ from those of
+        neighbouring parts.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def map_selection(
 
 
 def _side_by_side(title: str, parts: dict[tuple[int, ...], Array], numbers: Sequence[int]) -> Array:
-    """One array whose blocks are the parts."""
+    """Returns an array whose blocks are the parts."""
     ndim = len(numbers)
     for block_id, part in parts.items():
         if part.ndim != ndim:

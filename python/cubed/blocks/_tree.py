@@ -1,4 +1,4 @@
-"""Reductions and running totals by functions of users."""
+"""Reductions and running totals by user-defined functions."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class _Step:
     """One level of the tree: a function along some axes of every field."""
 
     function: Callable[..., Any] | None
-    combine: Callable[..., Any] | None  # of the results of one group, in order
+    combine: Callable[..., Any] | None  # combines the results of one group, in order
     aggregate: Callable[..., Any] | None
-    inputs: tuple[str, ...] | None  # names of the fields; None: there is one, without a name
+    inputs: tuple[str, ...] | None  # names of the fields; None: one field without a name
     outputs: tuple[str, ...] | None
     groups: tuple[tuple[int, int], ...]  # (axis, extent of one block's result)
-    drop: tuple[int, ...]  # axes of extent 1 that go in the end
+    drop: tuple[int, ...]  # axes of extent 1 to remove at the end
     kwargs: dict[str, Any]
     given: dict[str, Any] = field(default_factory=dict)  # further arguments of `aggregate`
 
@@ -89,14 +89,14 @@ def reduction(
         A lazy array.
     func : callable
         ``func(block, axis=, keepdims=True)`` reduces one block. It returns an array, or a dict of
-        arrays for several that belong together. None: `combine_func` does.
+        arrays that belong together. None: `combine_func` is used.
     combine_func : callable or None
-        ``combine_func(partial, axis=, keepdims=True)`` reduces what several blocks became, joined
-        along the axes. Default: `func`.
+        ``combine_func(partial, axis=, keepdims=True)`` reduces the partial results of several
+        blocks, concatenated along the axes. Default: `func`.
     aggregate_func : callable or None
         ``aggregate_func(partial)`` converts the combined result to the final one; it also gets
-        `axis`, a tuple, and ``keepdims=True`` if it has parameters of these names. Default: that is
-        the result.
+        `axis`, a tuple, and ``keepdims=True`` if it has parameters of these names. Default: the
+        combined result is final.
     axis : int, tuple of int or None
         The axes to reduce. None: all.
     intermediate_dtype : dtype or None
@@ -121,14 +121,14 @@ def reduction(
     Returns
     -------
     Array
-        Lazy: nothing is computed.
+        Without the reduced axes, or with extent 1 along them if `keepdims` is true. Lazy.
 
     Raises
     ------
     TypeError
-        The function cannot be pickled. When it is computed: a block has another kind of type.
+        A function cannot be pickled. During the computation: a result cannot be cast safely.
     ValueError
-        Axes that do not exist; when it is computed a partial result of another shape than expected.
+        An axis does not exist. During the computation: a result does not have the expected shape.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def reduction(
 def _partial(
     title: str, step: _Step, x: Array, given: Any
 ) -> tuple[tuple[str, ...] | None, Fields]:
-    """Names and types of the results of the first function."""
+    """Returns names and types of the results of the first function."""
     if given is not None:
         dtype = np.dtype(given)
         if dtype.names is None:
@@ -209,7 +209,7 @@ def _tried(title: str, first: _Step, last: _Step, x: Array) -> np.dtype[Any]:
 def groups_of(
     axes: Sequence[int], split_every: int | Mapping[int, int] | None, ndim: int
 ) -> dict[int, int]:
-    """Blocks that are combined along each axis of an array with so many axes."""
+    """Returns the number of blocks that are combined along each of `ndim` axes."""
     if isinstance(split_every, Mapping):
         given = {normalize_axis(a, ndim): n for a, n in split_every.items()}
         out = {a: given.get(a, 2) for a in axes}
@@ -230,7 +230,7 @@ def level(
     extra_mem: int,
     groups: Sequence[tuple[int, int]],
 ) -> tuple[Array, ...]:
-    """Applies a step to groups of so many blocks along its axes."""
+    """Applies a step to groups of blocks of the given size along its axes."""
     became = dict(groups)
     mine = [merged(c, several.get(a, 1), f"axis {a}") for a, c in enumerate(cuts(arrays[0]._x))]
     made = [
@@ -245,7 +245,8 @@ def level(
 def operands_of(
     arrays: Sequence[Array], mine: Sequence[Cut]
 ) -> tuple[list[Operand], dict[Hashable, list[Cut]]]:
-    """Arrays in the same blocks. Axes of extent 1, and further axes, go to all calls."""
+    """Returns operands with the same blocks. Axes of extent 1, and further axes, go to all
+    calls."""
     ndim = len(mine)
     operands = []
     unified: dict[Hashable, list[Cut]] = {
@@ -270,10 +271,10 @@ def finish(
     extra_mem: int,
     ndim: int | None = None,
 ) -> Array:
-    """The last step: what is left along the axes comes whole.
+    """Applies the last step to all remaining blocks along the axes.
 
-    `kept` has the extents of those axes that the result keeps. Arrays may have further axes than
-    the first `ndim`.
+    `kept` has the extents of the axes that the result keeps. Arrays may have further axes after the
+    first `ndim`.
     """
     mine = cuts(partial[0]._x)[:ndim]
     operands, unified = operands_of(partial, mine)
@@ -291,8 +292,7 @@ def finish(
 
 @dataclass(frozen=True)
 class _ArgFirst:
-    """The position that a function picks in a block, counted along the whole axis, and its
-    value."""
+    """Finds a position in a block by a function, counted along the whole axis, and its value."""
 
     function: Callable[..., Any]
     axis: int
@@ -329,15 +329,15 @@ def arg_reduction(
     extra_projected_mem: int = 0,
     name: str | None = None,
 ) -> Array:
-    """Positions that a function such as `numpy.argmax` picks along an axis, as a tree of calls.
+    """Finds positions along an axis by a function such as `numpy.argmax`, as a tree of calls.
 
     Parameters
     ----------
     x : Array
         A lazy array.
     arg_func : callable
-        ``arg_func(block, axis=, keepdims=True)`` gives positions. The function also selects among
-        the positions of blocks, by their values.
+        ``arg_func(block, axis=, keepdims=True)`` returns positions. It is also used to choose among
+        the positions of several blocks, by their values.
     axis : int or None
         None: positions in the flattened array.
     keepdims : bool, default False
@@ -352,7 +352,7 @@ def arg_reduction(
     Returns
     -------
     Array
-        int64. Lazy.
+        int64, without the axis, or with extent 1 along it if `keepdims` is true. Lazy.
 
     Raises
     ------
@@ -393,7 +393,7 @@ def arg_reduction(
 
 @dataclass(frozen=True)
 class _ScanBlock:
-    """Running totals within a block, and the last of them."""
+    """Computes running totals within a block, and the last of them."""
 
     function: Callable[..., Any]
     axis: int
@@ -406,7 +406,7 @@ class _ScanBlock:
 
 @dataclass(frozen=True)
 class _ScanCarry:
-    """The start of each block: the totals of the blocks before it."""
+    """Computes the start value of each block: the total of the blocks before it."""
 
     binop: Callable[..., Any]
     ident: Any
@@ -424,7 +424,7 @@ class _ScanCarry:
 
 @dataclass(frozen=True)
 class _ScanAdd:
-    """Totals from the start of the axis; the first block's are."""
+    """Adds the start values; the totals of the first block stay unchanged."""
 
     binop: Callable[..., Any]
     axis: int
@@ -449,9 +449,10 @@ def scan(
     """Running totals by functions: totals within each block, plus the carried totals of earlier
     blocks.
 
-    ``func(block, axis=, **kwargs)`` gives the running totals of a block, such as `numpy.cumsum`;
-    ``binop(before, after)`` joins totals, of shapes that broadcast, and is associative; `ident` is
-    its neutral element. Without `dtype` the type is found with a block of one element.
+    ``func(block, axis=, **kwargs)`` returns the running totals of a block; an example is
+    `numpy.cumsum`. ``binop(before, after)`` combines totals whose shapes broadcast; it is
+    associative, and `ident` is its neutral element. Without `dtype`, the type is found with a block
+    of one element.
     """
     title = name or title_of("scan", func)
     a = normalize_axis(axis, x.ndim)

@@ -13,15 +13,15 @@ from cubed.array._neighbours import refuse_foreign
 def unify_chunks(
     *args: Any, **kwargs: Any
 ) -> tuple[dict[Hashable, tuple[int, ...]], list[Array | Any]]:
-    """Arrays in chunks that are the same along axes of the same index.
+    """Rechunks arrays so that chunks are equal along axes with the same index.
 
     Parameters
     ----------
     *args : array_like
-        Arrays and their indices in turn, such as ``x, "ij", y, "j"``; with None for indices a value
-        is left as it is.
+        Arrays and their indices in turn, such as ``x, "ij", y, "j"``. A value with None as its
+        indices is returned unchanged.
     **kwargs : object
-        Not used: each is a TypeError.
+        Not supported: any keyword raises TypeError.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def unify_chunks(
     Raises
     ------
     ValueError
-        Axes of one index have different extents.
+        Axes with the same index have different extents.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of one element, called for each."""
+"""Functions of single elements, called for each element."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 def vectorized(
     func: Callable[..., Any], signature: str, dtypes: Sequence[np.dtype[Any]] | None
 ) -> Callable[..., Any]:
-    """``numpy.vectorize`` of a function, with strings as long as the function returns them.
+    """``numpy.vectorize`` of a function, with strings of the length that the function returns.
 
-    With a signature NumPy cuts strings to one character. They are collected as Python's objects
-    here, and get the length of the longest one.
+    With a signature, NumPy truncates strings to one character. Here, strings are collected as
+    Python objects, and get the length of the longest one.
     """
     if dtypes is None or not any(d.kind in "SU" for d in dtypes):
         return np.vectorize(func, signature=signature, otypes=dtypes)
@@ -27,7 +27,7 @@ def vectorized(
 @dataclass(frozen=True)
 class _WithStrings:
     function: Callable[..., Any]
-    #: For each result "S" or "U" if it has strings, else empty.
+    #: For each result "S" or "U" if it has strings, otherwise an empty string.
     kinds: tuple[str, ...]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of Cubed for Python that this package does by other means."""
+"""Functions of Cubed for Python that the rest of this package does not need."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ def scan(
     include_initial: bool = False,
     split_every: int = 5,
 ) -> Array:
-    """Running totals along an axis by functions.
+    """Computes running totals along an axis by user-defined functions.
 
     Parameters
     ----------
     array : Array
         A lazy array.
     func : callable
-        ``func(block, axis=)`` gives the running totals of a block, such as `numpy.cumsum`.
+        ``func(block, axis=)`` returns the running totals of a block. Example: `numpy.cumsum`.
     preop : callable
-        ``preop(block, axis=, keepdims=True)`` gives the total of a block, such as `numpy.sum`.
+        ``preop(block, axis=, keepdims=True)`` returns the total of a block. Example: `numpy.sum`.
         With `include_initial` it is also called for the total of no elements.
     binop : callable
-        ``binop(before, after)`` joins totals, such as `numpy.add`.
+        ``binop(before, after)`` combines two totals. Example: `numpy.add`.
     axis : int or None
-        None: array in one dimension.
+        Axis along which to compute. None: the flattened array.
     dtype : dtype or None
         Type of the totals. None: found by calling `func` with a block of one element.
     include_initial : bool, default False
         Whether the totals begin with the total of no elements, and omit the last total.
     split_every : int, dict or None, default 5
-        For compatibility.
+        Ignored, for compatibility.
 
     Returns
     -------
     Array
-        Of the array's shape; lazy.
+        Same shape as `array`, or one axis if `axis` is None. Lazy.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def scan(
 
 
 def index(x: Array, key: Any) -> Array:
-    """``x[key]``; lazy as that is.
+    """Returns ``x[key]``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def index(x: Array, key: Any) -> Array:
     Returns
     -------
     Array
-        Of the selected elements. Lazy.
+        The selected elements. Lazy.
 
     Examples
     --------
@@ -116,20 +116,20 @@ def normalize_chunks(
     dtype: Any = None,
     previous_chunks: Any = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """The extents of all chunks, axis by axis.
+    """Returns the extents of all chunks, axis by axis.
 
     Parameters
     ----------
     chunks : int, tuple, str or None
         As for :func:`cubed.rechunk`, or the extents themselves.
     shape : int or tuple of int or None
-        Of the array; only extents of all chunks can do without.
+        Shape of the array. May be None only if `chunks` are the extents of all chunks.
     limit : int, str or None
-        Bytes that a chunk has at most where axes are ``"auto"``; default: 128 MiB.
+        Maximum size of a chunk in bytes if axes are ``"auto"``; default: 128 MiB.
     dtype : dtype or None
-        Of the array; ``"auto"`` needs it.
+        Type of the array; needed for ``"auto"``.
     previous_chunks : tuple or None
-        Chunks so far, or those of a store: automatic extents are multiples of them.
+        Present chunks, or chunks of a store: automatic extents are multiples of them.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def normalize_chunks(
     Raises
     ------
     ValueError
-        Chunks do not belong to the shape; ``"auto"`` without a type.
+        Chunks do not fit the shape, or ``"auto"`` is given without a type.
 
     Examples
     --------
@@ -155,19 +155,19 @@ def normalize_chunks(
 def validate_axis(
     axis: SupportsIndex | Sequence[SupportsIndex], ndim: int
 ) -> int | tuple[int, ...]:
-    """Axes counted from the first one.
+    """Converts axes to indices that are not negative.
 
     Parameters
     ----------
     axis : int or tuple of int
-        Which axes; those below 0 are counted from the last one.
+        One axis or several; negative axes are counted from the last one.
     ndim : int
-        How many there are.
+        Number of axes of the array.
 
     Returns
     -------
     int or tuple of int
-        One for one, a tuple for several.
+        An integer for one axis, a tuple for several.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def backend_array_to_numpy_array(arr: Any) -> NDArray:
     Returns
     -------
     numpy.ndarray
-        The same memory, where that is NumPy's.
+        The same memory if the argument is a NumPy array.
 
     Examples
     --------
@@ -210,19 +210,19 @@ def backend_array_to_numpy_array(arr: Any) -> NDArray:
 
 
 def numpy_array_to_backend_array(arr: Any, *, dtype: Any = None) -> NDArray:
-    """NumPy's array as functions on blocks have it: as it is, or in another type.
+    """Converts a NumPy array to the form that functions on blocks get: unchanged, or cast.
 
     Parameters
     ----------
     arr : array_like
         The values.
     dtype : dtype or None
-        The type that it gets; None: its own.
+        Type of the result; None: the type of `arr`.
 
     Returns
     -------
     numpy.ndarray
-        The same memory, if the type is that.
+        The same memory if the type does not change.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def numpy_array_to_backend_array(arr: Any, *, dtype: Any = None) -> NDArray:
 
 
 def backend_dtype_to_numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """The type, as NumPy's.
+    """Converts a type to NumPy's.
 
     Parameters
     ----------

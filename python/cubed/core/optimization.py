@@ -1,4 +1,4 @@
-"""Ways to fuse operations, by the names of Cubed for Python: for ``optimize_function=``."""
+"""Functions for ``optimize_function=``, with the names of Cubed for Python."""
 
 from cubed.planning._options import (
     fuse_all_optimize_dag,

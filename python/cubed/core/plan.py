@@ -1,4 +1,4 @@
-"""Import paths of plans, which are final when they are made."""
+"""Import paths of plans."""
 
 from cubed.planning import _compute
 from cubed.planning._totals import ArrayRole as ArrayRole

@@ -1,1 +1,1 @@
-"""Older names of what is in :mod:`cubed.diagnostics`."""
+"""Older import paths of the modules of :mod:`cubed.diagnostics`."""

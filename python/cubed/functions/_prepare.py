@@ -1,4 +1,4 @@
-"""Arguments of functions of the catalogue that Python prepares."""
+"""Prepares arguments of functions of the catalogue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cubed.io._create import as_lazy
 def quantile_of(
     name: str, x: Any, q: Any, axis: Axis, method: str, keepdims: bool, weights: Any
 ) -> Array:
-    """Quantiles for a number, or for an array of numbers, whose axes come first in the result."""
+    """Prepares quantiles: one number, or an array whose axes come first in the result."""
     x, given = lazy(x), to_numpy(q)
     one = given.ndim == 0 and not isinstance(q, (np.ndarray, Array))
     values = given.astype(np.float64)
@@ -46,7 +46,7 @@ def quantile_of(
 
 
 def select_of(name: str, condlist: Any, choicelist: Any, default: Any) -> Array:
-    """Choices, among them Python scalars, in the type that all promote to."""
+    """Casts the choices, which may be Python scalars, to their promoted type."""
     conditions = arrays_of(condlist)
     refuse_foreign(choicelist)
     choices = [c if is_scalar(c) else as_lazy(c) for c in (*choicelist, default)]
@@ -58,7 +58,7 @@ def select_of(name: str, condlist: Any, choicelist: Any, default: Any) -> Array:
 
 
 def triangle_of(name: str, x: Any, k: int) -> Array:
-    """A triangle of matrices, with a diagonal of any size of integer."""
+    """Prepares a triangle of matrices; the number of its diagonal may be any integer."""
     x = lazy(x)
     far = sum(x.shape)  # diagonals further out change nothing
     return x._like(_core.call(name, x._x, max(-far, min(operator.index(k), far))))
@@ -72,7 +72,7 @@ def each_of(name: str, arrays: Sequence[Any]) -> tuple[Array, ...]:
 
 
 def one_or_each_of(name: str, arrays: Sequence[Any]) -> Any:
-    """Like the function above, but returns one array without a tuple."""
+    """Like :func:`each_of`, but returns a single array without a tuple."""
     made = each_of(name, arrays)
     return made[0] if len(made) == 1 else made
 
@@ -87,7 +87,7 @@ def polyfit_of(
     w: Any,
     cov: Any,
 ) -> Any:
-    """Coefficients, with `full` or `cov` in a tuple with other results."""
+    """Returns coefficients, or with `full` or `cov` a tuple with further results."""
     spec = common_spec(x, y, w)
     weights = None if w is None else core_of(w)
     given = (core_of(x), core_of(y), deg, rcond, full, weights, cov, task_mem(spec))
@@ -104,7 +104,7 @@ def pair_of(name: str, x1: Any, x2: Any) -> Array:
 
 
 def delete_of(name: str, x: Any, obj: Any, axis: int | None) -> Array:
-    """An array without the elements at positions, which may be a mask."""
+    """Removes the elements at positions, or where a mask is true."""
     x = as_lazy(x)
     if not isinstance(obj, slice):
         obj = _positions(name, obj).reshape(-1)
@@ -117,7 +117,7 @@ def delete_of(name: str, x: Any, obj: Any, axis: int | None) -> Array:
 
 
 def insert_of(name: str, arr: Any, obj: Any, values: Any, axis: int | None) -> Array:
-    """An array with values in front of the elements at positions."""
+    """Inserts values before the elements at positions."""
     x, new = as_lazy(arr), as_lazy(values)
     if not isinstance(obj, slice):
         obj = _positions(name, obj)
@@ -129,7 +129,7 @@ def insert_of(name: str, arr: Any, obj: Any, values: Any, axis: int | None) -> A
 
 
 def _positions(name: str, obj: Any) -> NDArray:
-    """Integers or a mask."""
+    """Converts positions to integers or a mask."""
     found = to_numpy(obj)
     if found.dtype.kind not in "biu" and found.size:
         raise IndexError(f"{name}: positions are {found.dtype}, expected integers")
@@ -137,7 +137,7 @@ def _positions(name: str, obj: Any) -> NDArray:
 
 
 def _check_weights(name: str, weights: NDArray) -> None:
-    """Refuses weights whose values are known."""
+    """Checks weights that are in memory, and refuses invalid values."""
     if weights.dtype.kind not in "biuf":
         return
     wrong = weights[~(np.isfinite(weights) & (weights >= 0))]

@@ -28,7 +28,7 @@ class EigResult(NamedTuple):
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues, which ascend, and orthonormal eigenvectors as columns."""
+    """Eigenvalues in ascending order, and orthonormal eigenvectors as columns."""
 
     eigenvalues: Array
     eigenvectors: Array
@@ -65,7 +65,7 @@ class SlogdetResult(NamedTuple):
 
 
 class SVDResult(NamedTuple):
-    """Left singular vectors as columns, singular values, right ones as rows."""
+    """Left singular vectors as columns, singular values, and right singular vectors as rows."""
 
     U: Array
     S: Array
@@ -73,7 +73,7 @@ class SVDResult(NamedTuple):
 
 
 class UniqueAll(NamedTuple):
-    """Distinct elements, positions of the first of each, the element that each one is, numbers."""
+    """Distinct elements, their first positions, the index of each input element, and counts."""
 
     values: Array
     indices: Array
@@ -82,14 +82,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct elements, and the number of each."""
+    """Distinct elements, and the number of occurrences of each."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct elements, and which of them each element is."""
+    """Distinct elements, and for each input element the index of its value among them."""
 
     values: Array
     inverse_indices: Array

@@ -1,4 +1,4 @@
-"""Filters and transformations of images by functions of users, which SciPy calls on blocks."""
+"""Filters and transformations of images by user-defined functions, run by SciPy on blocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BOUNDARIES = {
 
 @dataclass(frozen=True)
 class _Call:
-    """A filter of SciPy with a function of a user."""
+    """Calls a filter of SciPy with a user-defined function."""
 
     name: str
     function: Callable[..., Any]
@@ -46,7 +46,7 @@ class _Call:
 
 
 def _image(name: str, input: Any, output: DTypeLike) -> tuple[Array, np.dtype[Any]]:
-    """An image in float64, as SciPy gives elements to functions, and the type of the result."""
+    """Returns an image in float64, as SciPy passes elements to functions, and the result's type."""
     x = as_lazy(input)
     dtype = np.dtype(x.dtype if output is None else output)
     if x.dtype.kind not in "biuf" or dtype.kind not in "biuf":
@@ -55,7 +55,7 @@ def _image(name: str, input: Any, output: DTypeLike) -> tuple[Array, np.dtype[An
 
 
 def _each(name: str, what: str, given: Any, n: int) -> list[Any]:
-    """An entry for each axis, from one for all or a list."""
+    """Returns an entry for each axis, from one entry for all axes or a list."""
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given] * n
     if len(listed) != n:
         raise ValueError(f"{name}: {what} has {len(listed)} entries for {n} axes")
@@ -82,7 +82,7 @@ def generic_filter(
     *,
     axes: Axis = None,
 ) -> Array:
-    """A function of the elements around each element.
+    """Applies a function to the elements around each element.
 
     SciPy calls the function for each element of a block and of the elements around it, so it may
     be called more often than there are elements.
@@ -92,11 +92,12 @@ def generic_filter(
     input : array_like
         Real numbers.
     function : callable
-        Gets the elements of a box that count, float64 in C order, and returns a number.
+        Called with the elements of the box that `footprint` selects, as a float64 vector in C
+        order; returns a number.
     size : int, tuple of int or None
         Extent of a box, or one for each axis.
     footprint : array_like or None
-        Which elements of a box count, an array, in place of `size`.
+        Mask of the elements of the box to use, in place of `size`.
     output : dtype or None
         Type of the result. None: that of `input`.
     mode : str or sequence of str, default "reflect"
@@ -120,8 +121,8 @@ def generic_filter(
     Raises
     ------
     ValueError
-        For a box with more elements before or after its middle than the image has, an origin
-        outside the box, and unless one of `size` and `footprint` is given.
+        If the box extends further beyond an element than the image is long, if an origin is outside
+        the box, or if not exactly one of `size` and `footprint` is given.
 
     Examples
     --------
@@ -186,16 +187,17 @@ def generic_filter1d(
     extra_arguments: Sequence[Any] = (),
     extra_keywords: Mapping[str, Any] | None = None,
 ) -> Array:
-    """A function of the lines along an axis, which are whole in a block.
+    """Applies a function to whole lines along an axis.
 
     Parameters
     ----------
     input : array_like
         Real numbers.
     function : callable
-        Gets a line, float64, with the elements around it, and a line that it fills.
+        Called with a line of float64, extended by the elements around it, and with an output line
+        that it fills.
     filter_size : int
-        Number of elements around the first element of a line, including it.
+        Number of elements of the window around each element, including the element.
     axis : int, default -1
         The axis of the lines.
     output : dtype or None
@@ -249,7 +251,7 @@ def _total(
     cval: float, arguments: Sequence[Any], keywords: Mapping[str, Any] | None, axes: Axis,
     squares: bool,
 ) -> Array:  # fmt: skip
-    """The sum of derivatives along axes, or the root of the sum of their squares."""
+    """Computes the sum of derivatives along axes, or the root of the sum of their squares."""
     x = as_lazy(input)
     dtype = np.dtype(x.dtype if output is None else output)
     over = _axes(x, axes)
@@ -279,14 +281,14 @@ def generic_laplace(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The sum of second derivatives along axes, which a function computes.
+    """Computes the sum of second derivatives along axes, with a function for the derivatives.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     derivative2 : callable
-        Gets the lazy image, an axis, `output`, the axis' `mode` and `cval`, and returns a lazy
+        Called with the lazy image, an axis, `output`, the axis' `mode` and `cval`; returns a lazy
         array.
     output : dtype or None
         Type of the result. None: that of `input`.
@@ -337,15 +339,15 @@ def generic_gradient_magnitude(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The lengths of gradients, whose components a function computes.
+    """Computes the lengths of gradients, with a function for their components.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     derivative : callable
-        Gets the lazy image, an axis, `output`, the axis' `mode` and `cval`, and returns a lazy
-        array, such as :func:`sobel`.
+        Called with the lazy image, an axis, `output`, the axis' `mode` and `cval`; returns a lazy
+        array. An example is :func:`sobel`.
     output : dtype or None
         Type of the result. None: that of `input`.
     mode : str or sequence of str, default "reflect"
@@ -388,12 +390,12 @@ def generic_gradient_magnitude(
 
 @dataclass(frozen=True)
 class _Mapped:
-    """Positions in an image of `ndim` axes for the elements of a block."""
+    """Computes positions in an image of `ndim` axes for the elements of a block."""
 
     mapping: Callable[..., Sequence[float]]
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
-    chunks: tuple[int, ...]  # those of the result, but shorter ones at the ends
+    chunks: tuple[int, ...]  # chunks of the result, except shorter ones at the ends
     ndim: int
 
     def __call__(self, block: NDArray, block_id: tuple[int, ...]) -> NDArray:
@@ -417,18 +419,19 @@ def geometric_transform(
     extra_arguments: Sequence[Any] = (),
     extra_keywords: Mapping[str, Any] | None = None,
 ) -> Array:
-    """An image at the positions that a function has for each element.
+    """Interpolates an image at positions that a function computes for each element.
 
-    A task calls the function for each element of a block, and :func:`map_coordinates` takes the
-    positions: each block of the result reads all of `input`, one chunk after another.
+    A task calls the function for each element of a block, and passes the positions to
+    :func:`map_coordinates`. So each block of the result reads the whole `input`, one chunk after
+    another.
 
     Parameters
     ----------
     input : array_like
         An image, of any number of axes.
     mapping : callable
-        Gets the position of an element of the result, a tuple of int, and returns the position in
-        `input`, a number for each axis.
+        Called with the position of an element of the result, a tuple of int; returns the position
+        in `input`, a number for each axis.
     output_shape : sequence of int or None
         Shape of the result. None: that of `input`.
     output : dtype or None
@@ -449,7 +452,7 @@ def geometric_transform(
     Returns
     -------
     Array
-        `output_shape`. Lazy.
+        An array of shape `output_shape`. Lazy.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from cubed.io._create import as_lazy
 
 
 def _objects(name: str, input: Any, labels: Any, index: Any) -> tuple[Array, Any, Any, bool]:
-    """An image, a label for each of its elements, the labels of objects, and whether it is one."""
+    """Returns an image, its labels, the labels of objects, and whether there is one object."""
     x = as_lazy(input)
     if labels is None:
         return x, ones(x.shape, dtype=np.int8, chunks=x.chunks), np.ones(1, np.int8), True
@@ -43,7 +43,7 @@ def _objects(name: str, input: Any, labels: Any, index: Any) -> tuple[Array, Any
 def _measured(
     name: str, input: Any, labels: Any, index: Any, func: str, fill: Any = None, wide: bool = False
 ) -> Array:
-    """A reduction of each object. With `wide`, it is computed in float64, as by SciPy."""
+    """Reduces each object. With `wide`, the reduction is computed in float64, as by SciPy."""
     x, by, chosen, one = _objects(name, input, labels, index)
     if wide and x.dtype.kind in "biuf" and not (one and func == "sum"):
         x = x.astype(np.float64)
@@ -57,7 +57,7 @@ def _measured(
 
 
 def _in_order(made: Array, chosen: Any, one: bool) -> Array:
-    """Results of sorted labels in the order and shape of the chosen labels."""
+    """Puts results of sorted labels into the order and shape of the chosen labels."""
     if one:
         return made[0]
     expected, place = np.unique(chosen, return_inverse=True)
@@ -267,7 +267,8 @@ def median(input: Any, labels: Any = None, index: Any = None) -> Array:
 
 
 def _positions(name: str, input: Any, labels: Any, index: Any, func: str) -> Array:
-    """The position of the first least or greatest element of each object, along a last axis."""
+    """Returns the position of the first smallest or largest element of each object, in a last
+    axis."""
     x = as_lazy(input)
     if x.ndim == 0:
         raise ValueError(f"{name}: the image is 0-d, expected axes: reshape it to (1,)")
@@ -348,8 +349,8 @@ def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Array, A
     Returns
     -------
     tuple[Array, Array, Array, Array]
-        What :func:`minimum`, :func:`maximum`, :func:`minimum_position` and
-        :func:`maximum_position` return.
+        The results of :func:`minimum`, :func:`maximum`, :func:`minimum_position` and
+        :func:`maximum_position`.
 
     Examples
     --------
@@ -414,7 +415,7 @@ def histogram(
     input : array_like
         Real numbers.
     min, max : float
-        Ends of the first and the last interval, which has its upper end.
+        Lower end of the first interval, and upper end of the last one, which includes it.
     bins : int
         Number of intervals.
     labels : array_like of int or None
@@ -431,7 +432,7 @@ def histogram(
     Raises
     ------
     ValueError
-        For less than 1 interval, and for ends that are not finite or not in order.
+        If there is less than one interval, or the ends are not finite or not in order.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _SCIPY = "scipy.ndimage"
 @dataclass(frozen=True)
 class _Labels:
     structure: NDArray
-    counts: bool  # how many there are, instead of the labels
+    counts: bool  # whether to return the number of objects, instead of the labels
 
     def __call__(self, block: NDArray) -> NDArray:
         labels, n = import_module(_SCIPY).label(block, self.structure)
@@ -48,29 +48,30 @@ class _Numbered:
 
 
 def label(input: Any, structure: Any = None) -> tuple[Array, int]:
-    """The connected objects of an image, each with a number.
+    """Labels the connected objects of an image with numbers.
 
-    The call labels each block separately and joins objects that touch across blocks. It holds the
-    numbers and the faces of all blocks in memory.
+    The call computes: it labels each block separately, and joins objects that touch across blocks.
+    It holds the numbers of objects and the faces of all blocks in memory.
 
     Parameters
     ----------
     input : array_like
         An image; elements that are not 0 belong to objects.
     structure : array_like of bool or None
-        Which neighbours are connected: 3 elements along each axis, symmetric. None: those that
-        share a face.
+        Mask of connected neighbours, with 3 elements along each axis, symmetric. None: neighbours
+        that share a face.
 
     Returns
     -------
     tuple[Array, int]
-        int32, of the image's shape, 0 where no object is, lazy; and how many there are. Objects are
-        numbered by the block that they begin in, so the order may differ from SciPy's.
+        The labels, int32 and lazy, with the image's shape, and 0 outside objects; and the number of
+        objects. Objects are numbered by the block in which they begin, so the order may differ from
+        SciPy's.
 
     Raises
     ------
     ValueError
-        For a structure of another shape, or one that is not symmetric.
+        If the structure has another shape, or is not symmetric.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def _touching(
     chunks: Sequence[Sequence[int]],
     structure: NDArray,
 ) -> NDArray:
-    """Pairs of labels that touch across a border of blocks, numbered over all blocks."""
+    """Returns pairs of labels that touch across a border of blocks, numbered over all blocks."""
     ids = []
     for side in range(2):
         places = [np.searchsorted(np.cumsum(c), np.arange(np.sum(c)), side="right") for c in chunks]
@@ -151,7 +152,7 @@ def _touching(
 
 
 def _joined(pairs: NDArray, total: int) -> tuple[NDArray, int]:
-    """For each label the number of its object, from 1; and how many objects there are."""
+    """Returns for each label the number of its object, from 1, and the number of objects."""
     sparse, graph = import_counted("scipy.sparse"), import_counted("scipy.sparse.csgraph")
     ones = np.ones(len(pairs), np.int8)
     matrix = sparse.coo_matrix((ones, (pairs[:, 0] - 1, pairs[:, 1] - 1)), shape=(total, total))
@@ -168,17 +169,17 @@ def _joined(pairs: NDArray, total: int) -> tuple[NDArray, int]:
 
 
 def find_objects(input: Any, max_label: int = 0) -> list[tuple[slice, ...] | None]:
-    """The boxes that the objects of a labelled image are in.
+    """Finds the bounding boxes of the objects of a labelled image.
 
-    The call computes the least and the greatest position of each label along each axis, which it
-    holds in memory.
+    The call computes the smallest and the largest position of each label along each axis, and holds
+    them in memory.
 
     Parameters
     ----------
     input : array_like of int
-        Labels from 1, and 0 where no object is; for example a result of :func:`label`.
+        Labels from 1, and 0 outside objects; for example a result of :func:`label`.
     max_label : int, default 0
-        The greatest label that counts. Less than 1: the greatest one of the image.
+        The largest label to return. Less than 1: the largest label of the image.
 
     Returns
     -------

@@ -41,9 +41,9 @@ def pyramid(
     overwrite: bool = False,
     **kwargs: Any,
 ) -> list[Array]:
-    """Write an image at several resolutions, as OME-Zarr 0.5 has it (``multiscales``).
+    """Writes an image at several resolutions, in the format OME-Zarr 0.5 (``multiscales``).
 
-    All levels are made in one plan, each of the one before.
+    All levels are computed in one plan, each from the level before.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def pyramid(
         The directory, or URL, of the group, with an array for each level: ``"0"`` is the image.
     axes : str or None
         The image's axes, a letter for each, in this order: ``t``, ``c``, and two or three of ``z``,
-        ``y`` and ``x``. None: the last ones of ``"tczyx"``.
+        ``y`` and ``x``. None: the last letters of ``"tczyx"``.
     factors : int or Mapping[str, int], default 2
-        Factor from one level to the next smaller one, for all axes in space or by letter (others:
-        1).
+        Factor from one level to the next smaller level: one for all axes in space, or by letter
+        (other axes: 1).
     levels : int or None
         Number of levels, including the image. None: until all axes in space with a factor have at
         most 256 elements.
@@ -160,7 +160,7 @@ def _levels(x: Array, steps: Sequence[int]) -> int:
 
 
 def _smaller(x: Array, steps: Sequence[int], method: str) -> Array:
-    """The next level. If a pixel covers fewer pixels than others, the last ones are repeated."""
+    """Returns the next level. If a pixel covers fewer pixels than others, the last are repeated."""
     if method == "nearest":
         return x[tuple(slice(None, None, k) for k in steps)]
     missing = [(0, -n % k) for n, k in zip(x.shape, steps, strict=True)]
@@ -179,7 +179,7 @@ def _multiscales(
     units: Mapping[str, str],
     name: str | None,
 ) -> dict[str, Any]:
-    """The group's attributes."""
+    """Returns the group's attributes."""
     pixel = [float(scale.get(a, 1.0)) for a in letters]
     datasets = []
     for level in range(count):

@@ -14,15 +14,15 @@ from cubed.functions.morphology import binary_dilation
 
 
 def generate_binary_structure(rank: int, connectivity: int) -> NDArray:
-    """A structuring element for functions of morphology: an element and its neighbours.
+    """Creates a structuring element for functions of morphology: an element and its neighbours.
 
     Parameters
     ----------
     rank : int
-        Number of axes; less than 1: none.
+        Number of axes. Less than 1: the result has no axes.
     connectivity : int
-        Along how many axes a neighbour may differ from the element: 1 for those that share a face,
-        `rank` for all.
+        Maximum number of axes along which a neighbour differs from the element: 1 for neighbours
+        that share a face, `rank` for all neighbours.
 
     Returns
     -------
@@ -45,12 +45,12 @@ def generate_binary_structure(rank: int, connectivity: int) -> NDArray:
 
 
 def iterate_structure(structure: Any, iterations: int, origin: Any = None) -> Any:
-    """A structuring element that has the effect of several iterations of one.
+    """Creates a structuring element with the effect of several iterations of another.
 
     Parameters
     ----------
     structure : array_like
-        Elements that are not 0 count.
+        Structuring element; elements that are not 0 belong to it.
     iterations : int
         Number of dilations of the structure by itself, plus 1.
     origin : int, sequence of int or None

@@ -35,7 +35,7 @@ def correlate(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The correlation of an image with an array of weights.
+    """Computes the correlation of an image with an array of weights.
 
     The sums are computed in float64.
 
@@ -92,7 +92,7 @@ def convolve(
     *,
     axes: Axis = None,
 ) -> Array:
-    """The convolution of an image with an array of weights.
+    """Computes the convolution of an image with an array of weights.
 
     It is the correlation with the weights in reverse order along each axis.
 

@@ -1,4 +1,4 @@
-"""Where NumPy has its less common functions."""
+"""Import path of NumPy's less common functions."""
 
 from cubed.array_api.lib import stride_tricks as stride_tricks
 

@@ -21,7 +21,7 @@ def sliding_window_view(
     writeable: bool = False,
     automatic_rechunk: bool = True,
 ) -> Array:
-    """All windows of a shape, as in NumPy: for each a new axis at the end.
+    """Creates a view of all windows of a shape, with new last axes for the windows, as in NumPy.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def sliding_window_view(
     window_shape : int or tuple of int
         The extent of the windows along each of `axis`.
     axis : int, tuple of int or None
-        An axis or several, where one may come twice; None: all axes of x.
+        One axis or several, possibly with repetitions; None: all axes of x.
     subok : bool, default False
         For compatibility: windows have chunks of extent 1 along their own axes.
     writeable : bool, default False
@@ -41,12 +41,13 @@ def sliding_window_view(
     Returns
     -------
     Array
-        Lazy. An axis of extent n has n - w + 1 windows of extent w.
+        The axes of `x`, then an axis for each axis of the windows. An axis of extent n has n - w +
+        1 windows of extent w. Lazy.
 
     Notes
     -----
-    A window of extent w is w slices of x side by side, each of which a task reads by itself: the
-    chunks of x are read w times. Memory does not grow with w.
+    An axis of windows of extent w consists of w slices of x. A task reads each of these separately,
+    so the chunks of x are read w times. Memory does not grow with w.
 
     Examples
     --------
