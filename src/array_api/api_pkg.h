@@ -59,6 +59,11 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
 cubed_array *cb_api_weights(cb_steps *s, const cubed_array *x, cubed_array *w, const int *axes,
                             int naxes);
 
+/* Makes an array of a copy of numbers in memory, in C order. `data` NULL: the copy of an array without elements, or zeros. `chunks`
+ * NULL: automatic (copied.c). */
+cubed_array *cb_api_copied(cb_steps *s, cubed_dtype dtype, int ndim, const int64_t *shape,
+                           const int64_t *chunks, const void *data);
+
 /* Returns true where the complex number a is beyond b: greater (CUBED_OP_MAXIMUM) or less (CUBED_OP_MINIMUM) by its real part,
  * then by its imaginary part, as NumPy orders them; false if the deciding part is NaN (math_functions.c). */
 cubed_array *cb_api_complex_beyond(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b);

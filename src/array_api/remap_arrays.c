@@ -148,8 +148,6 @@ out:
 
 /* --- As arrays ----------------------------------------------------------------------------------------- */
 
-static void free_zone(void *owner) { cb_zone_free(owner); }
-
 /* Numbers in C order, and type and shape of the array to make of them. */
 typedef struct numbers {
     cubed_dtype dtype;
@@ -158,36 +156,9 @@ typedef struct numbers {
     const void *data;
 } numbers;
 
-/* Copies numbers into an array that owns the copy. */
 static cubed_array *owned(cb_steps *s, const numbers *n)
 {
-    cb_zone *zone;
-    int64_t count = 0;
-    cubed_array *x = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    s->st = cb_zone_new(&s->ctx->alloc, &zone, s->err);
-    if (s->st != CUBED_OK) return NULL;
-    /* cannot overflow, because the numbers are in memory */
-    (void)cb_count(n->ndim, n->shape, &count);
-    const size_t bytes = (size_t)count * cubed_dtype_size(n->dtype);
-    void *data = cb_zone_alloc(zone, bytes + 8);
-    if (!data) {
-        cb_zone_free(zone);
-        return cb_step(
-            s, cb_fail(s->err, CUBED_E_NOMEM, "out of memory: %lld numbers", (long long)count), &x);
-    }
-    if (n->data && bytes > 0) memcpy(data, n->data, bytes);
-    x = cb_step(
-        s,
-        cubed_array_from_memory(s->ctx, n->dtype, n->ndim, n->shape, NULL, NULL, data, &x, s->err),
-        &x);
-    if (!x) {
-        cb_zone_free(zone);
-        return NULL;
-    }
-    cubed_array_set_owner(x, free_zone, zone);
-    cubed_array_set_made(x);
-    return x;
+    return cb_api_copied(s, n->dtype, n->ndim, n->shape, NULL, n->data);
 }
 
 cubed_status cubed_grid_arrays(cubed_context *ctx, const cubed_grid *grid, cubed_array **out,
