@@ -31,6 +31,19 @@ PLACES = {
 }
 #: Functions that Python has as methods of NumPy's functions, which take lazy arrays.
 METHODS = {"cumulative_max": "maximum.accumulate", "cumulative_min": "minimum.accumulate"}
+#: Functions that Python has by SciPy's names.
+RENAMED = {
+    f"{name}_labels": name
+    for name in (
+        "histogram",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "standard_deviation",
+        "variance",
+    )
+}
 #: What Python has in place of functions that it does not have by that name.
 IN_PLACE = {
     "exponential": "`cubed.random.exponential`, with its arguments in NumPy's order",
@@ -55,6 +68,7 @@ HOMES = {
     "linalg": "cubed.linalg",
     "fft": "cubed.fft",
     "interpolation": "cubed.ndimage",
+    "measurements": "cubed.ndimage",
     "morphology": "cubed.ndimage",
     "ndimage": "cubed.ndimage",
     "remapping": "cubed.remapping",
@@ -82,9 +96,10 @@ def in_python(f):
     """The function of the package, and its name with the module; None if the package has none."""
     if method := METHODS.get(f.name):
         return f"numpy.{method}", operator.attrgetter(method)(np)
+    name = RENAMED.get(f.name, f.name)
     for place in (HOMES.get(f.category, "cubed"), *PLACES):
-        if callable(function := getattr(PLACES[place], f.name, None)):
-            return f"{place}.{f.name}", function
+        if callable(function := getattr(PLACES[place], name, None)):
+            return f"{place}.{name}", function
     return None
 
 

@@ -62,6 +62,7 @@ TITLES = {
     "indexing": "Elements at positions",
     "linalg": "Linear algebra",
     "manipulation": "Functions that arrange elements",
+    "measurements": "Measurements of labelled objects",
     "math": "Angles and parts of numbers",
     "interpolation": "Interpolation of images",
     "morphology": "Morphology of images",
@@ -104,6 +105,8 @@ TYPES = {
     frozenset({"CHOICE", "NONE"}): ("str | None", ""),
     frozenset({"CHOICE", "LIST"}): ("str | Sequence[str]", "str or sequence of str"),
     frozenset({"INT", "NONE"}): ("int | None", "int or None"),
+    frozenset({"INT", "INTS", "LIST", "NONE"}): ("Any", "int, array_like of int or None"),
+    frozenset({"ARRAY", "BOOL", "INT", "NONE"}): ("Any", "array_like of int or None"),
     frozenset({"INT", "INTS"}): ("Shape", "int or tuple of int"),
     frozenset({"INT", "INTS", "SLICE"}): ("Any", "int, slice or array_like of int"),
     frozenset({"CHOICE", "FLOAT"}): ("str | float", "str or float"),
@@ -304,7 +307,7 @@ def value(
         return f"[a._x for a in {local_name(p, notes)}]"
     if "ARRAY" in p.accepts:
         return f"operand({p.name})"
-    if p.accepts <= {"LIST", "NONE"}:
+    if p.accepts <= {"LIST", "NONE"} or p.accepts == {"INT", "INTS", "LIST", "NONE"}:
         return f"nested({p.name})"
     if "DTYPE" in p.accepts:
         return f"type_for({p.name})" if not arrays else f"type_for({p.name}, {arrays[0].name})"

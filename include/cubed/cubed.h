@@ -17,6 +17,7 @@
 #include "cubed/filters.h"
 #include "cubed/groupby.h"
 #include "cubed/interpolation.h"
+#include "cubed/measurements.h"
 #include "cubed/new_file.h"
 #include "cubed/plan.h"
 #include "cubed/remap.h"

@@ -1,6 +1,7 @@
 """Filters, interpolation, objects and measurements of images as in :mod:`scipy.ndimage`.
 
-Filters and interpolation run in C; ``cubed.images`` implements the other functions in Python.
+Filters, interpolation and measurements run in C; ``cubed.images`` implements the other functions
+in Python.
 """
 
 from cubed.functions.interpolation import (
@@ -12,6 +13,21 @@ from cubed.functions.interpolation import (
     spline_filter1d,
     zoom,
 )
+from cubed.functions.measurements import (
+    center_of_mass,
+    extrema,
+    maximum_position,
+    minimum_position,
+    sum_labels,
+)
+from cubed.functions.measurements import histogram_labels as histogram
+from cubed.functions.measurements import maximum_labels as maximum
+from cubed.functions.measurements import mean_labels as mean
+from cubed.functions.measurements import median_labels as median
+from cubed.functions.measurements import minimum_labels as minimum
+from cubed.functions.measurements import standard_deviation_labels as standard_deviation
+from cubed.functions.measurements import sum_labels as sum
+from cubed.functions.measurements import variance_labels as variance
 from cubed.functions.morphology import (
     binary_closing,
     binary_dilation,
@@ -54,21 +70,7 @@ from cubed.images._generic import (
     generic_laplace,
     geometric_transform,
 )
-from cubed.images._measurements import (
-    center_of_mass,
-    extrema,
-    histogram,
-    maximum,
-    maximum_position,
-    mean,
-    median,
-    minimum,
-    minimum_position,
-    standard_deviation,
-    sum,
-    sum_labels,
-    variance,
-)
+from cubed.images._measurements import labeled_comprehension, value_indices
 from cubed.images._objects import find_objects, label
 from cubed.images._pyramid import pyramid
 from cubed.images._structures import generate_binary_structure, iterate_structure
@@ -106,6 +108,7 @@ __all__ = [
     "iterate_structure",
     "histogram",
     "label",
+    "labeled_comprehension",
     "laplace",
     "map_coordinates",
     "maximum",
@@ -135,6 +138,7 @@ __all__ = [
     "sum_labels",
     "uniform_filter",
     "uniform_filter1d",
+    "value_indices",
     "variance",
     "white_tophat",
     "zoom",

@@ -14,9 +14,9 @@ static cubed_array *number(cb_steps *s, cubed_dtype dtype, double real, double i
     return cb_step_scalar(s, dtype, dtype == CUBED_COMPLEX64 ? &narrow : &wide);
 }
 
-/* Joins real and imaginary parts. The product of i and an infinity or NaN has a NaN real part, so infinite and NaN imaginary
- * parts are added as complex numbers. */
-static cubed_array *join_parts(cb_steps *s, cubed_array *re, cubed_array *im, cubed_dtype dtype)
+/* The product of i and an infinity or NaN has a NaN real part, so infinite and NaN imaginary parts are added as complex
+ * numbers. */
+cubed_array *cb_api_join_parts(cb_steps *s, cubed_array *re, cubed_array *im, cubed_dtype dtype)
 {
     cubed_array *is_up = cb_step_op(s, CUBED_OP_GREATER, im, cb_step_number(s, im, 0), NULL);
     cubed_array *beyond = cb_step_op(s, CUBED_OP_WHERE, is_up, number(s, dtype, 0, INFINITY),
@@ -54,8 +54,8 @@ static cubed_array *median_of_lines(cb_known_lines *l, int64_t n, bool skips_nan
         cb_known_lines_take(l, cb_step_op(s, CUBED_OP_FLOOR_DIVIDE, l->known, two, NULL));
     cubed_array *counts = cb_known_lines_result(l, l->known);
     if (!low || !high) return NULL;
-    cubed_array *between = join_parts(s, mean_of_parts(s, CUBED_OP_REAL, low, high),
-                                      mean_of_parts(s, CUBED_OP_IMAG, low, high), dtype);
+    cubed_array *between = cb_api_join_parts(s, mean_of_parts(s, CUBED_OP_REAL, low, high),
+                                             mean_of_parts(s, CUBED_OP_IMAG, low, high), dtype);
     cubed_array *is_odd = cb_step_op(
         s, CUBED_OP_EQUAL, cb_step_op(s, CUBED_OP_REMAINDER, counts, two, NULL), one, NULL);
     cubed_array *out = cb_step_op(s, CUBED_OP_WHERE, is_odd, low, between);

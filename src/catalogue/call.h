@@ -34,11 +34,12 @@ typedef struct cb_rows {
     const cb_row *rows;
     int n;
 } cb_rows;
-extern const cb_rows cb_interpolation_rows, cb_bits_rows, cb_products_rows, cb_creation_rows,
-    cb_indexing_rows, cb_elementwise_rows, cb_fft_rows, cb_field_rows, cb_grid_rows, cb_groups_rows,
-    cb_linalg_rows, cb_manipulation_rows, cb_math_rows, cb_morphology_rows, cb_ndimage_rows,
-    cb_numeric_rows, cb_pieces_rows, cb_random_rows, cb_reduction_rows, cb_remap_rows,
-    cb_searching_rows, cb_sets_rows, cb_statistical_rows, cb_stats_rows;
+extern const cb_rows cb_interpolation_rows, cb_measurement_rows, cb_bits_rows, cb_products_rows,
+    cb_creation_rows, cb_indexing_rows, cb_elementwise_rows, cb_fft_rows, cb_field_rows,
+    cb_grid_rows, cb_groups_rows, cb_linalg_rows, cb_manipulation_rows, cb_math_rows,
+    cb_morphology_rows, cb_ndimage_rows, cb_numeric_rows, cb_pieces_rows, cb_random_rows,
+    cb_reduction_rows, cb_remap_rows, cb_searching_rows, cb_sets_rows, cb_statistical_rows,
+    cb_stats_rows;
 
 /* Choices that several categories share. */
 extern const cubed_choice cb_devices[], cb_quantile_methods[];

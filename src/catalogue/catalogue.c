@@ -16,7 +16,8 @@ static const cb_rows *const categories[] = {
     &cb_manipulation_rows, &cb_creation_rows,   &cb_indexing_rows,    &cb_random_rows,
     &cb_groups_rows,       &cb_math_rows,       &cb_pieces_rows,      &cb_grid_rows,
     &cb_sets_rows,         &cb_ndimage_rows,    &cb_products_rows,    &cb_bits_rows,
-    &cb_field_rows,        &cb_morphology_rows, &cb_remap_rows,       &cb_interpolation_rows};
+    &cb_field_rows,        &cb_morphology_rows, &cb_remap_rows,       &cb_interpolation_rows,
+    &cb_measurement_rows};
 
 /* --- Look-up ------------------------------------------------------------------------------------------ */
 

@@ -138,8 +138,7 @@ cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent, int6
 
 static bool is_list(const cubed_value *v) { return v->kind == CUBED_VALUE_LIST; }
 
-/* Gets the extents of nested lists from the first item at each level. Returns the depth. */
-static int measure(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM])
+int cb_image_extents(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM])
 {
     int depth = 0;
     while (is_list(v) && depth < CUBED_MAX_NDIM) {
@@ -210,7 +209,7 @@ static cubed_status take_numbers(const cb_call *c, int i, const int64_t *extents
 cubed_status cb_image_box_take(const cb_call *c, int i, const cb_image *image, cb_image_box *out)
 {
     int64_t extents[CUBED_MAX_NDIM];
-    const int depth = measure(&c->values[i], extents);
+    const int depth = cb_image_extents(&c->values[i], extents);
     *out = (cb_image_box){.n = 1};
     if (depth != image->naxes)
         return cb_call_blame(c, i,
@@ -228,7 +227,7 @@ cubed_status cb_image_table_take(const cb_call *c, int i, int *depth, cb_image_b
 {
     int64_t extents[CUBED_MAX_NDIM];
     *out = (cb_image_box){.n = 1};
-    *depth = measure(&c->values[i], extents);
+    *depth = cb_image_extents(&c->values[i], extents);
     memcpy(out->size, extents, (size_t)*depth * sizeof *extents);
     return take_numbers(c, i, extents, *depth, out);
 }

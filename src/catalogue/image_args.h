@@ -75,6 +75,9 @@ CUBED_MUST_CHECK cubed_status cb_image_reals(const cb_call *c, int i, const cb_i
 CUBED_MUST_CHECK cubed_status cb_image_check_origin(const cb_call *c, int i, int64_t extent,
                                                     int64_t origin);
 
+/* Gets the extents of nested lists from the first items, and returns the depth; 0 if the value is not a list of values. */
+int cb_image_extents(const cubed_value *v, int64_t extents[CUBED_MAX_NDIM]);
+
 /* An array of numbers from a nested list in an argument, with an axis for each axis of the image; axes that are not filtered
  * have extent 1. */
 typedef struct cb_image_box {

@@ -65,6 +65,10 @@ const cli_topic eval_topics[] = {
                 "correlate_filter rank_filter ..., all with mode=\"nearest\", cval=, output="},
     {"morphology", "grey_erosion white_tophat (x, 3, footprint=, structure=) "
                    "binary_closing(x, structure=, iterations=2, mask=) ..."},
+    {"measurements", "sum_labels(x, labels, (1, 2, 3)), of the elements with each label; so "
+                     "mean_labels variance_labels standard_deviation_labels minimum_labels "
+                     "maximum_labels median_labels minimum_position maximum_position extrema "
+                     "center_of_mass; histogram_labels(x, 0, 10, 5, labels, (1, 2, 3))"},
     {"grids", "remap(x, \"r360x180\", \"conservative\"), also bilinear, bicubic, nearest, "
               "conservative2, largest or distance "
               "(neighbours=4), with weights=\"w.nc\", skipna=False, na_threshold=0.5; "

@@ -1,460 +1,181 @@
-"""Measurements of labelled objects: reductions of groups."""
+"""Functions of labelled objects that are not rows of the catalogue.
+
+A task of :func:`labeled_comprehension` calls a function of the user, and the result of
+:func:`value_indices` has a key for each value.
+"""
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cubed.array._array import Array
-from cubed.array._operands import to_numpy
-from cubed.array_api.creation_functions import asarray, ones
+from cubed.array._operands import common_spec, to_numpy
+from cubed.array._rechunk import rechunk
+from cubed.array_api.creation_functions import asarray, full
+from cubed.array_api.manipulation_functions import concat, reshape
 from cubed.array_api.searching_functions import searchsorted, where
-from cubed.blocks._groupby import groupby_reduce
+from cubed.array_api.set_functions import unique_counts
+from cubed.array_api.sorting_functions import argsort
+from cubed.base._types import DTypeLike, NDArray
+from cubed.blocks._apply import map_blocks
 from cubed.functions.grids import unravel_index
-from cubed.functions.manipulation import broadcast_to, stack
+from cubed.functions.measurements import sum_labels
+from cubed.functions.pieces import broadcast_arrays
 from cubed.io._create import as_lazy
+from cubed.planning._compute import compute
+from cubed.spec import Spec
 
 
-def _objects(name: str, input: Any, labels: Any, index: Any) -> tuple[Array, Any, Any, bool]:
-    """Returns an image, its labels, the labels of objects, and whether there is one object."""
-    x = as_lazy(input)
-    if labels is None:
-        return x, ones(x.shape, dtype=np.int8, chunks=x.chunks), np.ones(1, np.int8), True
-    by = as_lazy(labels)
-    if by.dtype.kind not in "biu":
-        raise TypeError(f"{name}: labels are {by.dtype}, expected integers")
-    chosen = None if index is None else to_numpy(index)
-    if chosen is not None and chosen.size == 0:
-        chosen = chosen.astype(np.int64)  # NumPy's type of an empty list is float64.
-    if chosen is not None and chosen.dtype.kind not in "biu":
-        raise TypeError(f"{name}: index is {chosen.dtype}, expected integers")
-    if chosen is None or chosen.ndim == 0:
-        by, one = (by > 0 if chosen is None else by == int(chosen)), True
-        by, chosen = by.astype(np.int8), np.ones(1, np.int8)
-    else:
-        one = False
-    if by.shape != x.shape:
-        by = broadcast_to(by, x.shape)
-    return x, by, chosen, one
+@dataclass(frozen=True)
+class _Call:
+    """A function of a user, for all elements of an object."""
+
+    function: Callable[..., Any]
+    dtype: np.dtype[Any]
+
+    def __call__(self, values: NDArray, *positions: NDArray) -> NDArray:
+        return np.full((1,), self.function(values, *positions), self.dtype)
 
 
-def _measured(
-    name: str, input: Any, labels: Any, index: Any, func: str, fill: Any = None, wide: bool = False
+def _line(x: Array) -> Array:
+    return reshape(x, (-1,))
+
+
+def _numbered(by: Array, chosen: NDArray, spec: Spec | None) -> Array:
+    """The place of each label among sorted ones; their number for labels that are not there."""
+    table = asarray(chosen, spec=spec)
+    before, behind = (searchsorted(table, by, side=side) for side in ("left", "right"))
+    return where(behind > before, before, len(chosen))
+
+
+def labeled_comprehension(
+    input: Any,
+    labels: Any,
+    index: Any,
+    func: Callable[..., Any],
+    out_dtype: DTypeLike,
+    default: Any,
+    pass_positions: bool = False,
 ) -> Array:
-    """Reduces each object. With `wide`, the reduction is computed in float64, as by SciPy."""
-    x, by, chosen, one = _objects(name, input, labels, index)
-    if wide and x.dtype.kind in "biuf" and not (one and func == "sum"):
-        x = x.astype(np.float64)
-    if x.ndim == 0:
-        x, by = x.reshape((1,)), by.reshape((1,))
-    made, *_ = groupby_reduce(
-        x, by, func=func, expected_groups=np.unique(chosen), fill_value=fill,
-        min_count=None if fill is None else 1,
-    )  # fmt: skip
-    return _in_order(made, chosen, one)
+    """Calls a function with all elements of each labelled object.
 
-
-def _in_order(made: Array, chosen: Any, one: bool) -> Array:
-    """Puts results of sorted labels into the order and shape of the chosen labels."""
-    if one:
-        return made[0]
-    expected, place = np.unique(chosen, return_inverse=True)
-    if np.array_equal(place.reshape(-1), np.arange(expected.size)) and chosen.ndim == 1:
-        return made
-    return made[place.reshape(-1)].reshape(chosen.shape + made.shape[1:])
-
-
-def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The sums of the elements of objects.
+    The call computes the number of elements of each object. A run sorts the elements by labels. A
+    task then calls the function for one object, whose elements must fit in its memory.
 
     Parameters
     ----------
     input : array_like
         Numbers.
     labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
+        Label of each element; broadcasts with `input`. None: all elements are one object.
     index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
+        Labels of the objects, in any order. None: the elements with labels above 0 are one object.
+    func : callable
+        Gets the elements of an object as a 1-D NumPy array, in C order, and returns a number.
+    out_dtype : dtype
+        Type of the result.
+    default : scalar
+        Result for an object without elements.
+    pass_positions : bool, default False
+        Whether `func` also gets the positions of the elements in the flattened `input`.
 
     Returns
     -------
     Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        0 for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.sum_labels(x, labels, [1, 2]).compute()
-    array([ 5., 11.])
-    """
-    return _measured("sum_labels", input, labels, index, "sum", None, True)
-
-
-def mean(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The means of the elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        NaN for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.mean(x, labels, [1, 2]).compute()
-    array([2.5, 5.5])
-    """
-    return _measured("mean", input, labels, index, "mean", None, True)
-
-
-def variance(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The variances of the elements of objects, without a correction.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        NaN for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.variance(x, labels, [1, 2]).compute()
-    array([ 2.25, 12.25])
-    """
-    return _measured("variance", input, labels, index, "var", None, True)
-
-
-def standard_deviation(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The standard deviations of the elements of objects, without a correction.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        NaN for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.standard_deviation(x, labels, [1, 2]).compute()
-    array([1.5, 3.5])
-    """
-    return _measured("standard_deviation", input, labels, index, "std", None, True)
-
-
-def minimum(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The least elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        0 for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.minimum(x, labels, [1, 2]).compute()
-    array([1., 2.])
-    """
-    return _measured("minimum", input, labels, index, "min", 0, False)
-
-
-def maximum(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The greatest elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        0 for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.maximum(x, labels, [1, 2]).compute()
-    array([4., 9.])
-    """
-    return _measured("maximum", input, labels, index, "max", 0, False)
-
-
-def median(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The medians of the elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        A number for each object, in the shape of `index`; 0-d for one object.
-        NaN for a label without elements. Lazy.
-
-    Notes
-    -----
-    A task holds all elements of the image.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.median(x, labels, [1, 2]).compute()
-    array([2.5, 5.5])
-    """
-    return _measured("median", input, labels, index, "median", None, True)
-
-
-def _positions(name: str, input: Any, labels: Any, index: Any, func: str) -> Array:
-    """Returns the position of the first smallest or largest element of each object, in a last
-    axis."""
-    x = as_lazy(input)
-    if x.ndim == 0:
-        raise ValueError(f"{name}: the image is 0-d, expected axes: reshape it to (1,)")
-    flat = _measured(name, x, labels, index, func, 0)
-    return stack(unravel_index(flat, tuple(max(n, 1) for n in x.shape)), axis=-1)
-
-
-def minimum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The positions of the least elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        The position along each axis of the image, in the last axis; the first one of equal
-        elements. Other axes are those of `index`. Zeros for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.minimum_position(x, labels, [1, 2]).compute()
-    array([[0],
-           [3]])
-    """
-    return _positions("minimum_position", input, labels, index, "argmin")
-
-
-def maximum_position(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The positions of the greatest elements of objects.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        The position along each axis of the image, in the last axis; the first one of equal
-        elements. Other axes are those of `index`. Zeros for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.maximum_position(x, labels, [1, 2]).compute()
-    array([[1],
-           [2]])
-    """
-    return _positions("maximum_position", input, labels, index, "argmax")
-
-
-def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple[Array, Array, Array, Array]:
-    """The least and greatest elements of objects, and their positions.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers with an order.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    tuple[Array, Array, Array, Array]
-        The results of :func:`minimum`, :func:`maximum`, :func:`minimum_position` and
-        :func:`maximum_position`.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> least, greatest, *_ = cubed.ndimage.extrema(x, labels, [1, 2])
-    >>> least.compute(), greatest.compute()
-    (array([1., 2.]), array([4., 9.]))
-    """
-    return (
-        minimum(input, labels, index),
-        maximum(input, labels, index),
-        minimum_position(input, labels, index),
-        maximum_position(input, labels, index),
-    )
-
-
-def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Array:
-    """The centres of mass of objects, whose elements are weights of their positions.
-
-    Parameters
-    ----------
-    input : array_like
-        Numbers.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        The centre along each axis of the image, in the last axis. Other axes are those of `index`.
-        NaN for a label without elements. Lazy.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.center_of_mass(x, labels, [1, 2]).compute().round(3)
-    array([[0.8  ],
-           [2.182]])
-    """
-    x = as_lazy(input)
-    if x.ndim == 0:
-        raise ValueError("center_of_mass: the image is 0-d, expected axes: reshape it to (1,)")
-    total = sum_labels(x, labels, index)
-    parts = []
-    for d, n in enumerate(x.shape):
-        along = np.arange(float(n)).reshape([n if e == d else 1 for e in range(x.ndim)])
-        parts.append(sum_labels(x * along, labels, index) / total)
-    return stack(parts, axis=-1)
-
-
-def histogram(
-    input: Any, min: float, max: float, bins: int, labels: Any = None, index: Any = None
-) -> Array:
-    """Counts of the elements of objects in intervals of the same width.
-
-    Parameters
-    ----------
-    input : array_like
-        Real numbers.
-    min, max : float
-        Lower end of the first interval, and upper end of the last one, which includes it.
-    bins : int
-        Number of intervals.
-    labels : array_like of int or None
-        Label of each element; broadcast to the shape of `input`. None: all elements are one object.
-    index : int, array_like of int or None
-        Labels of the objects. None: elements with labels above 0 are one object.
-
-    Returns
-    -------
-    Array
-        int64: a count for each interval, in the last axis. Other axes are those of `index`. Zeros
-        for a label without elements. Lazy.
+        The shape of `index`; 0-d for one object. Lazy.
 
     Raises
     ------
     ValueError
-        If there is less than one interval, or the ends are not finite or not in order.
+        For an index without labels.
+    TypeError
+        For labels or an index that are not integers.
 
     Examples
     --------
     >>> import cubed
     >>> x, labels = cubed.asarray([1.0, 4.0, 9.0, 2.0]), cubed.asarray([1, 1, 2, 2])
-    >>> cubed.ndimage.histogram(x, 0, 10, 2, labels, [1, 2]).compute()
-    array([[2, 0],
-           [1, 1]])
+    >>> cubed.ndimage.labeled_comprehension(x, labels, [1, 2, 3], np.ptp, float, -1).compute()
+    array([ 3.,  7., -1.])
     """
-    x, by, chosen, one = _objects("histogram", input, labels, index)
-    n, low, high = operator.index(bins), float(min), float(max)
-    if n < 1 or not -np.inf < low < high < np.inf:
-        raise ValueError(
-            f"histogram: {bins} bins from {min} to {max}, expected at least 1 between finite ends"
-        )
-    at = searchsorted(asarray(np.linspace(low, high, n + 1)), x, side="right") - 1
-    at = where(x == high, n - 1, at)
-    made, *_ = groupby_reduce(
-        at, by, at, func="count", expected_groups=(np.unique(chosen), np.arange(n))
-    )
-    return _in_order(made.astype(np.int64), chosen, one)
+    x, dtype = as_lazy(input), np.dtype(out_dtype)
+    if labels is None and index is not None:
+        raise ValueError("labeled_comprehension: an index without labels, expected labels")
+    by = as_lazy(np.int8(1) if labels is None else labels)
+    chosen = None if index is None else to_numpy(index)
+    if chosen is not None and chosen.size == 0:
+        chosen = chosen.astype(np.int64)  # NumPy's type of an empty list is float64.
+    for name, given in (("labels are", by), ("index is", chosen)):
+        if given is not None and given.dtype.kind not in "biu":
+            raise TypeError(f"labeled_comprehension: {name} {given.dtype}, expected integers")
+    spec = common_spec(x, by)
+    x, by = broadcast_arrays(x, by)
+    if chosen is None:
+        by, chosen = (by > 0).astype(np.int8), np.array(1)
+    sorted_labels, place = np.unique(chosen, return_inverse=True)
+    counts = sum_labels(1, by, sorted_labels).compute().astype(np.int64)
+    found = np.flatnonzero(counts)
+    made = full((1,), default, dtype=dtype, spec=spec)
+    if found.size:
+        order = argsort(_line(_numbered(by, sorted_labels, spec)), stable=True)[: int(counts.sum())]
+        objects = (tuple(counts[found].tolist()),)
+        values = [_line(x)[order], order][: 2 if pass_positions else 1]
+        call = map_blocks(
+            _Call(func, dtype), *(rechunk(v, objects) for v in values), dtype=dtype,
+            chunks=((1,) * found.size,), name="labeled_comprehension",
+        )  # fmt: skip
+        made = concat([made, call])
+    at = np.zeros(sorted_labels.size, np.int64)
+    at[found] = np.arange(1, found.size + 1)
+    return reshape(made[at[place.reshape(-1)]], chosen.shape)
 
 
-#: SciPy's older name of :func:`sum_labels`.
-sum = sum_labels
+def value_indices(arr: Any, *, ignore_value: int | None = None) -> dict[Any, Sequence[Array]]:
+    """Finds the positions of the elements of each value in an array of integers.
+
+    The call computes the values and their counts. A run sorts the positions by values.
+
+    Parameters
+    ----------
+    arr : array_like of int
+        Integers, such as labels.
+    ignore_value : int or None
+        A value whose positions are not wanted.
+
+    Returns
+    -------
+    dict of tuple of Array
+        For each value, in ascending order, the positions of its elements along each axis, in C
+        order. Lazy; int64.
+
+    Raises
+    ------
+    TypeError
+        For an array that does not have integers, or that has no axes.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> found = cubed.ndimage.value_indices(cubed.asarray([[7, 0], [7, 7]]), ignore_value=0)
+    >>> rows, columns = found[7]
+    >>> rows.compute(), columns.compute()
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    x = as_lazy(arr)
+    if x.dtype.kind not in "iu" or x.ndim == 0:
+        raise TypeError(f"value_indices: arr is {x.dtype} of {x.ndim} axes, expected integers")
+    if x.size == 0:
+        return {}
+    line = _line(x)
+    values, counts = compute(*unique_counts(line))
+    order = argsort(line, stable=True)
+    ends = np.cumsum(counts).tolist()
+    return {
+        value: unravel_index(order[end - count : end], x.shape)
+        for value, count, end in zip(values, counts.tolist(), ends, strict=True)
+        if ignore_value is None or value != ignore_value
+    }

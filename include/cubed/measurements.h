@@ -1,0 +1,65 @@
+/* Measurements of labelled objects in images, by the names of scipy.ndimage. */
+#ifndef CUBED_MEASUREMENTS_H
+#define CUBED_MEASUREMENTS_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cubed_measurement {
+    CUBED_MEASURE_SUM, /* numbers; float64 or complex; x's own type of sums if there is one object. 0 for no elements */
+    CUBED_MEASURE_MEAN, /* numbers; float64 or complex. This and the next two: NaN for no elements */
+    CUBED_MEASURE_VARIANCE, /* numbers; float64; the divisor is the number of elements */
+    CUBED_MEASURE_STANDARD_DEVIATION,
+    CUBED_MEASURE_MINIMUM, /* real numbers and times; x's type. 0 for no elements */
+    CUBED_MEASURE_MAXIMUM,
+    CUBED_MEASURE_MEDIAN, /* real numbers; x's floating-point type, or float64. NaN for no elements */
+    CUBED_MEASURE_MINIMUM_POSITION, /* int64: the first position along each axis of x, as the last axis. 0 for no elements */
+    CUBED_MEASURE_MAXIMUM_POSITION,
+    CUBED_MEASURE_CENTER_OF_MASS, /* numbers; like the mean: weighted mean positions along each axis of x, as the last axis */
+    CUBED_MEASUREMENTS
+} cubed_measurement;
+
+/* Objects of an image: sets of elements with the same label. */
+typedef struct cubed_objects {
+    cubed_array *
+        labels; /* integers or bools that broadcast with the image; NULL: all elements are one object */
+    /* Labels of the measured objects: an array in C order. A label may be repeated, and need not occur in `labels`.
+     * NULL: the elements with labels above 0 are one object, and `ndim` is 0. Without `labels` it has no effect. */
+    const int64_t *index;
+    int ndim;             /* number of axes of `index`; 0: one label */
+    const int64_t *shape; /* extents of `index` */
+} cubed_objects;
+
+/* Measures the objects of an image. The result has the shape of the index. NaN and NaT are the measurement of their object.
+ *
+ * x         numbers or times; broadcasts with the labels
+ * task_mem  bytes that a task may use; 0: unknown
+ *
+ * x and the labels are read once, chunk by chunk (twice for centres of mass). A task holds 8 to 24 bytes for each object in
+ * addition to a chunk of each. For a median that does not fit in a task, x is read once for each object and every 8 to 16 bits
+ * of an element.
+ *
+ * Errors: CUBED_E_TYPE for labels that are not integers, and for elements of a type that the measurement does not accept;
+ * CUBED_E_ARG for shapes that do not broadcast, and for positions in an image without axes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_measure_objects(cubed_array *x,
+                                                              const cubed_objects *objects,
+                                                              cubed_measurement which,
+                                                              uint64_t task_mem, cubed_array **out,
+                                                              cubed_error *err);
+/* Counts the elements of each object in `bins` intervals of equal width from `low` to `high`, which belongs to the last
+ * interval. The result is int64, in the shape of the index and an axis of `bins` elements. NaN is in no interval.
+ *
+ * Errors: as cubed_measure_objects; CUBED_E_ARG for less than 1 interval, for ends that are not finite or not in
+ * order, and for an index without labels. */
+CUBED_API CUBED_MUST_CHECK cubed_status
+cubed_histogram_objects(cubed_array *x, const cubed_objects *objects, double low, double high,
+                        int64_t bins, uint64_t task_mem, cubed_array **out, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

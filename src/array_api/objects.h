@@ -1,0 +1,28 @@
+/* Labelled objects of an image as groups: numbers from 0 for their elements. */
+#ifndef CB_API_OBJECTS_H
+#define CB_API_OBJECTS_H
+
+#include "cubed/measurements.h"
+#include "ops/steps.h"
+
+/* An image whose elements are in groups. `place` and the arrays belong to cb_steps. */
+typedef struct cb_grouped_image {
+    const char *name; /* of the function, for messages */
+    const cubed_objects *objects;
+    cubed_array *x;     /* the image, with at least one axis */
+    cubed_array *codes; /* int64, of x's shape: the group of each element, or -1 */
+    int64_t ngroups;    /* at most twice the number of different labels in the index */
+    int64_t n;          /* number of labels in the index, 1 if there is none */
+    cubed_array *place; /* group of each label in the index; NULL: 0, 1, 2, ... */
+    bool is_flat;       /* the image has no axes, and x has one of extent 1 */
+} cb_grouped_image;
+
+/* Finds the groups of an image's elements. Failures are in `s`. */
+void cb_api_group_objects(cb_steps *s, const char *name, cubed_array *x,
+                          const cubed_objects *objects, cb_grouped_image *out);
+/* Returns an array with one row for each group as an array with the index's shape in place of its first axis. */
+cubed_array *cb_api_objects_in_order(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
+/* Like cb_api_objects_in_order, for an array with one row for each label of the index. */
+cubed_array *cb_api_objects_shaped(cb_steps *s, const cb_grouped_image *g, cubed_array *made);
+
+#endif
