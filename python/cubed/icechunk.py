@@ -148,8 +148,8 @@ class IcechunkStoreCallback(Callback):
         changes = first._session.as_bytes() if others else b""
         if any(s._session.as_bytes() != changes for s in others):
             raise ValueError(
-                "targets are of several sessions, expected one: nothing is committed, and changes"
-                " are in each of them"
+                "targets belong to several sessions, expected one: nothing is committed, and each"
+                " session has some of the changes"
             )
         return first
 

@@ -122,7 +122,7 @@ class Spec:
             if found is None:
                 raise TypeError(
                     f"work_dir is {shown(work_dir)}, expected a path, a URL, or a store of"
-                    " zarr-python, fsspec or obstore that stands for such"
+                    " zarr-python, fsspec or obstore with such a location"
                 )
             work_dir = found[0]
             if place is None:
@@ -354,7 +354,7 @@ def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
     if found is None:
         raise NotImplementedError(
             f"intermediate_store is {shown(store)}, expected a path, a URL, or a store of"
-            " zarr-python, fsspec or obstore that stands for such or is in memory"
+            " zarr-python, fsspec or obstore with such a location or in memory"
         )
     return found[0], found[1] or None
 

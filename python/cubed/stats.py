@@ -87,7 +87,8 @@ def moment(
     Returns
     -------
     Array
-        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+        Without the axis; float64 for integers, otherwise the type of `a`. NaN if there are no
+        elements. Lazy.
 
     Raises
     ------
@@ -126,7 +127,8 @@ def skew(
     Returns
     -------
     Array
-        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+        Without the axis; float64 for integers, otherwise the type of `a`. NaN if there are no
+        elements. Lazy.
 
     Raises
     ------
@@ -171,7 +173,8 @@ def kurtosis(
     Returns
     -------
     Array
-        Without the axis: float64 for integers, else a's type. Lazy; NaN of nothing.
+        Without the axis; float64 for integers, otherwise the type of `a`. NaN if there are no
+        elements. Lazy.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Array(Methods, Operators):
 
     def __reduce__(self) -> Any:
         if self._stored is not None:
-            raise TypeError("an array that is still to be stored cannot be pickled: store its copy")
+            raise TypeError("an array with a pending write cannot be pickled: pickle x.copy()")
         return _restore, (self._x.dump(), self._spec)
 
     # --- Its values ------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class Array(Methods, Operators):
         if message is not None:
             raise TypeError(message)
         if copy is False:
-            raise ValueError("the values of a lazy array cannot be had without a copy")
+            raise ValueError("the values of a lazy array cannot be returned without a copy")
         values = self.compute() if self.ndim else self._element()
         return values if dtype is None else values.astype(dtype, copy=False)
 

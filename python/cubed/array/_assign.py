@@ -26,7 +26,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
     v = _value(x, value)
     is_alone = len(entries) == 1 and (not isinstance(key, tuple) or len(key) == 1)
     if is_alone and len(v.shape) > 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim:
-        raise TypeError(f"a value of shape {v.shape} for a mask: expected one dimension")
+        raise TypeError(f"a value of shape {v.shape} for a mask, expected at most one axis")
     if not any(isinstance(e, (np.ndarray, Array)) for e in entries):
         out = _core.setitem(x._x, tuple(entries), v, True)
     elif (mask := leading_mask(x, entries)) is not None and (

@@ -47,7 +47,7 @@ def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype
             types = [np.asarray(r).dtype for r in results]
     except Exception as e:
         raise ValueError(
-            f"{title}: its type cannot be found by trying it with blocks of one element:"
+            f"{title}: the type of the result cannot be found by a call with blocks of one element:"
             f" {type(e).__name__}: {e}; give dtype"
         ) from e
     for r in results:

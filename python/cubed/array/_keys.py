@@ -36,7 +36,7 @@ def expand_key(x: Array, key: Any) -> list[Any]:
     given = [_part(k) for k in (key if isinstance(key, tuple) else (key,))]
     used = sum(map(_width, given))
     if sum(k is Ellipsis for k in given) > 1:
-        raise IndexError("an index has one ellipsis at most")
+        raise IndexError("an index can have only one ellipsis")
     if used > x.ndim:
         raise IndexError(f"{used} indices for an array with {x.ndim} axes")
     out: list[Any] = []

@@ -137,7 +137,7 @@ def finfo(type: Any, /) -> FloatInfo:
     """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if kind_of(d) not in "fc":
-        raise ValueError(f"{d} is no floating type")
+        raise ValueError(f"{d} is not a floating-point type")
     # NumPy's finfo does not support types of other packages.
     info = np.finfo(d) if d.kind in "fc" else import_module("ml_dtypes").finfo(d)
     return FloatInfo(
@@ -173,7 +173,7 @@ def iinfo(type: Any, /) -> IntInfo:
     """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if d.kind not in "iu":
-        raise ValueError(f"{d} is no integer type")
+        raise ValueError(f"{d} is not an integer type")
     info = np.iinfo(d)
     return IntInfo(int(info.bits), int(info.max), int(info.min), d)
 

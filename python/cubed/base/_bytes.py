@@ -14,10 +14,10 @@ def parse_bytes(value: int | float | str | None) -> int:
     if isinstance(value, str):
         size = _core.parse_bytes(value)
         if size is None:
-            raise ValueError(f"{value!r} is no number of bytes, such as 200MB or 1.5GiB")
+            raise ValueError(f"{value!r} is not a number of bytes, such as 200MB or 1.5GiB")
         return size
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{value!r} is no number of bytes, such as 2_000_000 or '200MB'")
+        raise TypeError(f"{value!r} is not a number of bytes, such as 2_000_000 or '200MB'")
     if value < 0:
         raise ValueError(f"{value} bytes: expected a number that is not negative")
     return int(value)

@@ -98,8 +98,8 @@ def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
             yield name, str(value).lower()
         else:  # the value may be a secret
             raise TypeError(
-                f"storage option {name!r} is a {type(value).__name__}, expected a text, a number or"
-                " a truth value"
+                f"storage option {name!r} is a {type(value).__name__}, expected a string, a number"
+                " or a bool"
             )
 
 

@@ -121,7 +121,7 @@ def _side_by_side(title: str, parts: dict[tuple[int, ...], Array], numbers: Sequ
         if part.shape != want:
             raise NotImplementedError(
                 f"{title}: the part of block {block_id} has shape {part.shape}, expected {want},"
-                " as others beside it have"
+                " like neighbouring parts"
             )
 
     def join(*front: int) -> Array:

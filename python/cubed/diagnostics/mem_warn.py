@@ -20,7 +20,7 @@ def warn_of_function(plan: Any, stats: dict[str, Any]) -> None:
         warn(
             f"stage {number} ({stage['name']}): a function took {format_bytes(excess)} more than is"
             f" projected for it, so that its task used {format_bytes(used)} of"
-            f" {format_bytes(plan.allowed_mem)} allowed: give that as its extra_projected_mem",
+            f" {format_bytes(plan.allowed_mem)} allowed: declare it as its extra_projected_mem",
             RuntimeWarning,
         )
 

@@ -41,14 +41,14 @@ def from_array(
         Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` uses the chunks of `x` if it has
         any.
     asarray : bool or None
-        For compatibility: functions on blocks always get NumPy arrays.
+        Ignored: functions on blocks always get NumPy arrays.
     spec : Spec or None
         Limits of computations.
 
     Returns
     -------
     Array
-        With x's shape and type. Lazy: no element is read.
+        Same shape and type as `x`. Lazy: no element is read.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def from_array(
 
 
 def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
-    """Creates the engine's array over any array-like object."""
+    """Creates an array of the engine over any array-like object."""
     missing = [a for a in ("shape", "dtype", "__getitem__") if not hasattr(x, a)]
     if missing:
         raise TypeError(
@@ -169,8 +169,9 @@ def native_url(store: Any, path: str | None) -> str | None:
 
 
 def _is_of_others(store: Any) -> bool:
-    """Returns True for fsspec's memory, which zarr-python also reads and writes. Without these
-    packages there is no such store, and the engine's own is meant.
+    """Returns True for fsspec's memory, which zarr-python also reads and writes.
+
+    Without these packages there is no such store, and ``memory://`` is the engine's own store.
     """
     return in_memory(store) is not None and all(map(find_spec, ("fsspec", "zarr")))
 
@@ -223,7 +224,7 @@ def from_zarr(
     Returns
     -------
     Array
-        With the stored shape and type, unless it is decoded. Lazy: metadata is read, no chunk.
+        The stored shape and type, unless values are decoded. Lazy: only metadata is read.
 
     Raises
     ------

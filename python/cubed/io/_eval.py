@@ -28,12 +28,12 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
     Parameters
     ----------
     text : str
-        Such as ``"mean(u*v, axis=0)"`` or ``"a = u + v; b = a**2"``.
+        The expressions, such as ``"mean(u*v, axis=0)"`` or ``"a = u + v; b = a**2"``.
     spec : Spec or None
         Limits of computations; None: those of the arrays, or as configured.
     **arrays : array_like, DataArray, str or path
-        The arrays that the text names. An array is used with its elements as they are. A string or
-        path is a place ``STORE::PATH``, whose values are decoded as in :func:`from_zarr` with
+        The arrays that the text names. Elements of an array are used unchanged. A string or path is
+        a place ``STORE::PATH``, whose values are decoded as in :func:`from_zarr` with
         ``decode=True``. ``dim="time"`` and calendars use the dimension names of the place and the
         coordinates next to it. A DataArray or Variable of Xarray stays lazy, and its dimension
         names and coordinates are used in the same way. Operands broadcast by position, as in NumPy;
@@ -72,12 +72,12 @@ def eval(text: str, /, *, spec: Spec | None = None, **arrays: Any) -> Array | di
 
 
 class Result(NamedTuple):
-    """An array that an expression makes."""
+    """A result of an expression."""
 
     name: str
     is_bare: bool  #: whether the expression assigns no name
     array: Array
-    #: Of each axis; None if the coordinate of the inputs describes it.
+    #: The coordinate of each axis; None if a coordinate of the inputs describes the axis.
     coordinates: tuple[_core.ExpressionCoordinate | None, ...]
 
 
@@ -109,7 +109,7 @@ def evaluated(
     Returns
     -------
     list of Result
-        In the order of the statements.
+        The results, in the order of the statements.
     """
     names = _core.eval_names(text)
     if not names:

@@ -41,14 +41,14 @@ class Reader:
         values = self._array[key]
         if is_masked_array(values) and np.any(values.mask):
             raise TypeError(
-                "the object gave a masked array, whose mask would be lost: give an object that"
+                "the object returned a masked array, whose mask would be lost: use an object that"
                 " returns x.filled(value), or one for the values and one for the mask"
             )
         values = np.asarray(values)
         if values.shape != shape:
-            raise ValueError(f"the object gave shape {values.shape}, expected {shape}")
+            raise ValueError(f"the object returned shape {values.shape}, expected {shape}")
         if not np.can_cast(values.dtype, self._dtype, "same_kind"):
-            raise TypeError(f"the object gave dtype {values.dtype}, expected {self._dtype}")
+            raise TypeError(f"the object returned dtype {values.dtype}, expected {self._dtype}")
         np.ndarray(shape, self._dtype, memory, 0, strides)[...] = values
 
     def dump(self) -> bytes:

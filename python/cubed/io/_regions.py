@@ -52,7 +52,7 @@ def _found(key: str, name: str, data: bytes | None) -> Held:
     if found is None and data is not None:
         found = Held(pickle.loads(data))
     if found is None:
-        raise TypeError(f"{name} cannot be given to another process")
+        raise TypeError(f"{name} cannot be sent to another process")
     return found
 
 
@@ -65,7 +65,7 @@ def written_into(x: Array, target: Held, region: Any, lock: Held) -> Array:
     if tuple(map(len, steps)) != x.shape:
         raise ValueError(f"an array of shape {x.shape} for region {region} of shape {shape}")
     edges = [np.cumsum((0, *c)) for c in x.chunks]
-    # The copy, and what writers make of it: in the target's chunks, encoded.
+    # A copy of the block, the target's chunk, and the encoded chunk.
     extra = 3 * max(x.chunkmem, _chunk_bytes(target.value))
     counts = [(1,) * len(c) for c in x.chunks]
     from cubed.array._calls import call_on_each  # lazy: slow import

@@ -128,8 +128,8 @@ class Delayed:
         for folder, mem in files:
             if mem > p.allowed_mem:
                 raise PlanTooLargeError(
-                    f"writing {self._archives[folder]} takes up to {mem} bytes, five times the"
-                    f" largest chunk and what HDF5 keeps, but allowed_mem is {p.allowed_mem}"
+                    f"writing {self._archives[folder]} needs up to {mem} bytes, five times the"
+                    f" largest chunk and buffers of HDF5, but allowed_mem is {p.allowed_mem}"
                 )
         for new in self._new:
             new.create()
@@ -205,7 +205,7 @@ def _check_replaced(file: str, names: Sequence[str]) -> None:
     try:
         other = _other(file, "", names)
     except (OSError, ValueError, NotImplementedError) as e:
-        raise ArrayExistsError(f"{file} exists, and is no file of arrays: {e}") from e
+        raise ArrayExistsError(f"{file} exists, and is not a file of arrays: {e}") from e
     if other is not None:
         raise ArrayExistsError(
             f"{file} has {other}, too, and is written as a whole: give all of its arrays to one"
@@ -247,7 +247,7 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
     if not is_path:
         if hasattr(store, "shape") and hasattr(store, "__setitem__"):
             if path:
-                raise ValueError(f"path is {path!r}, but store is an array, which has none")
+                raise ValueError(f"path is {path!r}, but store is an array, which has no paths")
             return store
         kind = f"{type(store).__module__}.{type(store).__name__}"
         if kind.startswith("zarr.") and kind.endswith(".Group"):

@@ -52,7 +52,7 @@ def store(
 
 
 class _Later:
-    """Work to be done by ``compute()``."""
+    """Delayed writing: ``compute()`` does the work."""
 
     def __init__(self, write: Any) -> None:
         self._write = write

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ma: Any = np.ma  # NumPy has few annotations for it
 
-#: All that :mod:`cubed.ma` lists, which NumPy's functions of these names are taken for.
+#: Functions of :mod:`cubed.ma` by name, which NumPy's functions of the same names call.
 FUNCTIONS: dict[str, Any] = {}
 
 #: Ufuncs whose results are masked where their second operand is 0, as in NumPy.
@@ -57,18 +57,18 @@ _OWN_NAMES: dict[str, np.ufunc] = {
 
 
 class MaskedArray(Operators):
-    """An array with masked elements, which do not count: :attr:`data`, and :attr:`mask`, true for
-    masked elements. Made by :func:`masked_array` and other functions of this module.
+    """An array with masked elements: :attr:`data`, and :attr:`mask`, true for masked elements.
 
-    Operators and NumPy's ufuncs mask what either operand masks, and quotients by 0; reductions
-    leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
+    Create it by :func:`masked_array` and other functions of this module. Operators and NumPy's
+    ufuncs mask elements that are masked in an operand, and quotients by 0. Reductions skip masked
+    elements; a result without any element is masked. `compute` returns a masked array of NumPy.
 
     Parameters
     ----------
     data : Array
         Input array.
     mask : Array of bool
-        Where they do not count; broadcast to the shape of the data.
+        True for masked elements; broadcast to the shape of the data.
     fill_value : scalar or None
         Value that :meth:`filled` uses for masked elements; None: NumPy's default.
 
@@ -104,7 +104,7 @@ class MaskedArray(Operators):
 
     @property
     def mask(self) -> Array:
-        """Where elements do not count: bool, of the shape of the data."""
+        """The mask, true for masked elements: bool, of the shape of the data."""
         return self._hidden
 
     @property
@@ -134,7 +134,7 @@ class MaskedArray(Operators):
 
     @property
     def fill_value(self) -> Any:
-        """What :meth:`filled` puts in place of masked elements: NumPy's, unless another is set."""
+        """The value that replaces masked elements in :meth:`filled`; by default NumPy's."""
         if self._fill is None:
             return _ma.default_fill_value(self.dtype)
         return np.asarray(self._fill).astype(self.dtype)[()]
@@ -158,13 +158,13 @@ class MaskedArray(Operators):
         return len(self._values)
 
     def _each(self, function: Any) -> MaskedArray:
-        """A function of the data, and of the mask."""
+        """Applies a function to the data, and to the mask."""
         return MaskedArray(function(self._values), function(self._hidden), self._fill)
 
     # --- Values ------------------------------------------------------------------------------
 
     def compute(self, **kwargs: Any) -> Any:
-        """The values, as NumPy's masked array.
+        """Computes the values and returns NumPy's masked array.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class MaskedArray(Operators):
         return self._each(lambda x: x[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assigns to a part, which is not masked then, except where the value is.
+        """Assigns to a part, which gets the mask of the value.
 
         :data:`numpy.ma.masked` masks the part. Arrays that were created from this object earlier do
         not change. With a hard mask, masked elements keep their values and stay masked.
@@ -235,7 +235,7 @@ class MaskedArray(Operators):
         self._replace(data, hidden)
 
     def _replace(self, data: Array, hidden: Array) -> None:
-        """Puts new values and a new mask behind this object."""
+        """Gives this object new values and a new mask."""
         if self._hard:
             data = _where(self._hidden, self._values, data)
             hidden = _elements.logical_or(self._hidden, hidden)
@@ -307,7 +307,7 @@ class MaskedArray(Operators):
         return MaskedArray(self._values.astype(dtype), self._hidden, self._fill)
 
     def copy(self) -> MaskedArray:
-        """The same value behind another object.
+        """Returns another object with the same lazy value.
 
         Returns
         -------
@@ -399,7 +399,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         axis : int, tuple of int or None
-            Which of them; None: all.
+            The axes of extent 1 to remove; None: all.
 
         Returns
         -------
@@ -421,7 +421,7 @@ class MaskedArray(Operators):
         Parameters
         ----------
         chunks : int, tuple, str or None
-            Chunks of an array that is not lazy, see :func:`cubed.rechunk`.
+            The new chunks, see :func:`cubed.rechunk`.
 
         Returns
         -------
@@ -443,7 +443,7 @@ class MaskedArray(Operators):
         Returns
         -------
         Array
-            Of one axis. Lazy.
+            An array with one axis. Lazy.
 
         Examples
         --------
@@ -460,7 +460,7 @@ class MaskedArray(Operators):
         return MaskedArray(out, _all(self._hidden, axis=axis, keepdims=keepdims), self._fill)
 
     def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """How many elements are not masked: int64.
+        """Counts the elements that are not masked.
 
         Parameters
         ----------
@@ -645,7 +645,7 @@ class MaskedArray(Operators):
         return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
 
     def _beyond(self, largest: bool) -> Array:
-        """The data with a value in place of masked elements that no extreme is."""
+        """Replaces masked elements by a value that cannot be the extreme."""
         return _where(self._hidden, _bound(self.dtype, largest), self._values)
 
     def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
@@ -923,7 +923,7 @@ class MaskedArray(Operators):
     # --- Operators ---------------------------------------------------------------------------
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's functions that this module has; others have no masks."""
+        """Calls this module's function for a function of NumPy; others do not support masks."""
         name = function.__name__
         if function is not getattr(np, name, None) or name not in FUNCTIONS:
             raise TypeError(f"cubed.ma has no {name}: call it with m.filled(value), or m.data")
@@ -978,7 +978,7 @@ class MaskedArray(Operators):
 
 
 def checked_fill(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A fill value in the array's type; TypeError for one that the type cannot hold, as NumPy."""
+    """Converts a fill value to the array's type; TypeError, like NumPy, if it does not fit."""
     if value is None:
         return None
     return _ma.MaskedArray(np.empty((), dtype), fill_value=value).fill_value
@@ -1004,18 +1004,18 @@ def is_number(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The data of NumPy's masked array; others as they are."""
+    """Returns the data of NumPy's masked array; other values unchanged."""
     return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
 
 
 def finite(x: MaskedArray) -> MaskedArray:
-    """As NumPy's quotients and powers are: masked where they are NaN or infinite."""
+    """Masks elements that are NaN or infinite, like NumPy's quotients and powers."""
     mask = _elements.logical_or(x.mask, ~_elements.isfinite(x.data))
     return MaskedArray(x.data, mask, x._fill)
 
 
 def getmaskarray(a: Any) -> Array:
-    """Where an array is masked.
+    """Returns the mask of an array.
 
     Parameters
     ----------
@@ -1025,7 +1025,7 @@ def getmaskarray(a: Any) -> Array:
     Returns
     -------
     Array
-        bool, of its shape. Lazy.
+        bool, of the shape of `a`. Lazy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of masked arrays that are more than a method, or values and mask alike."""
+"""Functions of masked arrays that need code of their own."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def masked_array(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> MaskedArray:
-    """A masked array.
+    """Creates a masked array.
 
     Parameters
     ----------
     data : array_like
         An array, lazy or not, also a masked one of NumPy's.
     mask : array_like of bool, default False
-        True where elements do not count; broadcast. Elements that are already masked stay masked.
+        True for elements to mask; broadcast. Elements that are already masked stay masked.
     dtype : dtype or None
         Data type of the result's elements.
     fill_value : scalar or None
@@ -106,7 +106,7 @@ def array(
     chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> MaskedArray:
-    """A masked array; like :func:`numpy.ma.array` the type is before the mask in the arguments.
+    """Creates a masked array; like in :func:`numpy.ma.array`, the type precedes the mask.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def getdata(a: Any) -> Array:
 
 
 def filled(a: Any, fill_value: Any = None) -> Array:
-    """An array with a value in place of masked elements; one that is not masked as it is.
+    """Replaces masked elements by a value; returns an array without a mask unchanged.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def masked_not_equal(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_greater(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are greater than a value.
+    """Masks elements that are greater than a value.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def masked_greater(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are not less than a value.
+    """Masks elements that are greater than or equal to a value.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_less(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are less than a value.
+    """Masks elements that are less than a value.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def masked_less(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_less_equal(a: Any, value: Any) -> MaskedArray:
-    """Masked where elements are not greater than a value.
+    """Masks elements that are less than or equal to a value.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def masked_less_equal(a: Any, value: Any) -> MaskedArray:
 
 
 def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
-    """Masked from one value to another, both included.
+    """Masks elements from one value to another, both included.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
 
 
 def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
-    """Masked where elements are not from one value to another.
+    """Masks elements outside the interval from one value to another.
 
     Parameters
     ----------
@@ -458,7 +458,7 @@ def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
 
 
 def masked_invalid(a: Any) -> MaskedArray:
-    """Masked where elements are NaN or infinite.
+    """Masks elements that are NaN or infinite.
 
     Parameters
     ----------
@@ -515,14 +515,14 @@ def masked_values(
 
 
 def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArray:
-    """Masked where elements are NaN or infinite, with the fill value in their place.
+    """Masks elements that are NaN or infinite, and replaces their data by the fill value.
 
     Parameters
     ----------
     a : array_like
         An array that may be masked.
     mask : array_like of bool, default False
-        Where elements do not count, either.
+        Further elements to mask.
     fill_value : scalar or None
         Value that :meth:`MaskedArray.filled` uses; None: NumPy's default.
 
@@ -545,7 +545,7 @@ def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArra
 
 
 def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
-    """Sets what fills masked elements; no effect for an array that is not masked, as in NumPy.
+    """Sets the fill value of an array; no effect on an array without a mask, as in NumPy.
 
     Parameters
     ----------
@@ -570,7 +570,7 @@ def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
 
 
 def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements are not masked.
+    """Counts the elements that are not masked.
 
     Parameters
     ----------
@@ -607,7 +607,7 @@ def nonzero(a: Any) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        For each axis int64 of one axis. Lazy.
+        An int64 vector for each axis. Lazy.
 
     Examples
     --------
@@ -627,7 +627,7 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """The weighted mean of elements that are not masked; with `returned` also the sums of weights.
+    """Computes the weighted mean of elements that are not masked.
 
     Parameters
     ----------
@@ -638,19 +638,19 @@ def average(
     weights : array_like or None
         Weight of each element; None: 1.
     returned : bool, default False
-        Whether the sums of weights are given, too: of elements where there are no weights.
+        Whether to return the sums of the weights, too; without weights, the numbers of elements.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
 
     Returns
     -------
     array_like
-        Without the axis; None: all of them. Masked where weights sum to 0. Lazy.
+        Without `axis`, or without axes if it is None. Masked where the weights sum to 0. Lazy.
 
     Raises
     ------
     ValueError
-        For weights of another shape than the array, or than its axis.
+        If the weights have neither the shape of the array nor the length of the axis.
 
     Examples
     --------
@@ -679,7 +679,7 @@ def average(
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Elements of x where the condition holds, of y elsewhere; masked where the condition is.
+    """Selects elements of x where the condition is true, of y elsewhere; masked where it is masked.
     With a condition only, the function is :func:`nonzero`.
 
     Parameters
@@ -692,12 +692,12 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     Returns
     -------
     array_like
-        Of the shape that all broadcast to, and of the type that x and y promote to. Lazy.
+        The broadcast shape of all arguments, and the promoted type of `x` and `y`. Lazy.
 
     Raises
     ------
     ValueError
-        For one of x and y without the other.
+        If only one of `x` and `y` is given.
 
     Examples
     --------
@@ -720,7 +720,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
-    """Arrays one after another along an axis.
+    """Joins arrays along an axis.
 
     Parameters
     ----------
@@ -749,7 +749,7 @@ def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
 
 
 def count_masked(a: Any, axis: Axis = None) -> Array:
-    """How many elements are masked.
+    """Counts the masked elements.
 
     Parameters
     ----------
@@ -784,7 +784,7 @@ def is_masked(x: Any) -> Array:
     Returns
     -------
     Array
-        Without axes. Lazy.
+        bool, without axes. Lazy.
 
     Examples
     --------
@@ -796,7 +796,7 @@ def is_masked(x: Any) -> Array:
 
 
 def isMaskedArray(x: Any) -> bool:
-    """Whether something is a masked array.
+    """Whether an object is a masked array.
 
     Parameters
     ----------
@@ -806,7 +806,7 @@ def isMaskedArray(x: Any) -> bool:
     Returns
     -------
     bool
-        Of arrays of this module, and of NumPy's masked ones.
+        True for masked arrays of this module and of NumPy.
 
     Examples
     --------
@@ -818,14 +818,14 @@ def isMaskedArray(x: Any) -> bool:
 
 
 def mask_or(m1: Any, m2: Any) -> Array:
-    """Where one of two masks is true.
+    """Combines two masks: true where one of them is true.
 
     Parameters
     ----------
     m1 : array_like of bool
-        A mask.
+        The first mask.
     m2 : array_like of bool
-        Another.
+        The second mask.
 
     Returns
     -------
@@ -842,7 +842,7 @@ def mask_or(m1: Any, m2: Any) -> Array:
 
 
 def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
-    """An array with all elements masked.
+    """Creates an array with all elements masked.
 
     Parameters
     ----------
@@ -866,7 +866,7 @@ def masked_all(shape: Any, dtype: DTypeLike = float) -> MaskedArray:
 
 
 def masked_all_like(a: Any) -> MaskedArray:
-    """An array like another one, with all elements masked.
+    """Creates an array of the same shape and type with all elements masked.
 
     Parameters
     ----------
@@ -949,21 +949,21 @@ def allclose(
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
-    """Differences of neighbours, masked where one of them is.
+    """Computes differences of neighbouring elements, masked where one of them is masked.
 
     Parameters
     ----------
     a : array_like
         An array that may be masked.
     n : int, default 1
-        How many times.
+        Number of times to take differences.
     axis : int, default -1
         Axis along which to compute; negative numbers count from the last.
 
     Returns
     -------
     MaskedArray
-        Of one element less along the axis, for each `n`. Lazy.
+        `n` elements shorter along the axis. Lazy.
 
     Examples
     --------
@@ -981,7 +981,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> MaskedArray:
 
 
 def median(a: Any, axis: Axis = None, keepdims: bool = False) -> MaskedArray:
-    """Medians of elements that are not masked: NaN where that has one.
+    """Medians of elements that are not masked; NaN if one of these is NaN.
 
     Parameters
     ----------

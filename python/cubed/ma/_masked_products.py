@@ -1,4 +1,4 @@
-"""Products, order and pairs of masked arrays, in which masked elements do not count."""
+"""Products, sorting and joining of masked arrays."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _ma: Any = np.ma  # NumPy has few annotations for it
 
 
 def _product(function: Callable[..., Array], a: Any, b: Any) -> MaskedArray:
-    """A product of sums: masked elements are 0, and a sum of masked terms only is masked."""
+    """Computes a product: masked elements are 0, and a sum of only masked terms is masked."""
     valid = [_names.logical_not(getmaskarray(x)) for x in (a, b)]
     terms = function(*(v.astype(np.int64) for v in valid))
     return masked_array(function(*_zeroed(a, b)), _names.equal(terms, 0))
 
 
 def _zeroed(*arrays: Any) -> list[Array]:
-    """Arrays with 0 in place of masked elements."""
+    """Replaces masked elements of arrays by 0."""
     return [masked_array(x).filled(0) for x in arrays]
 
 
 def dot(a: Any, b: Any) -> MaskedArray:
-    """Product of two arrays, as :func:`cubed.dot`; masked elements are 0.
+    """Product of two arrays, like :func:`cubed.dot`; masked elements are 0.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def dot(a: Any, b: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Masked where each product of a sum has a masked factor. Lazy.
+        Masked where all products of a sum have a masked factor. Lazy.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def inner(a: Any, b: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Nothing is masked, as in NumPy. Lazy.
+        No element is masked, as in NumPy. Lazy.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def outer(a: Any, b: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of two axes; masked where a factor is. Lazy.
+        Shape ``(a.size, b.size)``; masked where a factor is masked. Lazy.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     Returns
     -------
     Array
-        Without the two axes, and without a mask, as NumPy's. Lazy.
+        Without the two axes, and without a mask, as in NumPy. Lazy.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def append(a: Any, b: Any, axis: int | None = None) -> MaskedArray:
-    """One array after another.
+    """Appends one array to another.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def ediff1d(arr: Any) -> MaskedArray:
     Returns
     -------
     MaskedArray
-        Of one axis; masked where a neighbour is. Lazy.
+        An array with one axis; masked where a neighbour is masked. Lazy.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def ediff1d(arr: Any) -> MaskedArray:
 
 
 def sort(a: Any, axis: int = -1, *, endwith: bool = True, fill_value: Any = None) -> MaskedArray:
-    """Elements in ascending order along an axis.
+    """Sorts elements in ascending order along an axis.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def sort(a: Any, axis: int = -1, *, endwith: bool = True, fill_value: Any = None
     endwith : bool, default True
         Whether masked elements come last; they come first otherwise.
     fill_value : scalar or None
-        Must be None: masked elements have one of the two places that `endwith` names.
+        Must be None, because `endwith` decides the positions of masked elements.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def sort(a: Any, axis: int = -1, *, endwith: bool = True, fill_value: Any = None
     Raises
     ------
     ValueError
-        For a `fill_value`.
+        If `fill_value` is given.
 
     Examples
     --------

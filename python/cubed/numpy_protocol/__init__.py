@@ -1,1 +1,1 @@
-"""NumPy's functions and ufuncs of lazy arrays, by the protocols of NEP 13 and NEP 18."""
+"""Implements NumPy's functions and ufuncs for lazy arrays, by NEP 13 and NEP 18."""

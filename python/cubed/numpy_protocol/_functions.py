@@ -29,7 +29,7 @@ WRITERS: dict[Any, Callable[..., None]] = {
     getattr(np, name): getattr(writing_functions, name) for name in writing_functions.__all__
 }
 
-#: Parameters of NumPy's that change no value here, whatever they are.
+#: Parameters of NumPy's functions that do not change results here.
 _HINTS = {"assume_unique", "hermitian", "kind", "optimize", "overwrite_input", "stable", "subok"}
 
 
@@ -91,7 +91,7 @@ def _i0(x: Array) -> Array:
     return map_blocks(np.i0, x, dtype=dtype, extra_projected_mem=copies)
 
 
-#: Functions whose parameters are not those of ours, or that ask about arrays.
+#: Functions whose parameters differ from ours, or that return properties of arrays.
 _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.argsort: _argsort,
     np.array_equal: _array_equal,
@@ -113,7 +113,7 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
-#: Functions of shapes and types alone.
+#: Functions that use only shapes and types.
 _OF_NO_VALUES = {
     np.common_type,
     np.diag_indices_from,
@@ -124,10 +124,11 @@ _OF_NO_VALUES = {
 
 
 def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """func(*args), lazily; with a warning of computed values for one that the namespace lacks, or
-    whose function there lacks a parameter.
+    """Calls a function of NumPy lazily.
 
-    With arrays of other libraries theirs is the result, or a TypeError.
+    If the namespace lacks the function or one of its parameters, values are computed, with a
+    warning. If an argument is an array of another library, that library computes the result, or
+    TypeError is raised.
     """
     if any(is_foreign(t) for t in types):
         if func is np.tensordot:
@@ -157,7 +158,7 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
 
 
 def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = None) -> Any:
-    """The argument of that name of a call, or the first argument; None if the call has neither."""
+    """Returns the argument of a name, or the first argument; None if the call has neither."""
     signature = _signature(func)
     if signature is None:
         return kwargs.get(name) if name is not None else None
@@ -203,10 +204,10 @@ def _is_default(name: str, value: Any, default: Any) -> bool:
 def _translate(
     theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """Arguments of NumPy's function for ours: by name, as order and kind of parameters differ.
+    """Converts arguments of NumPy's function to keyword arguments of this package's function.
 
-    Arguments equal to NumPy's default are dropped if our function does not have them. None if
-    another argument is not.
+    Arguments equal to NumPy's default are dropped if our function lacks the parameter. Returns None
+    if it lacks the parameter of any other argument.
     """
     signature, target = _signature(theirs), _signature(ours)
     if signature is None or target is None:

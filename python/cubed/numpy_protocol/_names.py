@@ -9,10 +9,10 @@ from cubed import array_api as xp
 from cubed.array._array import Array
 from cubed.blocks._apply import apply_along_axis
 
-#: NumPy's names that the namespace does not have, and those of the same functions in it.
+#: NumPy's names that the namespace lacks, and the names of these functions in the namespace.
 _NAMES = {"amax": "max", "amin": "min"}
 
-#: Where functions of NumPy's other modules are in the namespace.
+#: Modules of the namespace for NumPy's other modules.
 _MODULES = {
     "numpy": "",
     "numpy.linalg": "linalg",
@@ -20,7 +20,7 @@ _MODULES = {
     "numpy.lib.stride_tricks": "lib.stride_tricks",
 }
 
-#: Functions that arrays have as methods with NumPy's parameters, which the standard's are not.
+#: Functions for which methods of arrays have NumPy's parameters; the standard's functions do not.
 _METHODS = ("round", "squeeze", "take")
 
 

@@ -1,4 +1,4 @@
-"""Products of lazy arrays with sparse ones in memory, such as the weights of a regridding."""
+"""Products of lazy arrays with sparse arrays in memory, such as weights of regridding."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cubed.blocks._gufunc import apply_gufunc
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether it is a COO array of the package sparse."""
+    """Whether a value is a COO array of the package sparse."""
     cls = type(value)
     return cls.__module__.partition(".")[0] == "sparse" and cls.__name__ == "COO"
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """np.tensordot of a lazy array and a COO array; NotImplemented for others.
+    """Computes np.tensordot of a lazy array and a COO array; NotImplemented for other arguments.
 
-    NumPy asks sparse itself if the COO array is the first one. Blocks are whole along the axes that
-    are summed. The elements of the sparse array are inputs of each task, so that its projection has
-    them.
+    If the COO array comes first, NumPy calls the package sparse itself. Blocks are whole along the
+    axes that are summed. The elements of the sparse array are inputs of each task, so its
+    projection includes them.
     """
     if not isinstance(a, Array) or not is_sparse(b):
         return NotImplemented
@@ -63,7 +63,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def _summed(axes: Any, left: int, right: int) -> tuple[list[int], list[int]]:
-    """The axes of both arrays that are summed, as NumPy takes `axes`."""
+    """Returns the axes of both arrays that are summed, from NumPy's `axes`."""
     if isinstance(axes, (int, np.integer)):
         axes = (range(left - axes, left), range(axes))
     pair = [[k] if isinstance(k, (int, np.integer)) else list(k) for k in axes]
@@ -84,7 +84,7 @@ class _Product:
     free: Sequence[int]
 
     def __call__(self, block: NDArray, coords: NDArray, data: NDArray) -> NDArray:
-        from sparse import COO  # late: only tasks need it
+        from sparse import COO  # lazy: only tasks need it
 
         weights = COO(coords, data, shape=self.matrix, has_duplicates=False, sorted=True)
         loops = block.shape[: block.ndim - self.summed]

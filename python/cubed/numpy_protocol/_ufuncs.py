@@ -19,7 +19,7 @@ from cubed.functions.statistical import cumulative_max, cumulative_min
 from cubed.io._create import as_lazy
 from cubed.numpy_protocol._names import ours
 
-#: Reductions that ufuncs are, over their first axis unless another one is given.
+#: The reduction for ``reduce`` of a ufunc, over the first axis unless another one is given.
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -59,10 +59,11 @@ NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """ufunc(*args), lazily: by the function of its name, else block by block.
+    """Calls a ufunc lazily: by the function of its name, otherwise block by block.
 
-    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError. With
-    objects of other libraries, such as Xarray's, theirs is the result, as it is of operators.
+    Methods other than calls and reductions, and parameters that are not supported, raise TypeError.
+    If an operand is an object of another library, such as Xarray, that library computes the result,
+    as for operators.
     """
     if any(has_ufunc(type(v)) for v in (*args, *(kwargs.get("out") or ()))):
         return ask_ufunc(ufunc, method, args, kwargs)
@@ -130,7 +131,7 @@ def _into(ufunc: np.ufunc, result: Any, out: tuple[Any, ...]) -> Any:
 
 def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     func = ours(ufunc.__name__) if _is_numpys(ufunc) else None
-    if ufunc.signature is not None:  # matmul and its kin
+    if ufunc.signature is not None:  # such as matmul
         return NotImplemented if func is None or kwargs else func(*args)
     if set(kwargs) - {"dtype", "out", "where"}:
         return NotImplemented
@@ -143,7 +144,7 @@ def _is_numpys(ufunc: np.ufunc) -> bool:
 
 
 def _outer(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """ufunc of every element of one array and every one of another."""
+    """Applies a ufunc to all pairs of elements of two arrays."""
     x, y = (as_lazy(a) for a in args)
     wide = xp.expand_dims(x, tuple(range(x.ndim, x.ndim + y.ndim))) if y.ndim else x
     return _elements(ufunc, (wide, y), kwargs)

@@ -1,1 +1,1 @@
-"""Plans: from arrays to runs, with pictures and memory."""
+"""Plans of arrays, their runs, drawings and memory."""

@@ -114,7 +114,7 @@ class _Maker:
             raise
 
     def stored(self, targets: tuple[_Given, ...]) -> StoredResults | None:
-        """Returns the places of results in memory if workers store them; otherwise None."""
+        """Returns the locations for results in memory if workers store them; otherwise None."""
         return StoredResults(targets, self.work_dir) if self.can["finds_plan"] else None
 
 
@@ -207,14 +207,15 @@ class Plan(PlanTotals):
     def targets(self) -> list[dict[str, Any]]:
         """The protection of each target that the engine writes against late writers, and its cost.
 
-        A late writer is a run that was suspended or cut off while another run took its place. Keys:
+        A late writer is a run that was suspended or lost its connection while another run took over
+        its target. Keys:
 
         - ``url``.
         - ``fence``: ``"conditions"`` (of puts), ``"exchange"`` (of directories), ``"lock"`` (of
           files, for regions), ``"process"`` (no other process reaches the store) or ``"none"``.
         - ``promise``: the same as a sentence.
-        - ``claim_requests``: the maximum number. ``chunk_requests``: for each chunk in addition to
-          its put.
+        - ``claim_requests``: the maximum number of requests for claims. ``chunk_requests``:
+          requests for each chunk in addition to its put.
         - ``bytes``: size of the new array, decoded.
         - ``may_replace``: an existing array stays until the new one is complete. ``copies``: the
           new array exists twice while it is copied.
@@ -430,8 +431,8 @@ class Plan(PlanTotals):
 
         if resume and not self._info["resumable"]:
             warn(
-                "resume is True, but the run begins anew: it reads from objects that are sliced, "
-                "whose contents nobody can compare with what they were"
+                "resume is True, but the run starts again: it reads from Python objects, whose contents"
+                " cannot be compared with those of the earlier run"
             )
         e = self.executor
         engine = e.begin(self._info["allowed_mem"], self._info["reserved_mem"])
@@ -439,7 +440,7 @@ class Plan(PlanTotals):
             engine.stage_names = [stage["name"] for stage in self.stages]
             engine.code = self._info["code"]
         plan, stored = self._plan, self._in_store
-        if stored and resume is not None:  # where an earlier run has put them
+        if stored and resume is not None:  # the location that an earlier run used
             stored = stored.named_by(self._maker.plan)
             plan = self._maker.plan(stored.targets)
         command: tuple[str, ...] = _worker_command
@@ -487,7 +488,7 @@ class Plan(PlanTotals):
         return RunStatistics(stats)
 
     def _kept(self, resume: bool | None) -> int:
-        """Returns flags of what a run that fails or is interrupted leaves for resumption.
+        """Returns flags for the data that a failed or interrupted run keeps for resumption.
 
         Intermediates stay in a work directory that the user chose, but not in the system's
         temporary folder. Without `resume`, results that an engine stores for the driver have random
@@ -598,7 +599,7 @@ def plan(
 
 
 def check_each(*parts: Sequence[Array]) -> None:
-    """Makes plans of arrays that would run one after another, and does nothing else.
+    """Makes plans of arrays that would run one after another, and discards them.
 
     Raises
     ------
@@ -626,7 +627,7 @@ def _chosen(
     spec: Spec | None,
     options: RunOptions,
 ) -> Plan:
-    """The plan that a user-defined function has chosen: operations are fused, or not."""
+    """Returns the plan with or without fused operations, as a user-defined function chooses."""
     names = [str((target or {}).get("name", "")) for _, target in targets]
     plans: dict[bool, Plan] = {}
 
@@ -715,14 +716,14 @@ def compute(
     executor : Executor, str or None
         An executor object or name; default: the spec's, then the configured one, ``"threads"``.
     callbacks : sequence of Callback or None
-        Objects that receive events: :class:`cubed.Callback`.
+        Objects that receive events, see :class:`cubed.Callback`.
     optimize_graph : bool, default True
         False: every operation is a separate stage.
     optimize_function : callable or None
         A function ``f(dag, array_names=)`` that chooses whether operations are fused. It gets the
         graph of the plan in which they are not (:attr:`Plan.dag`), and returns the graph, or the
-        result of a function of :mod:`cubed.core.optimization` for the graph. Also one of these
-        functions, which all stand for the one planner. Needs networkx.
+        result of a function of :mod:`cubed.core.optimization` for the graph. May also be one of
+        these functions, all of which select the one planner. Needs networkx.
     resume : bool or None
         True: continue an earlier run of the same computation that failed or was interrupted,
         without computing its chunks again. False or None: start again. A failed run always leaves
@@ -730,10 +731,10 @@ def compute(
         contents of arrays are unknown (objects that are sliced), the run starts again with a
         warning.
     take_over : bool, default False
-        True: take the target from an unfinished run of another machine or container at once, even
-        on a store that ignores the conditions of puts. Make sure that the run has ended. Without
-        it, a run counts as gone after `silence` seconds without a sign of life, an option of
-        executors (600).
+        True: take over the target of an unfinished run of another machine or container at once,
+        even on a store that ignores conditions of puts. Make sure that the run has ended. False: a
+        run counts as ended after `silence` seconds without a sign of life (an option of executors,
+        default 600).
     update : bool, default False
         True: recompute only the chunks whose sources have changed or grown since an earlier
         computation with ``update=True``. It is for arrays with pending writes to Zarr

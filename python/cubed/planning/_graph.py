@@ -30,8 +30,8 @@ class PrimitiveOperation:
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array that a plan reads or writes. `place` is its place, or ``"result"`` or
-    ``"intermediate"`` for arrays without a place of their own.
+    """An array that a plan reads or writes. `place` is its location, or ``"result"`` or
+    ``"intermediate"`` for arrays without a location of their own.
     """
 
     shape: tuple[int, ...]

@@ -16,7 +16,7 @@ def raise_if_computes() -> Iterator[None]:
     Returns
     -------
     context manager
-        Nothing computes in its block.
+        Computations in its block raise an error.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def raise_if_computes() -> Iterator[None]:
 
 @contextmanager
 def in_memory() -> Iterator[None]:
-    """Allows computing in the block: of elements that are in memory, such as those of labels."""
+    """Allows computations in the block: for elements in memory, such as those of labels."""
     token = _refused.set(False)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Decisions of the planner: for users, and for `logging.getLogger("cubed")`."""
+"""Formats decisions of the planner for users and for `logging.getLogger("cubed")`."""
 
 from __future__ import annotations
 

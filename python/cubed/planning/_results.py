@@ -1,4 +1,4 @@
-"""Results in memory of runs whose workers do not share it: arrays in the work directory."""
+"""Results in memory if workers do not share memory: stored as arrays in the work directory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StoredResults:
-    """Places for results in memory (targets of a plan without a URL), which the driver reads and
+    """Locations for results in memory (targets of a plan without a URL), which the driver reads and
     removes. The computation's name is new unless it is given.
     """
 
@@ -40,7 +40,7 @@ class StoredResults:
         return bool(self._urls)
 
     def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
-        """Returns the results in a place that a later run of the same computation finds."""
+        """Returns the results at a location that a later run of the same computation finds."""
         same = StoredResults(self._given, self._work_dir, "any")
         return StoredResults(self._given, self._work_dir, make(same.targets).id())
 

@@ -176,6 +176,6 @@ class PlanTotals:
         """
         for name, stage in self.ops_exceeding_memory:
             raise ValueError(
-                f"stage {name!r} needs {stage['projected_mem']} bytes beside reserved_mem"
+                f"stage {name!r} needs {stage['projected_mem']} bytes in addition to reserved_mem"
                 f" {self.reserved_mem}, allowed_mem is {self.allowed_mem}"
             )

@@ -44,7 +44,7 @@ def _makes_result(stage: dict[str, Any]) -> bool:
 
 
 def plan_page(plan: Any) -> str:
-    """Returns a plan as an interactive HTML page with pan, zoom and details; it loads nothing."""
+    """Returns a plan as a self-contained, interactive HTML page with pan, zoom and details."""
     template = Path(__file__).with_name("_plan_page.html").read_text(encoding="utf-8")
     data = {"stages": plan.stages, "plan": plan.summary()}
     text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")

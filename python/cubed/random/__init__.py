@@ -84,7 +84,8 @@ def random(
     key: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """Uniform in [0, 1).
+    """Draws numbers from the uniform distribution on [0, 1).
+
 
     With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
     depend on the chunks: those of Cubed 0.28 with that root seed.
@@ -135,14 +136,15 @@ def uniform(
     seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """Uniform from low to high.
+    """Draws numbers from the uniform distribution from low to high.
+
 
     Parameters
     ----------
     low : float, default 0.0
         The smallest number.
     high : float, default 1.0
-        Where numbers end.
+        The upper end, excluded.
     size : int or tuple of int or None
         Shape of the result.
     dtype : dtype or None, default np.float64
@@ -180,7 +182,8 @@ def normal(
     seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """Normal with mean `loc` and standard deviation `scale`.
+    """Draws numbers from the normal distribution with mean `loc` and standard deviation `scale`.
+
 
     Parameters
     ----------
@@ -224,7 +227,8 @@ def exponential(
     seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """Exponential with mean `scale`.
+    """Draws numbers from the exponential distribution with mean `scale`.
+
 
     Parameters
     ----------
@@ -268,18 +272,19 @@ def integers(
     seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
-    """Integers from low (0 if `high` is None) up to but not including high, all equally likely.
+    """Draws integers from low (0 if `high` is None) up to but not including high.
 
-    With `shape`, or a sequence as the only argument: integers of all bits that depend only on their
-    position, like Cubed for Python 0.29. They are Thomas Wang's hash of the element's number in C
-    order, int32 by default. Numbers repeat after 2**32 elements.
+    All integers are equally likely. With `shape`, or a sequence as the only argument, results are
+    integers with random bits that depend only on their position, like in Cubed for Python 0.29.
+    They are Thomas Wang's hash of the element's number in C order, int32 by default, and repeat
+    after 2**32 elements.
 
     Parameters
     ----------
     low : int, sequence of int or None
-        The least number, or the end if there is no `high`.
+        The smallest number, or the upper end if `high` is None.
     high : int or None
-        Where numbers end.
+        The upper end, excluded unless `endpoint` is true.
     size : int or tuple of int or None
         Shape of the result.
     shape : int or tuple of int or None
@@ -287,7 +292,7 @@ def integers(
     dtype : dtype or None
         Data type of the result's elements.
     endpoint : bool, default False
-        Whether `high` itself is among them.
+        Whether `high` is included.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     seed : int or None
@@ -326,7 +331,7 @@ def integers(
 def _hashed(
     shape: tuple[int, ...], dtype: DTypeLike, chunks: ChunksLike, spec: Spec | None
 ) -> Array:
-    """Hashes of the numbers of elements: Wang's, modulo 2**32."""
+    """Returns Wang's hashes of the numbers of elements, modulo 2**32."""
     d = np.dtype(dtype)
     if d.kind not in "iu":
         raise TypeError(f"random integers of type {d}: expected integers")

@@ -1,4 +1,4 @@
-"""Random numbers of the engine, and of NumPy block by block: the base of generators."""
+"""Base of generators: random numbers of the engine, and of NumPy block by block."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _COUNTS = frozenset(
 _LEAST_OF = {"a": "more than 0", "scale": "0 or more", "sigma": "0 or more"}
 
 Size = Shape | None
-_LEAST = 2.0**-54  # in place of an exponential 0, which has no logarithm
+_LEAST = 2.0**-54  # replaces an exponential number 0, which has no logarithm
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """NumPy's numbers of a block, which follow from the seed and the block's number."""
+    """Draws NumPy's numbers for a block, from the seed and the block's number."""
 
     name: str
     seed: int
-    params: tuple[Any, ...]  # those that are arrays are None
+    params: tuple[Any, ...]  # None in place of arrays
     places: tuple[int, ...]  # positions of arrays in params
     options: tuple[tuple[str, Any], ...]
     #: Axes of the results that the block does not have.
@@ -57,7 +57,7 @@ class _Draw:
 
 
 def _parameter(value: Any) -> Any:
-    """A parameter: a number, or a lazy array."""
+    """Converts a parameter to a number or a lazy array."""
     if isinstance(value, Array) or is_scalar(value) or isinstance(value, np.generic):
         return value
     values = to_numpy(value)
@@ -72,7 +72,7 @@ def drawn_integers(
     extents: Chunks,
     dtype: np.dtype[Any],
 ) -> _core.Array:
-    """The engine's integers from `first` to `last`, in chunks."""
+    """Draws integers from `first` to `last` by the engine, in chunks."""
     low, high = (v if abs(v) < 2**63 else str(v) for v in (first, last))
     name = name_of(dtype)
     x = _core.call("integers", shape, low, high, seed, longest(extents), name, True)
@@ -107,17 +107,17 @@ class Draws:
         return np.random.Philox(self._seeds)
 
     def spawn(self, n_children: int) -> list[Self]:
-        """So many generators with seeds of their own.
+        """Creates generators with their own seeds, which follow from the seed of this generator.
 
         Parameters
         ----------
         n_children : int
-            How many.
+            Number of generators.
 
         Returns
         -------
         list of Generator
-            With seeds that follow from this one's.
+            The generators.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Draws:
         dtype: DTypeLike = np.float64,
         spec: Spec | None = None,
     ) -> Array:
-        """Uniform, normal or exponential numbers of the engine's."""
+        """Draws uniform, normal or exponential numbers by the engine."""
         d = np.dtype(dtype)
         if d not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise TypeError(f"random numbers of type {d}: expected float32 or float64")
@@ -177,7 +177,8 @@ class Draws:
     def _of(
         self, drawn: str, size: Size, chunks: ChunksLike, times: int = 1, **params: Any
     ) -> tuple[list[Array], list[Any]]:
-        """Numbers of that name, so many times, in the shape of size and parameters, and these."""
+        """Draws `times` arrays in the shape of size and parameters; returns them and the
+        parameters."""
         for name, least in _LEAST_OF.items():
             value: Any = params.get(name)
             if not (isinstance(value, np.generic) or is_scalar(value)):
@@ -198,10 +199,10 @@ class Draws:
         more: tuple[int, ...] = (),
         **options: Any,
     ) -> Array:
-        """Numbers that NumPy draws; with `more` axes that each draw has."""
+        """Draws numbers by NumPy, block by block; `more` are the extents of each draw."""
         given = [_parameter(p) for p in params] if not more else list(params)
         arrays = [p for p in given if isinstance(p, Array)]
-        if not arrays:  # wrong parameters are errors now
+        if not arrays:  # raises errors for invalid parameters now
             getattr(np.random.Generator(np.random.Philox(0)), name)(*given, **options)
         shape = self._shape(size, *arrays)
         d = np.dtype(of or (np.int64 if name in _COUNTS else np.float64))
@@ -239,7 +240,7 @@ class Draws:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Uniform in [0, 1).
+        """Draws numbers from the uniform distribution on [0, 1).
 
         Parameters
         ----------
@@ -276,8 +277,9 @@ class Draws:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Integers from low (0 if `high` is None) up to but not including high, all equally likely;
-        with `endpoint` including it.
+        """Draws integers from low (0 if `high` is None) up to but not including high.
+
+        All integers are equally likely. With `endpoint`, `high` is included.
 
         Parameters
         ----------
@@ -325,26 +327,28 @@ class Draws:
         a, b = int(first), int(last) - (not endpoint)
         limits = (0, 1) if d.kind == "b" else (np.iinfo(d).min, np.iinfo(d).max)
         if a > b:
-            raise ValueError(f"integers: low is {first} and high {last}: there is none")
+            raise ValueError(
+                f"integers: low is {first} and high is {last}, expected a range with integers"
+            )
         if a < limits[0] or b > limits[1]:
-            raise ValueError(f"integers: {a} to {b} are not all in {d}")
+            raise ValueError(f"integers: {d} cannot hold all integers from {a} to {b}")
         wide = np.dtype(np.uint8) if d.kind == "b" else d
         x = drawn_integers(shape, a, b, self._next(), extents, wide)
         x = _core.call("astype", x, name_of(d)) if wide != d else x
         return Array._new(x, self._spec)
 
     def bytes(self, length: int) -> bytes:
-        """So many bytes, now.
+        """Draws random bytes now.
 
         Parameters
         ----------
         length : int
-            How many.
+            Number of bytes.
 
         Returns
         -------
         bytes
-            Of that length.
+            `length` bytes.
 
         Examples
         --------
@@ -362,7 +366,7 @@ class Draws:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal with mean 0 and standard deviation 1.
+        """Draws numbers from the normal distribution with mean 0 and standard deviation 1.
 
         Parameters
         ----------
@@ -398,7 +402,7 @@ class Draws:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Exponential with mean 1; the method changes nothing.
+        """Draws numbers from the exponential distribution with mean 1.
 
         Parameters
         ----------
@@ -436,7 +440,7 @@ class Draws:
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Gamma with scale 1.
+        """Draws numbers from the gamma distribution with scale 1.
 
         Parameters
         ----------
@@ -478,7 +482,7 @@ class Draws:
     def uniform(
         self, low: Any = 0.0, high: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Uniform from low to high.
+        """Draws numbers from the uniform distribution from low to high.
 
         Parameters
         ----------
@@ -514,7 +518,7 @@ class Draws:
     def normal(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Normal with mean `loc` and standard deviation `scale`.
+        """Draws from the normal distribution with mean `loc` and standard deviation `scale`.
 
         Parameters
         ----------
@@ -550,7 +554,7 @@ class Draws:
     def exponential(
         self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Exponential with mean `scale`.
+        """Draws numbers from the exponential distribution with mean `scale`.
 
         Parameters
         ----------
@@ -584,7 +588,7 @@ class Draws:
     def lognormal(
         self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Numbers whose logarithms are normal.
+        """Draws numbers whose logarithms have a normal distribution.
 
         Parameters
         ----------
@@ -620,7 +624,7 @@ class Draws:
     def laplace(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Laplace, about `loc`.
+        """Draws numbers from the Laplace distribution about `loc`.
 
         Parameters
         ----------
@@ -656,7 +660,7 @@ class Draws:
     def logistic(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Logistic, about `loc`.
+        """Draws numbers from the logistic distribution about `loc`.
 
         Parameters
         ----------
@@ -692,7 +696,7 @@ class Draws:
     def gumbel(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Gumbel, with its mode at `loc`.
+        """Draws numbers from the Gumbel distribution with its mode at `loc`.
 
         Parameters
         ----------
@@ -728,7 +732,7 @@ class Draws:
     def rayleigh(
         self, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Rayleigh, with its mode at `scale`.
+        """Draws numbers from the Rayleigh distribution with its mode at `scale`.
 
         Parameters
         ----------
@@ -760,7 +764,7 @@ class Draws:
         return xp.sqrt(e * 2.0) * b
 
     def weibull(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Weibull with shape `a`.
+        """Draws numbers from the Weibull distribution with shape `a`.
 
         Parameters
         ----------
@@ -792,7 +796,7 @@ class Draws:
         return xp.exp(_log(e) / k)
 
     def pareto(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Pareto II (Lomax) with shape `a`.
+        """Draws numbers from the Pareto II (Lomax) distribution with shape `a`.
 
         Parameters
         ----------
@@ -824,7 +828,7 @@ class Draws:
         return xp.expm1(e / k)
 
     def power(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Powers in [0, 1], of exponent ``a - 1``.
+        """Draws numbers from the power distribution on [0, 1] with exponent ``a - 1``.
 
         Parameters
         ----------
@@ -856,7 +860,7 @@ class Draws:
         return xp.exp(_log(-xp.expm1(-e)) / k)
 
     def standard_cauchy(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Cauchy with its mode at 0.
+        """Draws numbers from the Cauchy distribution with its mode at 0.
 
         Parameters
         ----------
@@ -883,7 +887,8 @@ class Draws:
     def triangular(
         self, left: Any, mode: Any, right: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Triangular from left to right, with its peak at `mode`.
+        """Draws numbers from the triangular distribution from left to right with its peak at
+        `mode`.
 
         Parameters
         ----------
@@ -892,7 +897,7 @@ class Draws:
         mode : array_like
             The most likely number.
         right : array_like
-            The greatest number.
+            The largest number.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         chunks : int, tuple, str or None, default "auto"
@@ -906,7 +911,7 @@ class Draws:
         Raises
         ------
         ValueError
-            The three do not ascend.
+            `left`, `mode` and `right` are not in ascending order.
 
         Examples
         --------

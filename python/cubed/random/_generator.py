@@ -40,7 +40,7 @@ class Generator(Draws):
     # --- Distributions that NumPy draws block by block ---------------------------------------
 
     def beta(self, a: Any, b: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Beta.
+        """Draws numbers from the beta distribution.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Generator(Draws):
         return self._by_blocks("beta", (a, b), size, chunks)
 
     def binomial(self, n: Any, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Successes among n, each with probability p: int64.
+        """Draws from the binomial distribution: successes in n trials of probability p.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Generator(Draws):
         return self._by_blocks("binomial", (n, p), size, chunks)
 
     def chisquare(self, df: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Chi-square with so many degrees of freedom.
+        """Draws numbers from the chi-square distribution with `df` degrees of freedom.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Generator(Draws):
         return self._by_blocks("chisquare", (df,), size, chunks)
 
     def f(self, dfnum: Any, dfden: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Fisher's F.
+        """Draws numbers from Fisher's F distribution.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Generator(Draws):
     def gamma(
         self, shape: Any, scale: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Gamma.
+        """Draws numbers from the gamma distribution.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Generator(Draws):
         return self._by_blocks("gamma", (shape, scale), size, chunks)
 
     def geometric(self, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Trials up to the first success, each with probability p: int64.
+        """Draws from the geometric distribution: trials up to the first success.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Generator(Draws):
     def hypergeometric(
         self, ngood: Any, nbad: Any, nsample: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Good ones among `nsample` without replacement: int64.
+        """Draws from the hypergeometric distribution: good items in a sample without replacement.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Generator(Draws):
         return self._by_blocks("hypergeometric", (ngood, nbad, nsample), size, chunks)
 
     def logseries(self, p: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Logarithmic series: int64.
+        """Draws numbers from the logarithmic series distribution.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Generator(Draws):
     def negative_binomial(
         self, n: Any, p: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Failures before n successes: int64.
+        """Draws from the negative binomial distribution: failures before n successes.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Generator(Draws):
     def noncentral_chisquare(
         self, df: Any, nonc: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Noncentral chi-square.
+        """Draws numbers from the noncentral chi-square distribution.
 
         Parameters
         ----------
@@ -326,7 +326,7 @@ class Generator(Draws):
     def noncentral_f(
         self, dfnum: Any, dfden: Any, nonc: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Noncentral F.
+        """Draws numbers from the noncentral F distribution.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class Generator(Draws):
         return self._by_blocks("noncentral_f", (dfnum, dfden, nonc), size, chunks)
 
     def poisson(self, lam: Any = 1.0, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Poisson with mean `lam`: int64.
+        """Draws numbers from the Poisson distribution with mean `lam`.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class Generator(Draws):
         return self._by_blocks("poisson", (lam,), size, chunks)
 
     def standard_t(self, df: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Student's t.
+        """Draws numbers from Student's t distribution.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class Generator(Draws):
     def vonmises(
         self, mu: Any, kappa: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Von Mises, from -pi to pi.
+        """Draws angles from the von Mises distribution, from -pi to pi.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class Generator(Draws):
     def wald(
         self, mean: Any, scale: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Wald.
+        """Draws numbers from the Wald (inverse Gaussian) distribution.
 
         Parameters
         ----------
@@ -468,7 +468,7 @@ class Generator(Draws):
         return self._by_blocks("wald", (mean, scale), size, chunks)
 
     def zipf(self, a: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Zipf with exponent `a`: int64.
+        """Draws numbers from the Zipf distribution with exponent `a`.
 
         Parameters
         ----------
@@ -496,7 +496,7 @@ class Generator(Draws):
     # --- Distributions of vectors ------------------------------------------------------------
 
     def dirichlet(self, alpha: Any, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Shares that add up to 1, along a new last axis.
+        """Draws from the Dirichlet distribution: shares with sum 1, along a new last axis.
 
         Parameters
         ----------
@@ -524,7 +524,7 @@ class Generator(Draws):
     def multinomial(
         self, n: Any, pvals: Any, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """How often each of several outcomes is there in n trials, along a new last axis: int64.
+        """Draws from the multinomial distribution: counts of outcomes in n trials, in a last axis.
 
         Parameters
         ----------
@@ -562,7 +562,7 @@ class Generator(Draws):
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """How many of each colour there are among `nsample`, along a new last axis: int64.
+        """Draws counts of each colour in a sample without replacement, along a new last axis.
 
         Parameters
         ----------
@@ -606,7 +606,7 @@ class Generator(Draws):
         method: Literal["svd", "eigh", "cholesky"] = "svd",
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Normal vectors, along a new last axis, with means and covariances that are in memory.
+        """Draws vectors from a multivariate normal distribution, along a new last axis.
 
         Parameters
         ----------
@@ -659,19 +659,19 @@ class Generator(Draws):
         return xp.argsort(self._plain("random", (n,), "auto"))
 
     def permutation(self, x: Any, axis: int = 0) -> Array:
-        """The parts of an array along an axis, or ``0, 1, ..., x - 1``, in random order.
+        """Permutes the parts of an array along an axis, or ``0, 1, ..., x - 1``, randomly.
 
         Parameters
         ----------
         x : array_like or int
-            Input array, or how many numbers.
+            Input array, or the number of integers.
         axis : int, default 0
             Axis along which to move.
 
         Returns
         -------
         Array
-            Of the array's shape and type, or int64. Lazy.
+            The array's shape and type, or int64. Lazy.
 
         Examples
         --------
@@ -688,7 +688,7 @@ class Generator(Draws):
         return xp.take(a, _with_spec(order, a), axis=d)
 
     def shuffle(self, x: Array, axis: int = 0) -> None:
-        """Puts the parts of a lazy array along an axis into random order, behind itself.
+        """Shuffles the parts of a lazy array along an axis; the array gets a new lazy value.
 
         Parameters
         ----------
@@ -700,7 +700,7 @@ class Generator(Draws):
         Raises
         ------
         TypeError
-            It is not a lazy array.
+            `x` is not a lazy array.
 
         Examples
         --------
@@ -763,14 +763,14 @@ class Generator(Draws):
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Parts of an array along an axis, or of ``0, 1, ..., a - 1``.
+        """Chooses random parts of an array along an axis, or numbers of ``0, 1, ..., a - 1``.
 
-        With or without replacement, with probabilities `p` of each, all equal for None.
+        Parts are chosen with or without replacement, with the probabilities `p`; None: all equal.
 
         Parameters
         ----------
         a : array_like or int
-            Input array, or how many numbers to choose from.
+            Input array, or the number of integers to choose from.
         size : int or tuple of int or None
             Shape of the result; None: the broadcast shape of the parameters.
         replace : bool, default True
@@ -841,7 +841,7 @@ class Generator(Draws):
 
 
 def _with_spec(x: Array, like: Array) -> Array:
-    """x, computed as another array is."""
+    """Returns x with the spec of another array."""
     return x if like._spec is None or x._spec is not None else Array._new(x._x, like._spec)
 
 
@@ -859,7 +859,7 @@ def default_rng(seed: Any = None, *, spec: Spec | None = None) -> Generator:
     Returns
     -------
     Generator
-        Numbers are not NumPy's; the distributions are.
+        The generator. Its distributions are NumPy's, but its numbers differ.
 
     Examples
     --------

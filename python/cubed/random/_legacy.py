@@ -40,7 +40,7 @@ class RandomState(Generator):
         return f"cubed.random.RandomState({self._seeds.entropy})"
 
     def seed(self, seed: Any = None) -> None:
-        """Starts the sequence of numbers anew.
+        """Restarts the sequence of numbers with a seed.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class RandomState(Generator):
         self._seeds = type(self)(seed)._seeds
 
     def rand(self, *size: int, chunks: ChunksLike = "auto") -> Array:
-        """Uniform in [0, 1), in a shape that is given by integers.
+        """Draws uniform numbers on [0, 1); the shape is given by integers.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class RandomState(Generator):
         return self.random(size, chunks=chunks)
 
     def randn(self, *size: int, chunks: ChunksLike = "auto") -> Array:
-        """Standard normal numbers, in a shape that is given by integers.
+        """Draws standard normal numbers; the shape is given by integers.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class RandomState(Generator):
         *,
         chunks: ChunksLike = "auto",
     ) -> Array:
-        """Integers from low (0 if `high` is None) up to but not including high.
+        """Draws integers from low (0 if `high` is None) up to but not including high.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class RandomState(Generator):
     def random_integers(
         self, low: Any, high: Any = None, size: Size = None, *, chunks: ChunksLike = "auto"
     ) -> Array:
-        """Integers from low up to high, both included; 1 up to `low` if `high` is None.
+        """Draws integers from low to high, both included; from 1 to `low` if `high` is None.
 
         Deprecated in NumPy: :meth:`randint` replaces it.
 
@@ -178,7 +178,7 @@ class RandomState(Generator):
         return self.integers(first, last, size, endpoint=True, chunks=chunks)
 
     def random_sample(self, size: Size = None, *, chunks: ChunksLike = "auto") -> Array:
-        """Uniform in [0, 1): :meth:`Generator.random` by NumPy's older name.
+        """Draws uniform numbers on [0, 1); NumPy's older name of :meth:`Generator.random`.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ triangular vonmises wald weibull zipf
 
 
 class _Shared:
-    """The state that the functions of the module share."""
+    """The random state that the functions of the module share."""
 
     state: RandomState | None = None
     is_seeded = False
@@ -252,7 +252,7 @@ def seed(seed: int | None = None) -> None:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """A method of the shared state, as a function of the module."""
+    """Returns a method of the shared state as a function of the module."""
     own = getattr(RandomState, name)
 
     @wraps(own)

@@ -39,7 +39,7 @@ Runner = Callable[[list[NDArray], tuple[int, ...]], Sequence[Any]]
 
 @dataclass(frozen=True)
 class RecordRunner:
-    """A call on blocks, some of which have records: the engine knows their bytes only."""
+    """Wraps a call on blocks with records, of which the engine knows only the bytes."""
 
     runner: Runner
     inputs: tuple[np.dtype[Any], ...]
@@ -55,7 +55,7 @@ class RecordRunner:
 
 
 def _record_bytes(result: Any, dtype: np.dtype[Any], number: int) -> NDArray:
-    """Converts a result to records of this type, as elements of bytes."""
+    """Converts a result to records of a type, as fixed-length byte strings."""
     value = to_array(result)
     if value.dtype.names != dtype.names:
         raise TypeError(f"output {number} has dtype {value.dtype}, expected {dtype}")
@@ -92,7 +92,7 @@ def _pack(title: str, runner: Runner, extra_mem: int) -> bytes:
 
 
 class _Loaded:
-    """A call that blocks share during its run."""
+    """A call that is loaded once for all blocks of a run."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()  # one thread unpickles it, the others wait
@@ -205,8 +205,8 @@ _READ_ONLY = (
 def _is_of_writing(error: BaseException) -> bool:
     """Returns True if a function may have failed because its argument is read-only.
 
-    NumPy and Cython report that. Numba fails in various ways when it compiles such a function, so
-    any of its errors counts.
+    NumPy and Cython report this. Numba fails in various ways when it compiles such a function, so
+    any error of Numba counts.
     """
     trace, last = error.__traceback__, ""
     while trace is not None:
@@ -266,11 +266,11 @@ def call_block(
             if _is_of_writing(e):
                 e.add_note(_READ_ONLY)
             failure = keep(e, _where(title, index))
-            # After this line only the record of failures holds the exception.
+            # After this line, only the record of failures refers to the exception.
         if failure is not None and any(block() is not None for block in alive):
             let_blocks_go(failure[2], lambda: are_gone(alive), _kept())
     finally:  # also after an interrupt
-        for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still hold them
+        for memory, *_ in (*inputs, *outputs):  # frames of a traceback may still refer to them
             if memory is not None:
                 with suppress(BufferError):
                     memory.release()

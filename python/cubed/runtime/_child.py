@@ -1,5 +1,5 @@
-"""The child process of a worker: it performs messages whose plan has Python functions, within a
-limit of memory.
+"""The child process of a worker: it runs ranges of plans with Python functions, within a memory
+limit.
 
 Started by :mod:`cubed.runtime._children` with the descriptors of two connections and of a page, the
 id of its parent, and the folder of its control group ("": none).
@@ -36,14 +36,14 @@ _DEATH_SIGNAL = 1
 _IDLE = 60.0
 #: Stack of the thread that listens to the parent.
 _STACK = 256 << 10
-#: A mapping that a limit must refuse, to see whether the system keeps limits.
+#: Size of a mapping that a limit must refuse, to test whether the system enforces limits.
 _PROBE = 64 << 20
-#: Bytes by which a process may hold more than is reserved and perform another run.
+#: Bytes in excess of the reserved memory with which a process may still perform another run.
 _SLACK = 8 << 20
 
 
 class _Worn(Exception):
-    """An earlier run has left so much memory in this process that another child is needed."""
+    """Earlier runs have left so much memory in use in this process that another child is needed."""
 
 
 class _Limits:
@@ -64,7 +64,7 @@ class _Limits:
         Raises
         ------
         _Worn
-            If earlier runs have left memory that the plan has not reserved.
+            If earlier runs have left more memory in use than the plan reserves.
         """
         plan = _core.Plan.fetch(work_dir, key)
         plan.load_functions()
@@ -96,7 +96,7 @@ class _Limits:
 
 
 def _keeps_limits() -> bool:
-    """Returns True if the system refuses private memory beyond RLIMIT_DATA."""
+    """Returns True if the system enforces RLIMIT_DATA for private memory."""
     now, most = resource.getrlimit(resource.RLIMIT_DATA)
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (_core.private_mem() + (1 << 20), most))
@@ -110,7 +110,7 @@ def _keeps_limits() -> bool:
 
 
 def _end_with(parent: int) -> None:
-    """Lets the system end this process with its parent, also if a function holds Python's lock."""
+    """Lets the system end this process with its parent, even if a function holds the GIL."""
     with suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
@@ -118,7 +118,7 @@ def _end_with(parent: int) -> None:
 
 
 def _listen(control: socket.socket) -> None:
-    """Ends tasks of a run when the parent asks for it, and the process when the parent ends."""
+    """Ends tasks of a run on the parent's request, and the process when the parent ends."""
     while True:
         try:
             message = receive(control)
@@ -142,7 +142,7 @@ def _become(path: Sequence[str], environment: Mapping[str, str], folder: str) ->
 
 
 def _answer(data: bytes) -> bytes:
-    """Performs a message; b"?" if another child must do it."""
+    """Runs the range of a message; returns b"?" if another child must do it."""
     state, message = pickle.loads(data)
     if state:
         _become(*state)
@@ -155,14 +155,14 @@ def _answer(data: bytes) -> bytes:
 
 
 def _flush() -> None:
-    """Writes the output of functions, which nobody else would do if the process is killed."""
+    """Flushes the output of functions, which would be lost if the process is killed."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # they may be closed, or None
             stream.flush()
 
 
 def main() -> None:
-    """Serves until the parent ends, or sends nothing for long."""
+    """Serves until the parent ends, or sends no message for :data:`_IDLE` seconds."""
     work_fd, control_fd, page_fd, parent = map(int, sys.argv[1:5])
     _end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles it

@@ -1,5 +1,5 @@
-"""Children of a worker: processes that perform messages whose plan has Python functions, so that
-the memory of functions is limited, and a worker survives a function that exceeds the limit.
+"""Children of a worker: processes that run ranges of plans with Python functions. Their memory is
+limited, and the worker survives a function that exceeds the limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CODE = (
 )
 #: Seconds between checks of a call with a time limit.
 _TICK = 0.1
-#: Seconds that a task that was told to end may take, before its process is ended.
+#: Seconds that a cancelled task may take to end, before its process is ended.
 _GRACE = 5.0
 #: Seconds that an ended child may take to end.
 _END = 5.0
@@ -49,7 +49,7 @@ class NoChildError(OSError):
 
 
 class ChildLostError(Exception):
-    """A child ended within a call, or before it began (`early`)."""
+    """A child ended during a call, or before the call began (`early`)."""
 
     def __init__(self, text: str, status: int, early: bool) -> None:
         super().__init__(text)
@@ -160,7 +160,7 @@ class Child:
         return reply
 
     def _wait(self, limit_ms: int) -> None:
-        """Waits for a reply, and looks after the child meanwhile."""
+        """Waits for a reply, and checks the memory and the time limit of the child meanwhile."""
         watches = self.kind == "watch"
         if not watches and not limit_ms:
             return
@@ -176,7 +176,7 @@ class Child:
                 self.kill("time")
 
     def _lost(self) -> Exception:
-        """Ends what is left of the child, and returns the error of its call."""
+        """Cleans up a child that has ended, and returns the error of its call."""
         _, room, _, title = read_call(self._page)
         self.end()
         status = self.process.returncode or 0
@@ -200,7 +200,7 @@ class Child:
         )
 
     def stop(self, plan_key: str, attempt: str) -> None:
-        """Tells the child to end the tasks of a run."""
+        """Asks the child to end the tasks of a run."""
         with suppress(OSError):
             send(self._control, f"{plan_key}\0{attempt}".encode())
 
@@ -233,7 +233,7 @@ class Child:
 
 
 def _state() -> tuple[list[str], dict[str, str], str]:
-    """What a child takes over."""
+    """Returns the state of this process that a child takes over."""
     try:
         folder = str(Path.cwd())
     except OSError:
@@ -270,7 +270,7 @@ def _own_group() -> Path | None:
 
 def _new_group() -> Path | None:
     """Creates a control group below that of this process, whose memory can be limited. None if this
-    process may not, or if its own group does not limit the memory of others.
+    process lacks the permission, or if its own group cannot limit memory.
     """
     own = _own_group()
     if own is None:
@@ -302,8 +302,8 @@ def _ooms_of(events: Path) -> int:
 
 
 def _oom_kills() -> int:
-    """Returns how many processes of the control group of this one the system has ended because they
-    had no more memory.
+    """Returns the number of processes in this control group that the system has killed for lack of
+    memory.
     """
     own = _own_group()
     found = _ooms_of(own / "memory.events") if own else 0
@@ -332,7 +332,7 @@ class Children:
                 if child.process.poll() is None:
                     self._busy.add(child)
                     return child
-                child.end()  # it had nothing to do for long
+                child.end()  # it was idle for too long
             self._starter = self._starter or _Starter()
         child = Child(self._starter)
         with self._lock:

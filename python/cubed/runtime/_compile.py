@@ -1,4 +1,4 @@
-"""``compile_function`` of computations: its results run in place of user-defined functions."""
+"""``compile_function`` of computations, whose results replace user-defined functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Compiler:
     Parameters
     ----------
     function
-        Gets a function and returns one that is called with the same arguments, such as
+        Called with a function; returns one that is called with the same arguments. Example:
         ``numba.njit``.
     """
 

@@ -1,4 +1,4 @@
-"""ELF files of Linux, 64-bit and little-endian: what a program or library needs to start."""
+"""Reads requirements of programs and libraries from ELF files (64-bit, little-endian)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Elf:
     machine: str
     #: Path of the program's loader; "" in libraries.
     interpreter: str
-    #: Names of the libraries that it needs.
+    #: Names of the needed libraries.
     needed: list[str]
-    #: Folders in which they are searched first.
+    #: Folders in which libraries are searched first.
     folders: list[Path]
-    #: Versions that it needs, such as "GLIBC_2.34", each with the symbols that have it.
+    #: Needed symbol versions, such as "GLIBC_2.34", each with its symbols.
     versions: dict[str, list[str]] = field(default_factory=dict)
 
 
 def read(path: str | Path) -> Elf:
-    """Reads a file; ValueError if it is not ELF of a 64-bit little-endian machine."""
+    """Reads a file; ValueError if it is not a 64-bit little-endian ELF file."""
     path = Path(path)
     data = path.read_bytes()
     try:
@@ -102,7 +102,7 @@ def _text(data: bytes, at: int) -> str:
 
 
 def _needs(data: bytes, at: int, count: int, strings: int) -> dict[int, str]:
-    """Returns the names of versions by the numbers that symbols have."""
+    """Returns the names of symbol versions by their numbers."""
     names = {}
     for _ in range(count):
         _, num_versions, _, first, next_ = _NEED.unpack_from(data, at)

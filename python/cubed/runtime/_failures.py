@@ -1,4 +1,4 @@
-"""Exceptions of user code in tasks: kept, or sent from a worker process, until the run raises them.
+"""Keeps exceptions of user code in tasks, also from worker processes, until the run raises them.
 
 The engine knows an exception by its number. Its own error has a message, for cases where the
 exception is lost.
@@ -78,7 +78,7 @@ def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
 
 
 def drop(number: int) -> None:
-    """Discards an exception, because an object that it holds is gone."""
+    """Discards an exception, because memory that it refers to was released."""
     with _lock:
         _kept.pop(number, None)
 
@@ -133,7 +133,7 @@ def _end_of_traceback(e: BaseException, room: int) -> str:
 
 
 def _behind(e: BaseException) -> Iterator[BaseException]:
-    """Yields the exception and those that it refers to."""
+    """Yields the exception, its causes and its contexts."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [e]
     while todo and len(seen) < _MOST_BEHIND:

@@ -1,4 +1,4 @@
-"""Messages between a worker and its child process, and a page of memory that both see."""
+"""Messages between a worker and its child process, and a page of memory that both share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from mmap import mmap
 
 _SIZE = struct.Struct("<Q")
-#: What a child tells of its call: when it began (0: no call), the bytes that it may use, the
-#: resident bytes that the child may use (0: the system limits them), and the title of the function.
+#: State of a child's call: its start (0: no call), the bytes that it may use, the resident bytes
+#: that the child may use (0: the system limits them), and the title of the function.
 _CALL = struct.Struct("<qQQ200s")
 PAGE_BYTES = _CALL.size
-#: The reply of a child in which earlier runs have left too much memory: another child must do it.
+#: The reply of a child in which earlier runs have left too much memory in use: another child must
+#: perform the message.
 ANOTHER = b"?"
 
 
@@ -41,11 +42,11 @@ def _exactly(source: socket.socket, n: int) -> bytes | None:
 
 
 def write_call(page: mmap, began: int, room: int, most: int, title: str) -> None:
-    """Tells of a call of a function."""
+    """Writes the state of a function's call to the page."""
     _CALL.pack_into(page, 0, began, room, most, title.encode()[:199])
 
 
 def read_call(page: mmap) -> tuple[int, int, int, str]:
-    """Returns what :func:`write_call` told last."""
+    """Reads the state that :func:`write_call` wrote last."""
     began, room, most, title = _CALL.unpack_from(page)
     return began, room, most, title.rstrip(b"\0").decode(errors="ignore")

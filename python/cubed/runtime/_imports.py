@@ -1,4 +1,4 @@
-"""Imports of functions on blocks: before tasks if possible, otherwise measured.
+"""Imports libraries of functions on blocks before tasks if possible; measures later imports.
 
 The projection of a task has no memory for the libraries that the task imports.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from cubed import _core
 from cubed.base._held import counting_imports, import_counted, note_unused
 
-#: Modules or packages of functions whose calls import others, and those others.
+#: Modules of functions whose calls import further modules, with these modules.
 _IMPORTED_BY_CALLS = {
     "cubed.images._generic": ("scipy.ndimage",),
     "cubed.images._objects": ("scipy.ndimage",),
@@ -51,7 +51,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def loads(data: bytes | memoryview) -> Any:
-    """Unpickles a function, and imports what its calls are known to import."""
+    """Unpickles a function, and imports the modules that its calls are known to import."""
     unpickler = _Unpickler(data)
     had_xarray = "xarray" in sys.modules
     function = unpickler.load()
@@ -141,7 +141,7 @@ def _map_buffers() -> None:
 
 
 class _Finder:
-    """Detects the first import of each call; finds no module itself."""
+    """Import hook that detects the first import of each call; it finds no modules itself."""
 
     def __init__(self) -> None:
         self._calls = 0

@@ -1,4 +1,4 @@
-"""The limit of the memory of this process, for user-defined functions: their part, and errors."""
+"""The memory limit of this process: the part for user-defined functions, and its errors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 from cubed import _core
 from cubed.base._bytes import format_bytes
 
-#: Bytes that allocators take in advance.
+#: Bytes that allocators reserve in advance.
 _SLACK = 2 << 20
-#: Seconds between looks at the resident memory.
+#: Seconds between checks of the resident memory.
 LOOK = 0.02
 
 #: Resident bytes that this process may use, if the system does not limit private memory; 0: any.
 _most = 0
-#: Gets the start (ns) of a call, the bytes that it may use, and the title of its function, before
-#: each call; and 0, 0 and "" after it.
+#: Function that is called before each call with its start in ns, the bytes that it may use, and the
+#: title of its function; and after it with 0, 0 and "".
 tell: Callable[[int, int, str], None] | None = None
 
 
@@ -48,13 +48,13 @@ def room() -> int:
 
 
 def begin_call(title: str, bytes_of_call: int) -> None:
-    """Tells the parent process of a call."""
+    """Reports the start of a call to the parent process."""
     if tell:
         tell(time.monotonic_ns(), bytes_of_call, title)
 
 
 def end_call() -> None:
-    """Tells the parent process that a call has ended."""
+    """Reports the end of a call to the parent process."""
     if tell:
         tell(0, 0, "")
 
@@ -69,7 +69,7 @@ def text_of_excess(title: str, most: int) -> str:
 
 
 def explained(error: MemoryError, title: str, most: int) -> MemoryError:
-    """Returns the error of a function, with the limit that it met; the error itself if this process
+    """Adds the memory limit to the error of a function. Returns the error itself if this process
     has no limit, or if the function has raised an error of its own.
     """
     said = str(error)
@@ -85,8 +85,8 @@ def explained(error: MemoryError, title: str, most: int) -> MemoryError:
 
 
 def resident_limit(allowed_mem: int, reserved_mem: int) -> int:
-    """Returns the resident bytes that this process may use: its tasks get `allowed_mem` less
-    `reserved_mem`, also if it holds more than is reserved.
+    """Returns the resident bytes that this process may use. Its tasks get `allowed_mem` less
+    `reserved_mem`, even if the process itself uses more than is reserved.
     """
     held = _core.resident_mem() + _SLACK
     return max(allowed_mem, held + allowed_mem - reserved_mem)
@@ -107,8 +107,8 @@ _watched: list[int] = []
 @contextmanager
 def watching(plan: Any) -> Iterator[None]:
     """Ends calls of functions in this process, by a MemoryError, when its resident memory exceeds
-    the limits of the plans in use. It misses memory that a call takes and returns between two
-    looks, and calls of C code end late.
+    the limits of the plans in use. It misses memory that a call allocates and frees between two
+    checks, and calls of C code end late.
     """
     info = plan.info()
     needs = info["allowed_mem"] - info["reserved_mem"]

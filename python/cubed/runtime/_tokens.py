@@ -16,7 +16,7 @@ from typing import Any
 
 #: Seconds by which clocks may differ.
 _LEEWAY = 60
-#: Seconds for which keys of a URL are used, and between requests for a key that is not among them.
+#: Seconds for which keys of a URL are used; minimum seconds between requests for unknown keys.
 _LIFE, _PAUSE = 3600, 60
 #: Maximum bytes of a document, and seconds to wait for it.
 _MOST_DOCUMENT, _TIMEOUT = 1 << 20, 10
@@ -27,7 +27,7 @@ _SUBJECTS = ("sub", "email", "azp", "appid")
 
 
 class TokenError(Exception):
-    """A request has no token, or one that is not accepted."""
+    """A request has no token, or a token that is not accepted."""
 
 
 class Verifier:
@@ -149,7 +149,7 @@ def _keys_of(issuer: str) -> str:
 
 
 def _document(place: str) -> bytes:
-    """Reads a file, or a URL with TLS or of this machine."""
+    """Reads a file or URL; ValueError for a URL of another machine without TLS."""
     if "://" not in place:
         return Path(place).read_bytes()
     url = urllib.parse.urlsplit(place)
@@ -163,7 +163,7 @@ def _document(place: str) -> bytes:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns True for addresses that only this machine reaches."""
+    """Returns True for loopback addresses."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Blocks that are held only by frames of calls that are over."""
+"""Releases blocks to which only frames of finished calls refer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _lock = threading.Lock()
 
 #: Maximum number of objects behind a frame that are examined, the nearest first.
 _MOST_OBJECTS = 5_000
-#: A collection has no effect while another thread is in one.
+#: Maximum number of collections: a collection has no effect while another thread collects.
 _MOST_COLLECTIONS = 3
 
 
 def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
-    """Returns True if none of the arrays is held any more.
+    """Returns True if no reference to the arrays is left.
 
-    Releases arrays that only cycles hold, and those that only tracebacks lead to. A module may keep
-    an exception forever, such as that of an optional import. Its traceback has the frames of all
+    Releases arrays to which only reference cycles or tracebacks refer. A module may keep an
+    exception forever, such as that of an optional import. Its traceback has the frames of all
     callers, with their variables. Such an exception loses its traceback.
     """
     if not _some(arrays):
@@ -43,7 +43,7 @@ def are_gone(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
 
 
 def _collected(arrays: Sequence[weakref.ref[NDArray]]) -> bool:
-    """Returns True if all arrays are gone after a collection of cycles."""
+    """Returns True if all arrays are released after a garbage collection."""
     for _ in range(_MOST_COLLECTIONS):
         gc.collect()
         if not _some(arrays):

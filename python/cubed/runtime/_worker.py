@@ -1,9 +1,9 @@
 """A worker process of the executor "processes".
 
-Run as a script with the path of the extension module, the output of worker_arguments() if the plan
-has user-defined functions, and a descriptor's number. It imports nothing else, unless its plan has
-Python objects or functions, because the memory that it holds before its first task is part of the
-reserved memory.
+It runs as a script with these arguments: the path of the extension module, the output of
+worker_arguments() if the plan has user-defined functions, and a descriptor's number. It imports
+nothing else, unless its plan has Python objects or functions, because the memory that it holds
+before its first task is part of the reserved memory.
 """
 
 import sys

@@ -31,7 +31,7 @@ _OVER = frozenset(("DONE", "FAILED", "CANCELLED", "DRAINED", "UPDATED"))
 
 
 class _Element:
-    """Runs a task of a job array with the command, on any machine; the plan is pickled with it."""
+    """Runs an array task with the command, on any machine; its pickle contains the plan."""
 
     def __init__(self, plan: bytes, arguments: Sequence[str]) -> None:
         self.plan, self.arguments = plan, arguments
@@ -103,7 +103,7 @@ class Job:
 
     @property
     def place(self) -> str:
-        """The service that runs the job."""
+        """Address or name of the service that runs the job."""
         return "Dataflow" if self._is_dataflow else str(self._given["job_endpoint"])
 
     def start(self) -> str:

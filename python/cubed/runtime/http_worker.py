@@ -1,6 +1,6 @@
 """A worker over HTTP: ``cubed worker --http PORT``, for the executor ``"http"``.
 
-``POST`` to any path takes the bytes of a message (``cubed/sys/message.h``) and returns the answer
+``POST`` to any path takes the bytes of a message (``cubed/sys/message.h``) and returns the reply
 with the reports of its tasks. ``GET /health`` returns 200. Other replies have ``{"error": TEXT}``:
 
 ==== ===========================================================================================
@@ -16,8 +16,9 @@ with the reports of its tasks. ``GET /health`` returns 200. Other replies have `
 507  a function of Python needs more memory than it may use
 ==== ===========================================================================================
 
-Whoever may send messages may run programs here, because a plan may contain functions of Python.
-So each request needs a token of OpenID Connect, unless only this machine reaches the worker.
+A caller that may send messages may run code in the worker, because a plan may contain functions of
+Python. So each request needs a token of OpenID Connect, unless the worker listens only on the
+loopback.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ from cubed.runtime._tokens import TokenError, Verifier, is_loopback
 
 #: Variables with the port, which the services set.
 _PORTS = ("PORT", "FUNCTIONS_CUSTOMHANDLER_PORT")
-#: As the executor's largest message.
+#: Maximum size of a message, equal to that of the executor.
 _MOST_BODY = 4 << 20
-#: Seconds in which a request must have arrived, and that a connection may be idle.
+#: Seconds within which a request must arrive, and for which a connection may be idle.
 _PATIENCE = 30
-#: Connections at a time, besides those of requests that are performed.
+#: Maximum number of connections, in addition to those of requests that are performed.
 _MOST_CONNECTIONS = 64
-#: Seconds that tasks have to end after SIGTERM: Cloud Run kills after 10.
+#: Seconds within which tasks must end after SIGTERM. Cloud Run kills the process after 10 s.
 _GRACE = 8
 
 _ANSWER, _JSON = "application/octet-stream", "application/json"
@@ -88,7 +89,8 @@ class Worker:
         self._ends = False
 
     def refusal(self, headers: Mapping[str, str]) -> Reply | None:
-        """Returns the reply to a request whose body is not read; None if it is to be read."""
+        """Returns the reply that refuses a request before its body is read; None if it is
+        accepted."""
         try:
             if self._verifier is not None:
                 self._verifier.check(headers.get("authorization"))
@@ -102,7 +104,7 @@ class Worker:
         return None
 
     def perform(self, body: bytes) -> Reply:
-        """Runs the tasks of a message. Errors of tasks are in the answer."""
+        """Runs the tasks of a message. Errors of tasks are in the reply."""
         with self._changed:
             if self._ends:
                 return _error(503, "the worker ends")

@@ -28,7 +28,7 @@ _MOST = 50 << 20
 _OF_GLIBC = re.compile(
     r"(ld-linux[-\w.]*|lib(c|m|dl|rt|util|anl|pthread|resolv|mvec|nss_\w+|BrokenLocale)\.so[.\d]*)"
 )
-#: Libraries that the library opens when it needs them, which its list of needed ones does not say.
+#: Libraries that libcubed loads at run time, which its list of needed libraries lacks.
 _OPENED = re.compile(rb"\0(lib(?:curl|crypto|ssl)[-\w]*\.so\.[.\d]+)\0")
 _VERSION = re.compile(r"GLIBC_(\d+)\.(\d+)")
 _DEFAULT_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
@@ -60,9 +60,9 @@ def write(
     path
         The ZIP.
     command
-        The program to put into the ZIP; default: the one of this package.
+        The program to put into the ZIP; default: the command of this package.
     architecture
-        ``"x86_64"`` or ``"arm64"``: the function's; default: the program's.
+        Architecture of the function, ``"x86_64"`` or ``"arm64"``; default: that of the program.
     bundle_libc
         Whether the C library of this machine is part of the ZIP, so that the version of the
         runtime's does not matter.
@@ -127,14 +127,14 @@ def _libraries(program: _elf.Elf) -> dict[str, _elf.Elf]:
 
 
 def _opened(e: _elf.Elf) -> list[str]:
-    """Returns the libraries that Cubed's library opens by their names."""
+    """Returns the libraries that libcubed loads by name at run time."""
     if not e.path.name.startswith("libcubed"):
         return []
     return sorted({name.decode() for name in _OPENED.findall(e.path.read_bytes())})
 
 
 def _find(name: str, needs: _elf.Elf, machine: str) -> _elf.Elf:
-    """Finds a library where the loader would."""
+    """Finds a library in the loader's search path."""
     for file in _candidates(name, needs, machine):
         if file.is_file():
             e = _elf.read(file)
@@ -161,7 +161,7 @@ def _candidates(name: str, needs: _elf.Elf, machine: str) -> Iterator[Path]:
 
 
 def _cached(name: str) -> Iterator[Path]:
-    """Returns the files that the cache of the machine's loader has under a name."""
+    """Returns the files under a name in the cache of this machine's loader."""
     for program in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
         if os.access(program, os.X_OK):
             said = subprocess.run([program, "-p"], capture_output=True, text=True, check=False)

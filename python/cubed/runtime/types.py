@@ -80,7 +80,7 @@ class TaskEndEvent:
     worker: int = 0
     #: Workers of a cooperative task: if there are several, all of the run, including `worker`.
     coop: int = 1
-    #: Of the worker, "HOST:PID"; None: this machine.
+    #: Host and process of the worker, "HOST:PID"; None: this process.
     host: str | None = None
     #: Number of earlier attempts, and whether a second worker got the task as well.
     attempt: int = 0
@@ -133,7 +133,7 @@ class Callback:
         Callback.active.add(self)
 
     def unregister(self) -> None:
-        """Ends what :meth:`register` began, if anything."""
+        """Removes the callback if :meth:`register` has registered it."""
         Callback.active.discard(self)
 
     def __enter__(self) -> Callback:

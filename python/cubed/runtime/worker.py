@@ -1,6 +1,6 @@
 """Workers of engines: they receive a message and return the reports of its tasks.
 
-A message names a range of tasks and the place of the run's plan, which a worker fetches once. A
+A message names a range of tasks and the location of the run's plan, which a worker fetches once. A
 worker needs only this package, with the driver's version, and the run's stores.
 """
 
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 #: Size of a range in include/cubed/sys/message.h; strings follow it.
 _RANGE_BYTES = 120
-#: Its first bytes, and its field with the run's name.
+#: First bytes of a range, and the slice of its field with the run's name.
 _MAGIC, _NAME = b"CBDR", slice(40, 80)
-#: What a message says of functions of Python in its plan, if it says something.
+#: Values of a message's field about functions of Python in its plan.
 _CODE, _MAY_HAVE_CODE = "code", "?"
-#: Its field with the maximum milliseconds of a task.
+#: The field of a range with the time limit of a task in milliseconds.
 _TIMEOUT = struct.Struct("<36xI")
-#: What precedes reports: the difference between the date and the clock of reports, and the length
+#: Header before reports: the difference between the date and the clock of reports, and the length
 #: of a name.
 _REPLY = struct.Struct("<qI")
 #: Number of runs whose plans and open stores are kept for the next message.
@@ -49,7 +49,7 @@ _LOOK = 0.1
 _LAST_WORDS = 1.0
 #: Seconds that a child may take to end the tasks of a run, before it is ended.
 _STOP = 5.0
-#: Exit status of such a process: that of timeout(1).
+#: Exit status of a process with a stuck task, as of timeout(1).
 _STUCK_STATUS = 124
 
 
@@ -71,7 +71,7 @@ def message(
     """Returns the argument of :func:`work`: a range, and where `_core.Plan.fetch` finds its plan.
 
     `attempt` names the driver's attempt at the run. A resumed run has the plan key of the earlier
-    attempt, whose messages its workers may have been told to refuse (:func:`stop`). `code` tells
+    attempt, and workers may already refuse messages of that attempt (:func:`stop`). `code` states
     that the plan has functions of Python, which a child process of the worker runs.
 
     Plans contain no storage options. The message contains them, so it may hold secrets.
@@ -89,20 +89,21 @@ def _message(range_: bytes, *texts: str) -> bytes:
 
 
 def native_message(message: bytes, time_ms: int) -> bytes:
-    """Converts a message of the library's own driver (include/cubed/sys/message.h), which is not
-    told whether the plan has functions, to one for :func:`work`.
+    """Converts a message of the library's own driver (include/cubed/sys/message.h) to a message for
+    :func:`work`. The former does not state whether the plan has functions.
 
     Parameters
     ----------
     message
         The message.
     time_ms
-        Milliseconds that the call may take: no task begins that cannot end in this time. 0: any.
+        Time limit of the call in milliseconds: no task begins that cannot end in this time. 0: no
+        limit.
 
     Raises
     ------
     ValueError
-        If it is no message.
+        If the bytes are not a message.
     """
     texts = _texts(message)
     if message[:4] != _MAGIC or len(message) < _RANGE_BYTES or len(texts) != 4:
@@ -154,7 +155,7 @@ def work(message: bytes) -> bytes:
     if _ends:
         raise WorkerEndsError("this worker ends, and begins no task")
     work_dir, key, *more, version, _ = _texts(message)
-    if version != _core.version or len(more) != 3:  # earlier versions say less
+    if version != _core.version or len(more) != 3:  # replies of earlier versions have fewer fields
         raise RuntimeError(
             f"the driver has version {version} of cubed, this worker has {_core.version}: install"
             " the same one"
@@ -212,7 +213,7 @@ def _by_child(message: bytes, key: str, attempt: str, time_ms: int) -> bytes | N
 
 
 def _watch(why: OSError) -> None:
-    """Lets functions run in this process from now on."""
+    """From now on, runs functions in this process, and checks its memory."""
     global _watches
     _watches = True
     warn(
@@ -223,7 +224,7 @@ def _watch(why: OSError) -> None:
 
 
 def _limit(range_: bytes, time_ms: int) -> int:
-    """Returns the milliseconds that a task may take; 0: any."""
+    """Returns the time limit of a task in milliseconds; 0: no limit."""
     (limit_ms,) = _TIMEOUT.unpack_from(range_)
     return min(limit_ms or time_ms, time_ms or limit_ms)
 
@@ -355,7 +356,7 @@ class _ChildCall:
         self.stopped = self._ended = False
 
     def stop(self) -> None:
-        """Lets the child end its tasks; ends the child if it does not obey soon."""
+        """Asks the child to end its tasks; ends the child if it does not within a few seconds."""
         self.stopped = True
         self._child.stop(*self._run)
         self._timer = Timer(_STOP, self._kill)
@@ -367,7 +368,7 @@ class _ChildCall:
             self._child.kill("stop")
 
     def end(self) -> None:
-        """Must be called before the child gets another call."""
+        """Ends the call; must be called before the child gets another call."""
         self._ended = True
         if self._timer:
             self._timer.cancel()

@@ -1,5 +1,5 @@
-"""What Xarray finds through entry points: the chunk manager ``cubed`` and the backend ``cubed``.
+"""The chunk manager ``cubed`` and the backend ``cubed``, which Xarray finds through entry points.
 
-Neither changes Xarray. What is changed for lazy arrays is, once there is one: see
+Neither changes Xarray. Functions of Xarray are replaced when the first lazy array is made, see
 :mod:`cubed.xarray._patches`.
 """

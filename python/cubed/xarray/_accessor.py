@@ -1,4 +1,4 @@
-"""The accessor ``cubed`` of Xarray's objects, and how it replaces that of cubed-xarray."""
+"""The accessor ``cubed`` of Xarray's objects, which replaces that of cubed-xarray."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 class Accessor(Functions):
     """Methods of lazy arrays, ``ds.cubed`` and ``da.cubed``.
 
-    A plan is that of all lazy variables and coordinates together. Functions of climates and fields,
-    such as ``da.cubed.ymonmean()``, find dates, areas and levels by the coordinates of CF, and
-    their results have coordinates and attributes.
+    A plan includes all lazy variables and coordinates of the object. Climate and field functions,
+    such as ``da.cubed.ymonmean()``, find dates, areas and levels by CF coordinates. Their results
+    have coordinates and attributes.
     """
 
     def __init__(self, owner: xr.Dataset | xr.DataArray) -> None:
         self._owner = owner
 
     def remap(self, target: Any, method: str = "bilinear", **options: Any) -> Any:
-        """The object on another horizontal grid.
+        """Interpolates the object to another horizontal grid.
 
         Parameters
         ----------
@@ -76,13 +76,13 @@ class Accessor(Functions):
         return xr.Dataset({f"{n}_{name}": v[n] for n in dated for name, v in found.items()})
 
     def _lazy(self, method: str) -> list[Array]:
-        """The lazy arrays of the object; TypeError if there is none."""
+        """Returns the lazy arrays of the object; TypeError if there is none."""
         owner = self._owner
         if isinstance(owner, xr.Dataset):
             parts = list(owner.variables.values())
         else:
             parts = [owner.variable, *(c.variable for c in owner.coords.values())]
-        # Variables in memory stay out: `data` would load those that a backend has not read yet.
+        # Exclude other variables: `data` would load variables that a backend has not read yet.
         lazy = [p.data for p in parts if isinstance(p._data, Array)]
         if not lazy:
             raise TypeError(
@@ -92,15 +92,15 @@ class Accessor(Functions):
         return lazy
 
     def eofs(self, n: int, weights: Any = AUTO, dim: str = "time") -> xr.Dataset:
-        """Empirical orthogonal functions: the patterns that explain most of the variance.
+        """Computes empirical orthogonal functions: the patterns that explain most of the variance.
 
         Parameters
         ----------
         n : int
             Number of functions.
         weights : DataArray, None or "auto", default "auto"
-            Weights of cells. None: equal weights, as CDO's ``eof`` has them. ``"auto"``: areas of
-            the cells, by the coordinates.
+            Weights of cells. None: equal weights, as in CDO's ``eof``. ``"auto"``: areas of the
+            cells, by the coordinates.
         dim : str, default "time"
             Dimension of the times.
 
@@ -176,7 +176,7 @@ class Accessor(Functions):
         Returns
         -------
         Plan
-            With numbers of tasks, bytes and memory. Nothing is computed.
+            The plan, with numbers of tasks, bytes and memory. Nothing is computed.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class Accessor(Functions):
         Returns
         -------
         Estimate
-            Nothing is computed.
+        The estimate. Nothing is computed.
 
         Raises
         ------
@@ -230,8 +230,8 @@ class Accessor(Functions):
 def register() -> None:
     """Registers the accessor, unless a third package has one of this name.
 
-    That of cubed-xarray is imported and replaced first: registered later, Xarray would warn that it
-    overrides ours.
+    The accessor of cubed-xarray is imported first and then replaced. If it were registered later,
+    Xarray would warn that it overrides ours.
     """
     namesake()
     for owner, add in (
@@ -247,7 +247,7 @@ def register() -> None:
 
 
 def namesake() -> ModuleType | None:
-    """The module of cubed-xarray with its chunk manager and accessor; None if it cannot be used."""
+    """Returns the module of cubed-xarray with its chunk manager; None if it cannot be imported."""
     if importlib.util.find_spec("cubed_xarray") is None:
         return None
     try:

@@ -103,7 +103,7 @@ class _Store(AbstractDataStore):
 class _LazyVariable(Variable):
     """A variable that keeps its lazy array.
 
-    Xarray wraps arrays of backends in its own classes, and later takes loaded ones for values. It
+    Xarray wraps arrays of backends in its own classes, and later treats loaded arrays as values. It
     passes options of ``chunk`` only to arrays that are not lazy yet.
     """
 
@@ -154,12 +154,12 @@ def _is_read_now(name: str, v: Variable) -> bool:
     return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
 
 
-#: Spellings in the library of numbers that JSON does not have.
+#: Strings by which the library represents numbers that JSON lacks.
 _NAMED_NUMBERS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 
 def _with_numbers(attrs: dict[str, Any]) -> dict[str, Any]:
-    """Replaces spelled numbers in CF attributes by floats, in place."""
+    """Replaces numbers as strings, such as "NaN", in CF attributes by floats, in place."""
     for name in ("missing_value", "valid_min", "valid_max", "valid_range", "actual_range"):
         v = attrs.get(name)
         if isinstance(v, str):

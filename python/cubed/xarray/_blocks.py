@@ -185,7 +185,7 @@ def _inferred(
         return func(*empty, **kwargs), passed
     except Exception as e:
         raise ValueError(
-            f"{title}: what it gives cannot be found by calling it with objects without elements:"
+            f"{title}: the result cannot be found by a call with objects without elements:"
             f" {type(e).__name__}: {e}; give a template"
         ) from e
 
@@ -243,7 +243,8 @@ def _take_coordinates(
 
 
 def _stays(v: Variable) -> bool:
-    """Returns whether a template's coordinate is kept, because the engine lacks its type."""
+    """Returns whether a template's coordinate is kept unchanged, because the engine lacks its
+    type."""
     return v.dtype.kind in "OTV"
 
 

@@ -1,4 +1,4 @@
-"""Calls of functions of expressions with Xarray's objects, whose results have coordinates."""
+"""Calls functions of the expression language with Xarray's objects; results have coordinates."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cubed.base._attributes import typed_attributes
 from cubed.io._eval import Result, evaluated
 from cubed.planning._guard import in_memory
 
-#: The weights of a function of fields that its coordinates give.
+#: Value of `weights` that selects weights from the coordinates.
 AUTO = "auto"
-#: Attributes that name bounds, which a coordinate that was made does not have.
+#: Attributes that name bounds, which computed coordinates do not have.
 _OF_BOUNDS = ("bounds", "climatology")
 
 
@@ -33,20 +33,20 @@ def call(
     Parameters
     ----------
     owner : Dataset or DataArray
-        With a Dataset, the function is called for each variable of numbers.
+        With a Dataset, the function is called for each numeric variable.
     function : str
-        A function of expressions.
+        A function of the expression language.
     positional : sequence of tuples of str and object
-        Names and values of the arguments behind the first. The last ones are left out if they are
-        None.
+        Names and values of the arguments after the first. Trailing arguments that are None are left
+        out.
     named : mapping of str to object
         Other arguments. Those with the value None are left out, except `weights`.
 
     Returns
     -------
     Dataset or DataArray
-        Lazy. Variables of a Dataset without the dimension that the call names are as they were.
-        Bounds, and variables along the dimension that are not numbers, are left out.
+        Lazy. Variables of a Dataset that lack the dimension of the call stay unchanged. Bounds, and
+        variables along the dimension that are not numeric, are left out.
     """
     options = dict(named)
     if "dim" in options:
@@ -86,7 +86,7 @@ def _selected(
 
 
 def _grouped(groupby: Any, dim: str) -> Any:
-    """Returns "time.month" with the name that the dimension has."""
+    """Returns a group such as "time.month" with the actual name of the dimension."""
     if not isinstance(groupby, str) or "." not in groupby:
         return groupby
     return f"{dim}.{groupby.partition('.')[2]}"
@@ -178,7 +178,7 @@ def _of_array(
 
 
 def _spelled(value: Any, name: str, arrays: dict[str, Any]) -> str:
-    """Returns an argument as text of an expression. Arrays are put into `arrays`."""
+    """Returns an argument as text for an expression. Adds arrays to `arrays`."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufc" else str(value)
     if isinstance(value, (xr.DataArray, xr.Variable, Array, np.ndarray)):
@@ -207,7 +207,7 @@ def _spelled(value: Any, name: str, arrays: dict[str, Any]) -> str:
 
 
 def _labelled(result: Result, inputs: list[xr.DataArray]) -> xr.DataArray:
-    """Returns a result with the coordinates that describe it, of its inputs or made for it."""
+    """Returns a result with its coordinates, from inputs or computed by the expression."""
     data = result.array
     dims = tuple(d or f"dim_{i}" for i, d in enumerate(data._x.dim_names))
     coords: dict[Hashable, Any] = {}
@@ -252,7 +252,7 @@ def _part(
 
 
 def _made(x: Array, dim: Hashable, inputs: list[xr.DataArray]) -> Any:
-    """Returns a coordinate that an expression made, with dates like those of the inputs."""
+    """Returns a coordinate that an expression computed, with dates like those of the inputs."""
     with in_memory():
         values = np.asarray(x.compute())
     attrs = {k: v for k, v in typed_attributes(x._x.attrs).items() if k not in _OF_BOUNDS}

@@ -1,4 +1,4 @@
-"""The chunk manager ``cubed``: how Xarray makes, computes and stores chunked arrays."""
+"""The chunk manager ``cubed``, by which Xarray creates, computes and stores chunked arrays."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ from cubed.xarray._lazy import elementwise_function_array, native_array
 from cubed.xarray._lines import works_by_lines
 from cubed.xarray._objects import at_least, held
 
-#: Parameters of apply_gufunc that are not the function's.
+#: Parameters of apply_gufunc, which are not passed to the function.
 _GUFUNC_OPTIONS = set(signature(cubed.apply_gufunc).parameters) - {"args", "kwargs"}
 _GUFUNC_OPTIONS -= {"func", "signature"}
 
-#: What Xarray passes to from_array on behalf of Dask.
+#: Options for Dask that Xarray passes to from_array.
 _DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
 
 
 class CubedManager(ChunkManagerEntrypoint[Any]):
-    """What Xarray calls where it meets ``chunked_array_type="cubed"`` or a :class:`cubed.Array`.
+    """The functions that Xarray calls for ``chunked_array_type="cubed"`` and for
+    :class:`cubed.Array`.
 
     See :class:`xarray.namedarray.parallelcompat.ChunkManagerEntrypoint` for the methods.
     """
@@ -52,7 +53,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
 
     @property
     def array_api(self) -> Any:
-        """The namespace of functions on arrays."""
+        """Namespace of functions on arrays."""
         return cubed.array_api
 
     # --- Making arrays ---------------------------------------------------------------------------
@@ -69,19 +70,19 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         dtype: Any = None,
         previous_chunks: Any = None,
     ) -> tuple[tuple[int, ...], ...]:
-        """Extents of all chunks, out of what a user gave."""
+        """Converts chunks that a user gave to the extents of all chunks."""
         return normalize_chunks(chunks, shape, limit, dtype, previous_chunks)
 
     def from_array(self, data: Any, chunks: Any, **kwargs: Any) -> Array:
-        """A lazy array over values in memory, or over a lazily indexed array of a backend.
+        """Creates a lazy array over values in memory, or over a lazily indexed array of a backend.
 
-        Zarr arrays that the engine reads, with what Xarray decodes by scale, offset and missing
-        values, are read by the engine; others by Python, a region for each chunk.
+        The engine reads Zarr arrays in stores that it supports, and decodes scales, offsets and
+        missing values. Other arrays are read by Python, one region per chunk.
 
-        Bool with missing values, which Xarray decodes to objects, become float64: 1, 0 and NaN.
-        Python's other objects, such as dates of cftime, and strings of variable length have no lazy
-        form: they are returned as they are, with a warning that gives their bytes. A backend reads
-        them if their values are used.
+        Bools with missing values, which Xarray decodes to Python objects, become float64 with 1, 0
+        and NaN. Other Python objects, such as dates of cftime, and strings of variable length
+        cannot be lazy: they are returned unchanged, with a warning that states their bytes. A
+        backend reads them if their values are used.
 
         Parameters
         ----------
@@ -107,11 +108,11 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         return x.rechunk(normalize_chunks(chunks, x.shape, None, x.dtype, x._x.chunks))
 
     def rechunk(self, data: Array, chunks: Any, **kwargs: Any) -> Array:
-        """The same values in other chunks."""
+        """Rechunks an array."""
         return data.rechunk(chunks, **kwargs)
 
     def unify_chunks(self, *args: Any, **kwargs: Any) -> Any:
-        """Arrays in common chunks: :func:`cubed.core.unify_chunks`."""
+        """Rechunks arrays to common chunks, see :func:`cubed.core.unify_chunks`."""
         arrays = [
             cubed.asarray(a) if i % 2 == 0 and args[i + 1] is not None else a
             for i, a in enumerate(args)
@@ -119,19 +120,19 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         return unify_chunks(*arrays, **kwargs)
 
     def get_auto_chunk_size(self) -> int:
-        """Bytes of chunks that are chosen automatically."""
+        """Returns the size in bytes of automatic chunks."""
         return AUTO_CHUNK_BYTES
 
     # --- Computing -------------------------------------------------------------------------------
 
     def compute(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The values of lazy arrays, in one plan; what is no lazy array is returned as it is."""
+        """Computes the values of lazy arrays in one plan; returns other objects unchanged."""
         lazy = [a for a in data if isinstance(a, Array)]
         values = iter(cubed.compute(*lazy, **kwargs) if lazy else ())
         return tuple(next(values) if isinstance(a, Array) else a for a in data)
 
     def persist(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Lazy arrays over values that are computed now and kept in memory, in one plan."""
+        """Computes values now, in one plan, and returns lazy arrays over them in memory."""
         values = self.compute(*data, **kwargs)
         return tuple(
             cubed.from_array(v, engine_chunks(a._x), spec=a._spec) if isinstance(a, Array) else a
@@ -146,7 +147,8 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         targets
             Arrays with ``target[region] = values``.
         **kwargs
-            ``regions``, ``lock`` and ``compute`` as Xarray gives them, and options of the executor.
+            ``regions``, ``lock`` and ``compute`` as Xarray passes them, and options of the
+            executor.
 
         Returns
         -------
@@ -166,11 +168,11 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         new_axis: int | Sequence[int] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """func of each chunk; what the engine can do of Xarray's decoding, it does.
+        """Applies a function to each chunk. The engine replaces Xarray's decoders that it supports.
 
-        Python's objects, such as dates of cftime, have no lazy form of Cubed's: their decoding is
-        Xarray's lazily decoded array over the lazy one, which is computed when somebody asks for
-        values, and then as far as it is indexed.
+        Python objects, such as dates of cftime, cannot be in a lazy array of Cubed. Their decoder
+        returns Xarray's lazily decoded array over the lazy array. Only its selected elements are
+        computed, when their values are used.
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], Array):
             x = decoded(func, args[0])
@@ -204,7 +206,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        """func of blocks that belong together by their indices."""
+        """Applies a function to blocks that are matched by indices."""
         return blockwise(func, tuple(out_ind), *args, **kwargs)
 
     def apply_gufunc(
@@ -214,13 +216,13 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
+        """Applies a function on core dimensions by :func:`cubed.apply_gufunc`.
 
-        Arrays of objects, such as dates of cftime, are in memory, and go with the function. All of
-        their bytes are in the projection of each task. A call is estimated to allocate twice its
-        blocks unless `dask_gufunc_kwargs` have ``extra_projected_mem``. Blocks are the arrays'
-        chunks, as Dask's are, except for functions that are known to work by lines: if necessary
-        their blocks are cut finer to fit.
+        Arrays of Python objects, such as dates of cftime, are in memory, and are passed with the
+        function. The projection of each task includes all of their bytes. A call is estimated to
+        allocate twice its blocks unless `dask_gufunc_kwargs` have ``extra_projected_mem``. Blocks
+        are the arrays' chunks, as with Dask. If a function is known to work by lines, its blocks
+        are split further if necessary.
         """
         kwargs.pop("meta", None)  # of Dask
         kwargs.setdefault("extra_projected_mem", None)
@@ -250,10 +252,10 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         dtype: Any = None,
         keepdims: bool = False,
     ) -> Array:
-        """A reduction of chunks, then of what that gave.
+        """Reduces chunks, and then the partial results.
 
-        Functions are called ``func(block, axis=, keepdims=)``. Without `combine_func` it is
-        `aggregate_func` that combines.
+        Functions are called as ``func(block, axis=, keepdims=)``. Without `combine_func`,
+        `aggregate_func` combines partial results.
         """
         last = None
         if aggregate_func is not None and combine_func is not None:
@@ -279,7 +281,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         dtype: Any = None,
         **kwargs: Any,
     ) -> Array:
-        """Running results along an axis, of a function that has them for a chunk."""
+        """Computes running results along an axis with a function that computes them for a chunk."""
         for name in ("method", "preop"):  # Dask's algorithms
             kwargs.pop(name, None)
         if axis is None:
@@ -287,7 +289,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         return scan(func, binop, ident, arr, axis, dtype, **kwargs)
 
     def shuffle(self, x: Array, indexer: list[list[int]], axis: int, chunks: Any) -> Array:
-        """The elements along an axis in groups, each a list of positions, one after another."""
+        """Reorders elements along an axis by groups, each of which is a list of positions."""
         if chunks not in (None, "auto"):
             raise NotImplementedError(f"shuffle into chunks {chunks!r}: only 'auto' is implemented")
         order = np.concatenate([np.asarray(i, dtype=np.int64) for i in indexer])
@@ -298,7 +300,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
 
 @dataclass(frozen=True)
 class _WithObjects:
-    """A function on blocks that are, of some arguments, positions of objects."""
+    """Wraps a function; blocks of some arguments are positions of Python objects."""
 
     function: Callable[..., Any]
     objects: dict[int, NDArray]
@@ -314,7 +316,7 @@ class _WithObjects:
 
 
 def _kept(data: Any) -> Any:
-    """An array of a type that Cubed has not, as Xarray had it."""
+    """Returns an array whose type Cubed lacks, unchanged."""
     from xarray.core import indexing
 
     warn(
@@ -326,7 +328,7 @@ def _kept(data: Any) -> Any:
 
 
 def _stand_in() -> None:
-    """Of two packages with a manager of this name, Xarray would take the one that it finds last."""
+    """Replaces another package's manager of this name; Xarray uses the last one that it finds."""
     theirs = namesake()
     if theirs is not None:
         theirs.CubedManager = CubedManager  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""Xarray's decoding of stored values as operations of the engine, which fuse with what follows.
+"""Xarray's decoding of stored values as operations of the engine, which fuse with later operations.
 
-Xarray says how values are packed; the library unpacks them, as it does for the command.
+Xarray determines how values are packed. The library unpacks them, as for the command.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _Number = tuple[str, bytes, bool]
 
 
 def decoded(func: Callable[..., Any], x: Array) -> Array | None:
-    """func of x, if func is one of Xarray's decoders that the engine can do; else None.
+    """Applies a decoder of Xarray if the engine supports it; otherwise returns None.
 
-    Values and types are those that the decoder has for NumPy arrays.
+    Values and types are those of the decoder for NumPy arrays.
     """
     if not isinstance(func, partial) or func.args:
         return None
@@ -37,7 +37,7 @@ def decoded(func: Callable[..., Any], x: Array) -> Array | None:
 
 
 def joined(x: Array) -> Array | None:
-    """Characters as strings along the last axis; None if there are none."""
+    """Joins characters along the last axis to strings; None if x has no characters."""
     if x.dtype != "S1" or x.ndim == 0 or x.shape[-1] == 0:
         return None
     return Array._new(_core.join_characters(x._x), x._spec)
@@ -77,7 +77,7 @@ def _unpacked(
 
 
 def _number(value: Any) -> _Number | None:
-    """A number that has a type keeps it; a Python number takes that of the array."""
+    """Converts a number for the library. It keeps its type; a Python number takes the array's."""
     element = np.asarray(value)
     if element.ndim > 0 or element.dtype.kind not in "biufc":
         return None

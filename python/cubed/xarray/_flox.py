@@ -1,4 +1,4 @@
-"""Reductions by group, which Xarray delegates to flox."""
+"""Reductions by group, for which Xarray calls flox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazily indexed arrays of Xarray's backends as arrays of the engine, without Python in between."""
+"""Converts lazily indexed arrays of Xarray's backends to arrays that the engine reads itself."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def elementwise_function_array() -> Any:
 
 
 def native_array(data: Any, spec: Spec | None) -> Array | None:
-    """What a lazily indexed array stands for, as views and operations over a store or memory.
+    """Converts a lazily indexed array to views and operations over a store or memory.
 
-    None where the engine cannot read the store, or where a wrapper does what only Python can.
+    Returns None if the engine cannot read the store, or if a wrapper has code that only Python can
+    run.
     """
     if isinstance(data, Array):  # of the backend "cubed"
         return Array._new(data._x, data._spec if spec is None else spec)
@@ -65,13 +66,13 @@ def _indexed(data: indexing.LazilyIndexedArray, spec: Spec | None) -> Array | No
     if x is None:
         return None
     for axis, k in reversed(list(enumerate(data.key.tuple))):
-        # Arrays of positions select along each axis by itself.
+        # Arrays of positions select along each axis independently.
         x = x[(slice(None),) * axis + (k,)]
     return x
 
 
 def _stored(data: Any, spec: Spec | None) -> Array | None:
-    """A Zarr array in a store that the engine reads."""
+    """Returns the array of the engine for a Zarr array in a store that the engine reads."""
     array = data.get_array() if hasattr(data, "get_array") else None
     if array is None or type(array).__module__.split(".")[0] != "zarr":
         return None

@@ -1,4 +1,4 @@
-"""Functions that see all elements along an axis: which of them may get some lines at a time."""
+"""Finds functions on whole lines (all elements along an axis) that may get some lines at a time."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from cubed.array._array import Array
 from cubed.array._calls import made_of
 from cubed.blocks._gufunc import CallMem
 
-#: A function on lines makes copies of them, masks and orders.
+#: Number of copies that a function on lines makes: lines, masks and sort orders.
 COPIES = 6
 MEM = CallMem(COPIES)
 
-#: Packages whose functions reduce along the `axis` that they are given, and nothing else.
+#: Packages whose functions only reduce along the given `axis`.
 _ALONG_AXES = {"bottleneck", "numbagg", "numpy", "xarray"}
 
 
 def works_by_lines(func: Callable[..., Any]) -> bool:
-    """Whether a function on core dimensions treats each element of the other axes by itself.
+    """Whether a function on core dimensions treats each position of the other axes independently.
 
-    Only then may its blocks be finer than the array's chunks. True for ufuncs, and for functions of
-    Xarray and numbagg: these name as core dimensions all axes that they look along. Unknown for any
-    other function, such as ``scipy.signal.detrend`` with ``axis=0``, so False.
+    Only then may its blocks be smaller than the array's chunks. True for ufuncs, and for functions
+    of Xarray and numbagg, because their core dimensions include all axes along which they depend on
+    other elements. False for any other function, such as ``scipy.signal.detrend`` with ``axis=0``,
+    because this is unknown.
     """
     keywords: dict[str, Any] = {}
     while isinstance(func, partial):
@@ -49,10 +50,10 @@ def _package(func: Callable[..., Any]) -> str:
 
 
 def in_lines(x: Array, axes: Sequence[int]) -> Array:
-    """x with some axes in one chunk each.
+    """Rechunks x so that some axes have one chunk each.
 
-    The other axes are cut so that a chunk and its copies are a quarter of a task's memory, if one
-    line is no more than that.
+    The other axes are split so that a chunk and its copies use a quarter of a task's memory, if one
+    line needs no more.
     """
 
     def make(given: Sequence[Array], memory: int) -> tuple[Array, ...]:
@@ -65,7 +66,7 @@ def in_lines(x: Array, axes: Sequence[int]) -> Array:
             if d is None or chunks[d] == 1:
                 break
             chunks[d] = -(-chunks[d] // 2)
-        # Axes that need no other chunks keep those that they have, also where they differ.
+        # Axes that need no other chunks keep their chunks, also irregular ones.
         return (x.rechunk({d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}),)
 
     return made_of([x], make, x.spec.task_mem)[0]

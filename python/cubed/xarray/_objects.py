@@ -1,4 +1,4 @@
-"""Variables of Python's objects, which Cubed's arrays cannot hold: how much memory they use."""
+"""Memory of variables with Python objects, which cannot be in arrays of Cubed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from cubed.base._bytes import format_bytes
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
 
-#: Objects of fewer bytes in memory are not worth a warning.
+#: Minimum number of bytes for a warning.
 _SMALL = 2**20
 #: Bytes of a reference and of the smallest string that is not empty.
 _REFERENCE, _STRING = 8, 50
 
 
 def held(a: NDArray) -> int:
-    """Bytes of an array of objects in memory, with the objects."""
+    """Returns the bytes of an array of objects in memory, including the objects."""
     return a.size * _REFERENCE + sum(map(sys.getsizeof, a.flat))
 
 
 def at_least(v: Any) -> int:
-    """Bytes that the objects of a variable use in memory, without reading them."""
+    """Returns a lower bound of the bytes of a variable's objects, without reading them."""
     return int(v.size) * (_REFERENCE + _STRING)
 
 
 def warn_of_unread(variables: Mapping[Any, Any]) -> None:
-    """Warns of variables that a backend reads whole as objects once their values are used."""
+    """Warns of variables that a backend reads as a whole, as objects, when their values are
+    used."""
     large = {
         name: v
         for name, v in variables.items()

@@ -1,8 +1,8 @@
-"""Strings in Xarray: extremes, and the accessor ``.str`` whose results have lengths of their own.
+"""Strings in Xarray: extremes, and the accessor ``.str``, whose results have other lengths.
 
 The engine's strings have a fixed length. Xarray calls a function for each string and finds the
 length in the results. Here the length of a lazy result follows from the method and its arguments,
-so that no string is ever cut.
+so that no string is truncated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from cubed.base._dtypes import sized
 from cubed.blocks._gufunc import CallMem
 from cubed.xarray._hooks import Arguments
 
-#: The length of a method's strings, of the length and the kind of the array's, and the arguments.
+#: Function that returns the length of a method's strings from the length and kind of the array's
+#: strings and the arguments.
 Length: TypeAlias = Callable[[int, str, dict[str, Any]], "int | None"]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -35,10 +36,11 @@ _OBJECT = 64
 #: Bytes of the code that is called for each string, in addition to its objects.
 _CODE = 2**20
 
-#: The most characters that one becomes, in all of Unicode; for normal forms see its annex 15.
+#: Maximum number of characters that one character becomes, in all of Unicode; for normal forms see
+#: annex 15 of Unicode.
 _CASES = {"capitalize": 3, "casefold": 3, "lower": 2, "swapcase": 3, "title": 3, "upper": 3}
 _NORMAL_FORMS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18}
-#: Encodings: bytes in front, and bytes of one character.
+#: Encodings: bytes at the beginning, and maximum bytes of one character.
 _ENCODED = {
     "ascii": (0, 1), "cp": (0, 2), "iso8859": (0, 1), "koi8": (0, 1), "utf-8": (3, 4),
     "utf-16": (2, 4), "utf-32": (4, 4),
@@ -48,7 +50,7 @@ _SHORT_HANDLERS = ("strict", "ignore", "replace", "surrogateescape", "surrogatep
 
 
 def extreme(theirs: Any, values: Any, axis: Any = None, skipna: Any = None, **kwargs: Any) -> Any:
-    """max, min, argmax and argmin, which the engine has for strings: none of them is missing."""
+    """Computes max, min, argmax and argmin of strings by the engine; strings are never missing."""
     if not isinstance(values, Array) or values.dtype.kind not in "SU" or axis == ():
         return NotImplemented
     return getattr(cubed, theirs.__name__)(values, axis=axis, **kwargs)
@@ -58,13 +60,14 @@ def extreme(theirs: Any, values: Any, axis: Any = None, skipna: Any = None, **kw
 
 
 class _Sized(StringAccessor[Any]):
-    """An accessor whose method makes strings of at most so many characters."""
+    """An accessor whose methods return strings of at most a given length."""
 
     __slots__ = ("length",)
     length: int
 
     def __reduce__(self) -> Any:
-        """Functions on blocks may hold the accessor: they need the type of its strings alone."""
+        """Pickles only the type of the strings, because functions on blocks may refer to the
+        accessor."""
         return _sized, (DataArray(np.empty((), self._obj.dtype)), self.length)
 
 
@@ -75,7 +78,7 @@ def _sized(obj: Any, length: int) -> _Sized:
 
 
 def method(theirs: Any, accessor: Any, *args: Any, **kwargs: Any) -> Any:
-    """A method of ``.str`` that returns strings, with the length that these may have."""
+    """Replaces a method of ``.str`` that returns strings, with a function for their length."""
     if not _is_lazy(accessor._obj):
         return NotImplemented
     bound = signature(theirs).bind(accessor, *args, **kwargs)
@@ -99,21 +102,22 @@ def apply(
     func_args: tuple[Any, ...] = (),
     func_kwargs: Mapping[str, Any] = _NONE,
 ) -> Any:
-    """Any method of ``.str``: a function of each string."""
+    """Replaces the code that all methods of ``.str`` use to call a function for each string."""
     obj = accessor._obj
     if not _is_lazy(obj):
         return NotImplemented
     to = obj.dtype if dtype is None else np.dtype(dtype)
     (core,) = output_core_dims
     if to.kind in "SUO":
-        # Xarray has strings in new dimensions as objects first, because NumPy would cut them.
+        # Xarray first makes objects of strings in new dimensions, because NumPy would truncate
+        # them.
         kind = obj.dtype.kind if to.kind == "O" else to.kind
         if not isinstance(accessor, _Sized) or (to.kind == "O" and not core):
             raise TypeError(_unbounded("this method of .str"))
         to = np.dtype(f"{kind}{accessor.length}")
     sizes = dict(output_sizes or {})
-    # Xarray's functions make other extents than it declares: of split one part more, of extractall
-    # the two in the other order.
+    # Some functions of Xarray return other extents than it declares: split returns one more part,
+    # and extractall returns the two extents in reverse order.
     if func.__name__ == "_dosplit":
         sizes = {core[0]: func.__defaults__[0] + 1}  # type: ignore[index]
     elif func.__name__ == "_get_res":
@@ -133,29 +137,31 @@ def apply(
 
 @dataclass(frozen=True)
 class _WithValues:
-    """A function of a string and other arguments, of which some have one value for all strings."""
+    """Calls a function of a string and other arguments, some with one value for all strings."""
 
     function: Callable[..., Any]
-    #: What the function gets after the string: a value in a tuple, or None for the next array's.
+    #: Arguments of the function after the string: a value in a tuple, or None for an element of the
+    #: next array.
     given: tuple[tuple[Any] | None, ...]
-    #: Extents of new dimensions. Functions without any get Python's scalars, as Xarray has it.
+    #: Extents of new dimensions. Without new dimensions, functions get Python scalars, as in
+    #: Xarray.
     core: tuple[int, ...]
 
     def __call__(self, *elements: Any, **kwargs: Any) -> Any:
         rest = iter(elements) if self.core else map(_plain, elements)
         text = next(rest)
         out = self.function(text, *(g[0] if g else next(rest) for g in self.given), **kwargs)
-        # extract has one empty string for all groups of what does not match.
+        # For a string without a match, extract returns one empty string for all groups.
         return np.broadcast_to(out, self.core) if self.core else out
 
 
 def _plain(value: Any) -> Any:
-    """A scalar of NumPy or Xarray as one of Python's."""
+    """Converts a scalar of NumPy or Xarray to a Python scalar."""
     return value.item() if hasattr(value, "dtype") else value
 
 
 def _bytes_of_call(args: list[Any], to: np.dtype[Any], parts: int) -> int:
-    """Bytes for each element: Python's objects of arguments and results, and the results."""
+    """Returns bytes for each element: Python objects of arguments and results, and the results."""
     objects = sum(2 * (_OBJECT + a.dtype.itemsize) for a in args)
     return objects + parts * (_OBJECT + 2 * to.itemsize)
 
@@ -185,7 +191,7 @@ def _length(dtype: np.dtype[Any]) -> int:
 
 
 def _longest(value: Any, kind: str) -> int:
-    """The length of a value as a string; the longest one of an array."""
+    """Returns the length of a value as a string; for an array, of its longest string."""
     if not hasattr(value, "dtype"):
         return len(value if isinstance(value, (str, bytes)) else str(value))
     return _length(
@@ -194,7 +200,7 @@ def _longest(value: Any, kind: str) -> int:
 
 
 def _largest(value: Any) -> int | None:
-    """A number, or the largest one of an array in memory."""
+    """Returns a number, or the largest number of an array in memory."""
     if _is_lazy(value):
         return None
     return int(np.max(value, initial=0))
@@ -237,7 +243,7 @@ def _replaced(n: int, kind: str, given: dict[str, Any]) -> int | None:
         return n + n // len(pat) * max(0, by - len(pat))
     if not given["regex"]:
         return n + (n + 1) * by
-    # A template with groups of the match, which are parts of the string if they do not look around.
+    # A template with groups of the match. Groups are parts of the string unless they look around.
     if not isinstance(repl, (str, bytes)):
         return None
     slash, around = ("\\", "(?") if isinstance(repl, str) else (b"\\", b"(?")
@@ -280,8 +286,8 @@ def _decoded(n: int, kind: str, given: dict[str, Any]) -> int | None:
     return n if given["errors"] in _SHORT_HANDLERS else None
 
 
-#: For each method of ``.str``: the most characters of its strings, of those of the array's strings,
-#: their kind and the arguments; None if they are known only when the strings are.
+#: For each method of ``.str``, a function that returns the maximum length of its strings from the
+#: length and kind of the array's strings and the arguments; None if the length depends on values.
 LENGTHS: dict[str, Length] = {
     **{name: _by_case(name) for name in _CASES},
     **dict.fromkeys(("center", "ljust", "pad", "rjust", "zfill"), _padded),

@@ -47,8 +47,8 @@ def check_zarr(theirs: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                     extended.add(place)
     if not extended:
         return NotImplemented
-    # Xarray reads the shapes of arrays, extends them and writes behind their ends. Two processes
-    # that did so at once would write the same elements.
+    # Xarray reads the shapes of arrays, extends them and writes after their ends. If two processes
+    # did so at the same time, they would write the same elements.
     held: list[object] = []
     options = given.get("chunkmanager_store_kwargs") or {}
     takeover = options.get("silence") or 0, bool(options.get("take_over"))
@@ -139,7 +139,7 @@ def _fitting(store: Any, name: Any, v: Any) -> Any:
     x, there = v._data, None
     if store._mode != "w" and isinstance(name, str) and name in store.zarr_group:
         there = store.zarr_group[name]
-        if there.ndim != v.ndim:  # an error that Xarray has
+        if there.ndim != v.ndim:  # Xarray raises an error for this
             return v
     stored = _stored_chunks(there, v)
     chunks = list(x.chunks)

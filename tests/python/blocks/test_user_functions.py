@@ -313,7 +313,9 @@ def test_masked_regions_of_sources_are_refused(executor, spec):
 
     got = cubed.from_array(Source(9), spec=spec).compute(executor=executor)
     assert got.tolist() == [0, 1, 2, 3]
-    with pytest.raises(TypeError, match="the object gave a masked array, whose mask would be lost"):
+    with pytest.raises(
+        TypeError, match="the object returned a masked array, whose mask would be lost"
+    ):
         cubed.from_array(Source(1), spec=spec).compute(executor=executor)
 
 

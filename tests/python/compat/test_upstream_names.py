@@ -99,7 +99,7 @@ def test_stages_that_exceed_memory():
 
     assert [name for name, _ in Small().ops_exceeding_memory] == ["c", "b"]
     assert Small().exceeds_memory
-    with pytest.raises(ValueError, match="stage 'c' needs 90 bytes beside reserved_mem 40"):
+    with pytest.raises(ValueError, match="stage 'c' needs 90 bytes in addition to reserved_mem 40"):
         Small().validate()
 
 

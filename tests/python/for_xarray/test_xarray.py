@@ -321,7 +321,7 @@ def test_targets_that_cannot_be_pickled(table, spec):
     # A worker's interpreter with all that it imports is in its memory.
     large = cubed.Spec(spec.work_dir, allowed_mem="1GB", reserved_mem="500MB")
     source = lazy(table, large, t=4).a.data
-    with pytest.raises(Exception, match="Target cannot be given to another process"):
+    with pytest.raises(Exception, match="Target cannot be sent to another process"):
         CubedManager().store(source, target, executor="processes")
 
 

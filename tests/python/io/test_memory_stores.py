@@ -104,7 +104,7 @@ def test_other_processes_refuse_it(tmp_path, request, kind):
     for what in (lambda: pickle.dumps(source), lambda: (source + 1).compute(executor="processes")):
         with pytest.raises(error, match="is in the memory of this process"):
             what()
-    text = "is in the memory of this process" if own else "cannot be given to another process"
+    text = "is in the memory of this process" if own else "cannot be sent to another process"
     with pytest.raises(error, match=text):
         cubed.to_zarr(y, "memory://refused/y", executor="processes")
     memory = cubed.Spec(work_dir="memory://work")

@@ -122,7 +122,7 @@ def test_what_does_not_fit_is_refused(tmp_path, spec):
     with pytest.raises(ValueError, match="1 sources for 2 targets"):
         cubed.store([x], [z, z])
     for memory in (np.zeros(A.shape), zarr.create_array({}, shape=A.shape, dtype="f8")):
-        with pytest.raises(TypeError, match="cannot be given to another process"):
+        with pytest.raises(TypeError, match="cannot be sent to another process"):
             cubed.store(x, memory, executor="processes")
     with pytest.raises(FileNotFoundError):
         cubed.store(x, tmp_path / "nothing", (slice(None), slice(None)))

@@ -174,7 +174,7 @@ def test_chunks_of_different_lengths(spec):
 def test_what_is_refused(spec):
     like = Like(VALUES)
     like.lock = threading.Lock()
-    with pytest.raises(TypeError, match="Like cannot be given to another process"):
+    with pytest.raises(TypeError, match="Like cannot be sent to another process"):
         cubed.from_array(like, spec=spec).compute(executor="processes")
     with pytest.raises(TypeError, match="no shape and no dtype"):
         cubed.from_array([1, 2])

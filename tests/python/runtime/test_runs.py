@@ -482,7 +482,7 @@ def test_what_a_function_reads_is_never_resumed(tmp_path):
     values = np.arange(40)
     for k in range(2):
         x = cubed.from_array(Reader(values + k), chunks=(4,), asarray=False)
-        with pytest.warns(UserWarning, match="resume is True, but the run begins anew"):
+        with pytest.warns(UserWarning, match="resume is True, but the run starts again"):
             cubed.to_zarr(x, out, resume=True, overwrite=True)
         np.testing.assert_array_equal(read(out), values + k)
 

@@ -41,7 +41,7 @@ def leave(call: tuple[str, bytes], function: Callable[[bytes], bytes]) -> None:
 
 
 class Replies:
-    """The replies to a list of messages. They are removed with the run's folder.
+    """The replies to a list of messages, which are removed with the run's folder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""AWS Lambda: native workers, invoked by the engine itself."""
+"""AWS Lambda: native workers, which the C library invokes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class LambdaExecutor(Executor):
     Parameters
     ----------
     function
-        Its name, ``NAME:QUALIFIER``, or ARN.
+        The function's name, ``NAME:QUALIFIER``, or ARN.
     max_workers
         Concurrent invocations; default: 1,000, the default limit of an account.
     retries
         As for other executors.
     storage_options
-        Of the service, like those of stores in S3: ``region``, ``key``, ``secret``,
-        ``endpoint_url``, ...; default: from the environment and AWS's files.
+        Options of the service, like those of stores in S3: ``region``, ``key``, ``secret``,
+        ``endpoint_url``, ...; default: the environment and AWS's files.
     **kwargs
         As for other executors.
     """

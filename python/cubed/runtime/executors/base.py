@@ -28,7 +28,7 @@ Answer = tuple[bytes, bytes | None, int, str, int, BaseException | None, str]
 
 
 def needed(module: str, extra: str) -> Any:
-    """Imports an engine's module; ImportError says how to install it."""
+    """Imports an engine's module; the ImportError states how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as e:
@@ -41,7 +41,7 @@ def needed(module: str, extra: str) -> Any:
 _TOKEN = struct.Struct("<8xQ")
 
 
-#: Its field with the number of the stage.
+#: The field of a range with the number of the stage.
 _STAGE = struct.Struct("<32xI")
 
 
@@ -116,8 +116,8 @@ class Executor:
         itself if that fails. Not for tasks in this process (``"threads"``).
     silence
         Seconds without a sign of life after which an unfinished run of another machine or container
-        counts as gone, so that its target may be written; a whole number, default 600. Each run
-        gives signs of life ten times as often.
+        counts as ended, so that its target may be written. A whole number, default 600. Each run
+        gives ten signs of life in this time.
     **kwargs
         `batch_size`, `compute_arrays_in_parallel` and similar options of other versions are
         accepted: tasks always start as soon as their inputs exist.
@@ -196,7 +196,8 @@ class Executor:
 
 
 class EngineExecutor(Executor):
-    """Runs plans on an external engine: an adapter consists of a subclass and an `Engine`.
+    """Base class of executors that run plans on an external engine. An adapter consists of a
+    subclass of it and of an `Engine`.
 
     Workers share only stores and the work directory with the driver. Results in memory and large
     arrays in memory are also stored in the work directory.
@@ -208,15 +209,15 @@ class EngineExecutor(Executor):
     start_timeout
         Maximum seconds that a call waits for an idle worker; default 600. A call with a time limit
         (`task_timeout` or the engine's own) counts as lost if it gives no result within its time.
-        It is then no longer waited for, and its tasks are retried.
+        The run then stops waiting for it and retries its tasks.
     **kwargs
         As for other executors.
     """
 
     #: Whether workers may be on other machines.
     remote: ClassVar[bool] = True
-    #: The part of the engine in which messages lie, for a warning about keys in them; "": they
-    #: pass between processes and are not stored.
+    #: The part of the engine that stores messages, for a warning about keys in them; "": messages
+    #: are not stored.
     keeps_messages: ClassVar[str] = ""
     #: Maximum size of a call; 0: no limit.
     max_message_bytes: ClassVar[int] = 0
@@ -290,7 +291,7 @@ class Engine(ABC):
     one thread.
     """
 
-    #: Exceptions of futures if a worker was lost.
+    #: Types of exceptions that futures raise if a worker was lost.
     may_pass: tuple[type[BaseException], ...] = ()
     #: Calls in flight per worker: the running one and the next one.
     in_flight: int = 2
@@ -333,14 +334,14 @@ class Engine(ABC):
         return True
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """Returns the bytes that the engine gives a task and its process, `reserved_mem` of which
-        the tasks of a process share, and the name of the limit. None if it has no limit, or the
-        limit is not known.
+        """Returns the memory that the engine gives a task and its process, in bytes, and the name
+        of the limit. The tasks of a process share `reserved_mem` of it. None if there is no limit,
+        or if it is not known.
         """
         return None
 
     def check(self, allowed_mem: int, reserved_mem: int) -> None:
-        """Refuses a run for which the engine has no memory: see `EngineExecutor.begin`."""
+        """Refuses a run if the engine gives tasks too little memory; see `EngineExecutor.begin`."""
         limit = self.task_mem(reserved_mem)
         if limit is not None and limit[0] < allowed_mem:
             raise MemoryError(
@@ -363,7 +364,8 @@ class Engine(ABC):
         return ()
 
     def silent(self) -> Iterable[Any]:
-        """Returns futures in flight that are not done although their worker seems to have ended.
+        """Returns futures in flight whose worker seems to have ended.
+
         They count as lost if they do not complete soon.
         """
         return ()
@@ -385,7 +387,7 @@ class Engine(ABC):
         return "transient" if isinstance(error, OSError) else ""
 
     def cancel(self, futures: list[Any]) -> None:
-        """Ends calls as far as the engine can; running calls may continue."""
+        """Cancels calls as far as the engine can; running calls may continue."""
         for future in futures:
             future.cancel()
 
@@ -406,8 +408,8 @@ class Engine(ABC):
         return self.in_flight * n, n, start, most
 
     def stage_of(self, message: bytes) -> str:
-        """Returns the name of the stage that a message's tasks belong to, without the arrays that
-        it makes; "cubed" if it is not known.
+        """Returns the name of the stage of a message's tasks, without its arrays; "cubed" if
+        unknown.
         """
         (number,) = _STAGE.unpack_from(message)
         known = number < len(self.stage_names)
@@ -437,10 +439,10 @@ class Engine(ABC):
             return None
         self._served = time.monotonic()
         if (range_ := self._flying.pop(future, None)) is None:
-            return None  # it was given up
+            return None  # it was abandoned
         try:
             if future in self._lost:
-                raise worker.WorkerLostError("its worker ended without a word")
+                raise worker.WorkerLostError("its worker ended without a reply")
             reports, name, shift = worker.read_reply(self.result(future))
         except BaseException as e:
             return range_, None, 0, "", 0, e, self.failure(e)
@@ -455,7 +457,7 @@ class Engine(ABC):
         return lost
 
     def _look_for_workers(self) -> None:
-        """Engines wait for new workers forever."""
+        """Raises TimeoutError if there have been no workers for long; engines wait forever."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
@@ -470,8 +472,8 @@ class Engine(ABC):
             )
 
     def give_up(self, token: int) -> None:
-        """Abandons a range without reply: its call is no longer waited for, and after a failure
-        other calls only for a short time.
+        """Abandons a range without a reply. The run does not wait for its call any more, and, after
+        a failure, waits only a short time for other calls.
         """
         self.grace = min(self.grace, _SHORT_GRACE)
         for future in [f for f, range_ in self._flying.items() if token_of(range_) == token]:
@@ -483,7 +485,7 @@ class Engine(ABC):
         future.cancel()
 
     def close(self) -> None:
-        """Ends the run: nothing may be written any more."""
+        """Ends the run. After it, no call may write."""
         self.cancel(list(self._flying))
         deadline = time.monotonic() + self.grace
         while self._flying and (left := deadline - time.monotonic()) > 0:

@@ -19,8 +19,8 @@ _OPTIONS = "apache_beam.options.pipeline_options"
 
 
 class BeamEngine(StageEngine):
-    """A list of ranges is a pipeline. Because a pipeline needs seconds to minutes to start, there
-    is one at a time. Beam runs bundles of lost workers again.
+    """Runs each list of ranges as a pipeline. Only one pipeline runs at a time, because starting
+    one takes seconds to minutes. Beam runs bundles of lost workers again.
     """
 
     at_a_time = 1

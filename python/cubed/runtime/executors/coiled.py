@@ -1,4 +1,4 @@
-"""Coiled: the cluster of its functions, which is a cluster of Dask."""
+"""Coiled: the cluster of Coiled Functions, which is a cluster of Dask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cubed.runtime.executors.dask import DaskEngine
 
 
 class CoiledEngine(DaskEngine):
-    """The cluster of a function. Coiled ends it when it is idle."""
+    """Runs calls on the cluster of a function. Coiled ends the cluster when it is idle."""
 
     def __init__(self, client: Any, workers: int) -> None:
         # Coiled starts all workers only if there is work.

@@ -13,7 +13,7 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class DaskEngine(Engine):
-    """A client. The scheduler handles lost workers and runs their calls again."""
+    """Runs calls by a client. The scheduler handles lost workers and runs their calls again."""
 
     # The scheduler queues calls that workers do not run yet, and learns of completed calls with a
     # delay.
@@ -25,11 +25,11 @@ class DaskEngine(Engine):
         self._replies: dict[Any, bytes] = {}
 
     def has_workers(self) -> bool:
-        """As the scheduler reports."""
+        """Returns True if the scheduler reports a worker."""
         return bool(self._client.nthreads())
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """As the workers' memory limits, which their threads share, imply."""
+        """Returns the least memory of a task by the workers' limits, which their threads share."""
         limits = [
             ((worker["memory_limit"] - reserved_mem) // worker["nthreads"] + reserved_mem, name)
             for name, worker in self._client.scheduler_info(n_workers=-1)["workers"].items()
@@ -62,8 +62,8 @@ class DaskEngine(Engine):
         return self._client.submit(self.work, message, key=key, **self._options)
 
     def result(self, future: Any) -> bytes:
-        """Returns a call's reply, fetched with those of all completed calls, which takes as long as
-        for one.
+        """Returns a call's reply. Fetches the replies of all completed calls at once, which takes
+        no longer.
         """
         if future not in self._replies and future.status == "finished":
             ended = [future, *(f for f in self._flying if f.status == "finished")]
@@ -73,7 +73,7 @@ class DaskEngine(Engine):
         return self._replies.pop(future) if future in self._replies else future.result()
 
     def cancel(self, futures: list[Any]) -> None:
-        """Running calls continue when their futures are cancelled: workers end them."""
+        """Cancels futures, and lets workers end running calls, which would otherwise continue."""
         if futures:
             self._client.cancel(futures, force=True)
             self._client.run(worker.stop, self.plan_key, self.attempt, on_error="ignore")

@@ -13,7 +13,7 @@ from cubed.runtime.worker import TaskTimeoutError, WorkerEndsError
 
 
 class FuturesEngine(Engine):
-    """A pool: the user's, or one created for the run, which is replaced when a process dies."""
+    """Runs calls in a pool: the user's, or the run's own, which is replaced when a process dies."""
 
     may_pass: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
@@ -55,12 +55,13 @@ class FuturesEngine(Engine):
             raise
         except BrokenExecutor as e:
             if pool is self._ending:
-                raise WorkerEndsError("its pool ended, as a task of another worker did not") from e
+                raise WorkerEndsError("its pool was ended, because another task was stuck") from e
             raise
 
     def abandon(self, future: Future[bytes]) -> None:
-        """A running call in the user's pool cannot be ended. Processes of the run's own pool are
-        ended, together with other calls in them, which are repeated.
+        """Ends the processes of the run's own pool; their other calls are repeated.
+
+        A running call in the user's pool cannot be ended.
         """
         pool = self._pools.pop(future)
         if not future.cancel() and self._own:

@@ -13,8 +13,10 @@ from cubed.runtime.worker import WorkerLostError
 
 
 class LithopsEngine(ListEngine):
-    """An executor of Lithops. Ranges that are ready at the same time are one job; the engine polls
-    Lithops's storage for completed calls.
+    """Runs calls by an executor of Lithops.
+
+    Ranges that are ready at the same time are one job. The engine polls Lithops's storage for
+    completed calls.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class LithopsEngine(ListEngine):
         self.call_timeout = timeout or self._executor.config["lithops"]["execution_timeout"]
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """As the runtime's memory in Lithops's configuration, which is in MB, implies."""
+        """Returns the runtime's memory, which Lithops's configuration states in MB."""
         config = self._executor.config
         backend = config["lithops"]["backend"]
         size = config.get(backend, {}).get("runtime_memory")
@@ -44,7 +46,8 @@ class LithopsEngine(ListEngine):
         return int(size) << 20, f"runtime_memory of Lithops's backend {backend!r}"
 
     def submit_list(self, messages: list[bytes]) -> Any:
-        """Starts a job, with the modules beside the program. Workers have the package."""
+        """Starts a job, and sends the modules of the program's folder. Workers have this
+        package."""
         calls = [(message,) for message in messages]
         return self._executor.map(
             self.work,
@@ -107,7 +110,7 @@ class LithopsExecutor(EngineExecutor):
         Maximum seconds of a call; default: Lithops's.
     include_modules
         Names of modules that are sent to workers of plans with Python functions, such as
-        ``["helpers"]``; default: those beside the program that it has imported. ``[]``: none.
+        ``["helpers"]``; default: the imported modules in the program's folder. ``[]``: none.
     max_workers
         Number of concurrent calls that plans are made for; default: one per core of this machine,
         which is too few for a cloud.
@@ -140,5 +143,5 @@ class LithopsExecutor(EngineExecutor):
         return LithopsEngine(options, self.kwargs.get("timeout"), self.num_workers(), modules)
 
 
-#: Its name in older versions.
+#: The executor's name in older versions of Cubed for Python.
 LithopsDagExecutor = LithopsExecutor

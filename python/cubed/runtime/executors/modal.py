@@ -18,7 +18,7 @@ _SITE = Path(__file__).resolve().parents[3]
 
 
 class ModalEngine(StageEngine):
-    """A list of ranges is a map of a function of messages, which calls
+    """Runs each list of ranges as a map of a function, which calls
     :func:`cubed.runtime.worker.attempt`.
     """
 
@@ -33,7 +33,7 @@ class ModalEngine(StageEngine):
         self._function, self._local = function, local
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """As the option `memory` implies, if a function is created for the run."""
+        """Returns the option `memory`, if a function is created for the run."""
         return (self._memory << 20, "memory of Modal's function") if self._memory else None
 
     def run_stage(
@@ -51,8 +51,8 @@ class ModalExecutor(EngineExecutor):
     Parameters
     ----------
     function
-        A ``modal.Function`` of an app that runs or was deployed; default: one of an app for each
-        run, created with the options below.
+        A ``modal.Function`` of an app that runs or was deployed; default: a function of a new app
+        for each run, created with the options below.
     local
         Calls `function` in this process.
     image

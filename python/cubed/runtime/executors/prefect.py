@@ -14,7 +14,7 @@ from cubed.runtime.executors.stages import settle
 
 
 class PrefectEngine(Engine):
-    """A run is a run of a flow, which submits a task for each range that is ready."""
+    """Runs a flow, which submits a task for each range that is ready."""
 
     def __init__(self, runner: Any, workers: int) -> None:
         super().__init__(workers)
@@ -60,7 +60,7 @@ class PrefectEngine(Engine):
 
 
 def _settle(future: Future[bytes], done: Any) -> None:
-    """Settles a future with the result of a task; exceptions of Prefect are its result."""
+    """Settles a future with the result of a task, or with an exception of Prefect."""
     try:
         reply = done.result(raise_on_failure=False)
     except BaseException as e:

@@ -9,7 +9,7 @@ from cubed.runtime.executors.base import Engine, EngineExecutor, needed
 
 
 class RayEngine(Engine):
-    """Ray's tasks, which Ray does not retry: the driver does."""
+    """Runs calls as tasks of Ray. Ray does not retry them, because the driver does."""
 
     def __init__(self, options: Mapping[str, Any], workers: int) -> None:
         super().__init__(workers)
@@ -22,11 +22,11 @@ class RayEngine(Engine):
         self._refs: dict[Any, Any] = {}
 
     def has_workers(self) -> bool:
-        """Returns True if the cluster has the processors of a task."""
+        """Returns True if the cluster has enough processors for a task."""
         return self._ray.cluster_resources().get("CPU", 0) >= self._cpus
 
     def task_mem(self, reserved_mem: int) -> tuple[int, str] | None:
-        """As the option of the task implies, if there is one."""
+        """Returns the memory option of the task, if there is one."""
         return (int(self._memory), "memory of ray_remote") if self._memory else None
 
     def submit_one(self, message: bytes) -> Any:
@@ -38,7 +38,7 @@ class RayEngine(Engine):
         return future
 
     def cancel(self, futures: list[Any]) -> None:
-        """Running tasks continue; they take no longer than a range."""
+        """Cancels tasks; running tasks continue to the end of their range."""
         for ref in list(self._refs.values()):
             self._ray.cancel(ref, force=False)
 
@@ -49,7 +49,8 @@ class RayExecutor(EngineExecutor):
     Parameters
     ----------
     ray_init
-        Arguments of ``ray.init`` if it has not been called; the run ends what it starts.
+        Arguments of ``ray.init`` if it has not been called; the run ends the cluster that it
+        starts.
     ray_remote
         Arguments of ``ray.remote``, such as ``memory`` or ``num_cpus``.
     max_workers

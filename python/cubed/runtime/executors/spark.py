@@ -17,7 +17,7 @@ _ATTEMPTS = 4
 
 
 class SparkEngine(StageEngine):
-    """A list of ranges is a job with a partition for each range. Spark runs ranges of lost
+    """Runs each list of ranges as a job with a partition for each range. Spark runs ranges of lost
     executors again.
     """
 
@@ -26,14 +26,14 @@ class SparkEngine(StageEngine):
         self._context = context
 
     def has_workers(self) -> bool:
-        """Returns True if there is a block manager besides the driver's, or the driver itself
-        works.
+        """Returns True if there is a block manager in addition to the driver's, or the driver
+        itself runs tasks.
         """
         spark = self._context._jsc.sc()
         return spark.isLocal() or spark.getExecutorMemoryStatus().size() > 1
 
     def run_stage(self, call: Callable[[bytes], bytes], messages: list[bytes]) -> list[bytes]:
-        """Runs a job. Errors of Spark become one line: their text is a stack of Java."""
+        """Runs a job. Errors of Spark are shortened to one line, without their Java stack trace."""
         error: type[Exception] = needed("py4j.protocol", "spark").Py4JJavaError
         try:
             return self._context.parallelize(messages, len(messages)).map(call).collect()
@@ -46,7 +46,8 @@ _LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure")
 
 
 def _shortened(error: Any) -> Exception:
-    """Returns the error of a job without stacks of Java; a lost worker is one of the driver's."""
+    """Returns the error of a job without Java stack traces; a lost worker becomes the driver's
+    error."""
     said = str(error.java_exception.getMessage() or error.java_exception.toString())
     line = said.strip().partition("\n")[0][:500]
     if any(part in said for part in _LOST):

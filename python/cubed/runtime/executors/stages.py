@@ -1,4 +1,4 @@
-"""Shared parts of executors whose engine gets lists of calls."""
+"""Shared parts of executors whose engine starts lists of calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ListEngine(Engine):
         self._ready: list[bytes] = []
 
     def submit_one(self, message: bytes) -> Any:
-        """Calls are only submitted in lists."""
+        """Not supported: calls are only submitted in lists."""
         raise NotImplementedError
 
     @abstractmethod
@@ -61,7 +61,7 @@ class ListEngine(Engine):
         super().give_up(token)
 
     def abandon(self, future: Any) -> None:
-        """The call continues, and its result is ignored."""
+        """Ignores the result of the call, which continues."""
 
     def cancel(self, futures: list[Any]) -> None:
         """Starts no more calls; running calls continue to the end of their range."""
@@ -95,8 +95,8 @@ class StageEngine(ListEngine):
         """
 
     def room(self) -> int:
-        """The calls in flight are divided among the maximum number of lists."""
-        # Lists whose calls were all given up are not waited for.
+        """Returns an equal share of the calls in flight for each of the concurrent lists."""
+        # The run does not wait for lists whose calls were all abandoned.
         self._lists = {
             ended: futures
             for ended, futures in self._lists.items()
