@@ -26,11 +26,12 @@ static const cubed_choice boundaries[] = {{"reflect", CUBED_SPLINE_REFLECT},
 #define SPLINE                                                                                     \
     PARAM_DTYPE("output", 0, "Type of the result. None: that of `input`."), SPLINE_ORDER,          \
         PARAM_CHOICE("mode", 0, CUBED_SPLINE_CONSTANT, boundaries,                                 \
-                     "The elements beyond the ends: `cval` for positions beyond the ends "         \
-                     "(``constant``) or for elements (``grid-constant``), the nearest one, those " \
-                     "mirrored about the edge (``reflect``, ``grid-mirror``) or about the last "   \
-                     "element (``mirror``), or those of the other end (``grid-wrap``), also with " \
-                     "the last element on the first one (``wrap``)."),                             \
+                     "Values beyond the ends: `cval` for all positions beyond the ends "           \
+                     "(``constant``) or only for elements there (``grid-constant``), the nearest " \
+                     "element (``nearest``), elements mirrored about the edge (``reflect``, "      \
+                     "``grid-mirror``) or about the last element (``mirror``), or elements of "    \
+                     "the other end (``grid-wrap``), with the last element on the first one for "  \
+                     "``wrap``."),                                                                 \
         {PARAM("cval", ACCEPTS(FLOAT) | ACCEPTS(COMPLEX), 0,                                       \
                "The element beyond the ends for ``\"constant\"`` and ``\"grid-constant\"``."),     \
          FLOAT_DEFAULT(0)},                                                                        \
@@ -69,9 +70,9 @@ static cubed_status take_image(const cb_call *c, cb_image *image)
 #define COEFFICIENTS                                                                               \
     PARAM_DTYPE("output", 0, "Type of the result. None: float64, or complex128."),                 \
         PARAM_CHOICE("mode", 0, CUBED_SPLINE_MIRROR, boundaries,                                   \
-                     "The elements beyond the ends, as the functions that use the coefficients "   \
-                     "take them: ``constant``, ``grid-constant`` and ``wrap`` count as "           \
-                     "``mirror``, and ``nearest`` counts as ``reflect``.")
+                     "Values beyond the ends in the functions that will use the coefficients: "    \
+                     "``constant``, ``grid-constant`` and ``wrap`` count as ``mirror``, and "      \
+                     "``nearest`` counts as ``reflect``.")
 
 static const cubed_param filter1d_params[] = {
     IMAGE, SPLINE_ORDER, PARAM_AXIS("axis", 0, -1, "The axis; negative ones count from the last."),

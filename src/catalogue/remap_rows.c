@@ -18,9 +18,9 @@ static const cubed_choice methods[] = {
 
 #define PARAM_METHOD                                                                               \
     PARAM_CHOICE("method", 0, CUBED_REMAP_BILINEAR, methods,                                       \
-                 "Values between four centres, of the nearest centre, of several centres by "      \
-                 "inverse distance, means over shared areas, between 16 centres, means of second " \
-                 "order, or the value with the largest area.")
+                 "Interpolation between four centres, the nearest centre, means of several "       \
+                 "centres by inverse distance, means over shared areas, interpolation between "    \
+                 "16 centres, means of second order, or the value with the largest area.")
 #define PARAM_NEIGHBOURS                                                                           \
     {                                                                                              \
         PARAM_IN("neighbours", ACCEPTS(INT), NAMED, 1, 64,                                         \
@@ -78,13 +78,14 @@ static const cubed_param weights_params[] = {
     {PARAM("source", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
            "Latitudes and longitudes in degrees, and optionally the bounds of both: arrays in "
            "memory.")},
-    {PARAM("target", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED, "The same of the other grid.")},
+    {PARAM("target", ACCEPTS(ARRAYS), CUBED_PARAM_REQUIRED,
+           "Latitudes and longitudes of the target, like `source`.")},
     PARAM_METHOD,
     PARAM_NEIGHBOURS,
     PARAM_BOOL(
         "source_unstructured", NAMED, false,
         "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
-    PARAM_BOOL("target_unstructured", NAMED, false, "The same of the other grid."),
+    PARAM_BOOL("target_unstructured", NAMED, false, "Like `source_unstructured`, for the target."),
     PARAM_TASK_MEM,
 };
 
@@ -244,7 +245,8 @@ static const cb_row rows[] = {
                  "integers.",
       PARAMS(remap_params), .attrs = CUBED_ATTRS_SAME},
      .call = call_remap},
-    {{"remap_weights", CATEGORY, .summary = "Weights that bring arrays from one grid to another.",
+    {{"remap_weights", CATEGORY,
+      .summary = "Weights that interpolate arrays from one grid to another.",
       .returns = "Positions of cells of the target and the source in C order (int64), and weights "
                  "(float64). In memory.",
       PARAMS(weights_params), .results = {"rows", "columns", "weights"}},

@@ -548,9 +548,9 @@ def gridarea(
 ) -> Array:
     """The areas of the cells of a grid, in square metres.
 
-    Cells without bounds end in the middle between neighbours. The outermost latitudes have cells as
-    far outwards as inwards, up to the pole if the edge is beyond 88 degrees. Cells of 180 degrees
-    and more have circles of latitude as edges.
+    Cells without bounds end in the middle between neighbours. Cells of the outermost latitudes
+    extend as far outwards as inwards, and up to the pole if the edge is beyond 88 degrees. Cells of
+    180 degrees and more have circles of latitude as edges.
 
     A cell with corners may contain a pole. Areas of such cells have great circles as edges.
 

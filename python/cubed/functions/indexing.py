@@ -109,7 +109,7 @@ def forward_fill(x: Array, /, axis: int = -1, limit: int | None = None) -> Array
 def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
     """The elements at positions along an axis.
 
-    Computing raises IndexError for positions that `x` does not have.
+    The computation raises IndexError for positions out of range.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
 def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
     """The elements along an axis at positions that differ from line to line.
 
-    Computing raises IndexError for positions that `x` does not have.
+    The computation raises IndexError for positions out of range.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ def affine_transform(
     The value at position i of the result is that of `input` at the position matrix @ i + offset.
     Values are computed in float64. Results of integer types are rounded, and limited to the type.
 
-    A block of the result reads the part of `input` that it reaches. With the modes ``wrap`` and
-    ``grid-wrap`` a block that wraps around an axis reads all of it.
+    A block of the result reads only the part of `input` that it depends on. With the modes ``wrap``
+    and ``grid-wrap`` a block that wraps around an axis reads all of it.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def affine_transform(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        The elements beyond the ends: `cval` for positions beyond the ends (``constant``) or for
-        elements (``grid-constant``), the nearest one, those mirrored about the edge (``reflect``,
-        ``grid-mirror``) or about the last element (``mirror``), or those of the other end
-        (``grid-wrap``), also with the last element on the first one (``wrap``). One of
-        ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
-        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
+        about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
+        elements of the other end (``grid-wrap``), with the last element on the first one for
+        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
+        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -128,12 +128,12 @@ def map_coordinates(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        The elements beyond the ends: `cval` for positions beyond the ends (``constant``) or for
-        elements (``grid-constant``), the nearest one, those mirrored about the edge (``reflect``,
-        ``grid-mirror``) or about the last element (``mirror``), or those of the other end
-        (``grid-wrap``), also with the last element on the first one (``wrap``). One of
-        ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
-        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
+        about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
+        elements of the other end (``grid-wrap``), with the last element on the first one for
+        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
+        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -197,12 +197,12 @@ def rotate(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        The elements beyond the ends: `cval` for positions beyond the ends (``constant``) or for
-        elements (``grid-constant``), the nearest one, those mirrored about the edge (``reflect``,
-        ``grid-mirror``) or about the last element (``mirror``), or those of the other end
-        (``grid-wrap``), also with the last element on the first one (``wrap``). One of
-        ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
-        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
+        about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
+        elements of the other end (``grid-wrap``), with the last element on the first one for
+        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
+        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -264,12 +264,12 @@ def shift(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        The elements beyond the ends: `cval` for positions beyond the ends (``constant``) or for
-        elements (``grid-constant``), the nearest one, those mirrored about the edge (``reflect``,
-        ``grid-mirror``) or about the last element (``mirror``), or those of the other end
-        (``grid-wrap``), also with the last element on the first one (``wrap``). One of
-        ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
-        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
+        about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
+        elements of the other end (``grid-wrap``), with the last element on the first one for
+        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
+        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True
@@ -312,10 +312,10 @@ def spline_filter(
     output : dtype or None
         Type of the result. None: float64, or complex128.
     mode : str, default "mirror"
-        The elements beyond the ends, as the functions that use the coefficients take them:
-        ``constant``, ``grid-constant`` and ``wrap`` count as ``mirror``, and ``nearest`` counts as
-        ``reflect``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends in the functions that will use the coefficients: ``constant``,
+        ``grid-constant`` and ``wrap`` count as ``mirror``, and ``nearest`` counts as ``reflect``.
+        One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
+        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
 
     Returns
     -------
@@ -352,10 +352,10 @@ def spline_filter1d(
     output : dtype or None
         Type of the result. None: float64, or complex128.
     mode : str, default "mirror"
-        The elements beyond the ends, as the functions that use the coefficients take them:
-        ``constant``, ``grid-constant`` and ``wrap`` count as ``mirror``, and ``nearest`` counts as
-        ``reflect``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
-        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends in the functions that will use the coefficients: ``constant``,
+        ``grid-constant`` and ``wrap`` count as ``mirror``, and ``nearest`` counts as ``reflect``.
+        One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
+        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
 
     Returns
     -------
@@ -400,12 +400,12 @@ def zoom(
     order : int, default 3
         Order of the splines, 0 to 5.
     mode : str, default "constant"
-        The elements beyond the ends: `cval` for positions beyond the ends (``constant``) or for
-        elements (``grid-constant``), the nearest one, those mirrored about the edge (``reflect``,
-        ``grid-mirror``) or about the last element (``mirror``), or those of the other end
-        (``grid-wrap``), also with the last element on the first one (``wrap``). One of
-        ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``, ``"nearest"``,
-        ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
+        Values beyond the ends: `cval` for all positions beyond the ends (``constant``) or only for
+        elements there (``grid-constant``), the nearest element (``nearest``), elements mirrored
+        about the edge (``reflect``, ``grid-mirror``) or about the last element (``mirror``), or
+        elements of the other end (``grid-wrap``), with the last element on the first one for
+        ``wrap``. One of ``"reflect"``, ``"grid-mirror"``, ``"constant"``, ``"grid-constant"``,
+        ``"nearest"``, ``"mirror"``, ``"grid-wrap"``, ``"wrap"``.
     cval : complex, default 0
         The element beyond the ends for ``"constant"`` and ``"grid-constant"``.
     prefilter : bool, default True

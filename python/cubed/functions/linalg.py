@@ -292,8 +292,8 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, whose lower triangle is read.
 
-    A matrix that a task cannot hold becomes a band matrix, of which a task holds the band: as wide
-    as a 128th of the matrix, and 16 at least.
+    A matrix that a task cannot hold is reduced to a band matrix. A task holds the band, whose width
+    is a 128th of the matrix, at least 16.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def eigvalsh(x: Array, /) -> Array:
     Raises
     ------
     MemoryError
-        If a task cannot hold a matrix.
+        If a task can hold neither a matrix nor its band.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: str | float = "fro"
     Raises
     ------
     MemoryError
-        Where singular values are wanted of a matrix that a task cannot hold.
+        If the norm needs singular values of a matrix that a task cannot hold.
 
     Examples
     --------
@@ -808,7 +808,7 @@ def svd(x: Array, /, full_matrices: bool = True) -> SVDResult:
     Raises
     ------
     MemoryError
-        If a task cannot hold a matrix, unless it can be cut into blocks of rows.
+        If a task cannot hold a matrix, unless it can be split into blocks of rows.
 
     Examples
     --------
@@ -873,8 +873,8 @@ def svd_compressed(
 def svdvals(x: Array, /) -> Array:
     """Singular values, in descending order.
 
-    Those of a matrix that a task cannot hold, nor blocks of its rows, are those of a band matrix:
-    see :func:`eigvalsh`.
+    If a task can hold neither a matrix nor blocks of its rows, the matrix is reduced to a band
+    matrix, see :func:`eigvalsh`.
 
     Parameters
     ----------
@@ -889,7 +889,7 @@ def svdvals(x: Array, /) -> Array:
     Raises
     ------
     MemoryError
-        If a task cannot hold a matrix, unless it can be cut into blocks of rows.
+        If a task can hold neither a matrix, nor blocks of its rows, nor its band.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def broadcast_to(x: Array, /, shape: Shape, *, chunks: ChunksLike = None) -> Arr
 
 
 def column_stack(arrays: Sequence[Any], /) -> Array:
-    """Vectors side by side as columns of a matrix; matrices as they are.
+    """Joins vectors as columns of a matrix; matrices are joined unchanged.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def column_stack(arrays: Sequence[Any], /) -> Array:
 
 
 def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, chunks: ChunksLike = None) -> Array:
-    """Arrays one after another along an axis.
+    """Joins arrays along an axis.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def diff(x: Array, /, n: int = 1, axis: int = -1) -> Array:
 
 
 def dstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one behind the other: along the third axis.
+    """Joins arrays along the third axis.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def flip(x: Array, /, axis: Axis = None) -> Array:
 
 
 def hstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays side by side: along the second axis, or the only axis of vectors.
+    """Joins arrays along the second axis, or along the only axis of vectors.
 
     Parameters
     ----------
@@ -566,7 +566,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
 
 
 def stack(arrays: Sequence[Any], /, axis: int = 0) -> Array:
-    """Arrays of one shape side by side along a new axis.
+    """Joins arrays of one shape along a new axis.
 
     Parameters
     ----------
@@ -737,7 +737,7 @@ def triu(x: Array, /, k: int = 0) -> Array:
 
 
 def vstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one below the other: along the first of two or more axes.
+    """Joins arrays along the first of two or more axes.
 
     Parameters
     ----------

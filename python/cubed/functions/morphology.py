@@ -388,7 +388,7 @@ def black_tophat(
 ) -> Array:
     """The closing of an image, minus the image.
 
-    Of bool it is the exclusive or of the image and its closing.
+    For bool, the result is the exclusive or of the image and its closing.
 
     Parameters
     ----------
@@ -899,7 +899,7 @@ def white_tophat(
 ) -> Array:
     """An image, minus its opening.
 
-    Of bool it is the exclusive or of the image and its opening.
+    For bool, the result is the exclusive or of the image and its opening.
 
     Parameters
     ----------

@@ -57,8 +57,7 @@ def allclose(
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """The convolution of two vectors.
 
-    The longer vector is read once for each element of the shorter one, of which there are at most
-    16,384.
+    The longer vector is read once for each element of the shorter vector, which has at most 16,384.
 
     Parameters
     ----------
@@ -88,8 +87,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """The cross-correlation of two vectors, the second conjugated.
 
-    The longer vector is read once for each element of the shorter one, of which there are at most
-    16,384.
+    The longer vector is read once for each element of the shorter vector, which has at most 16,384.
 
     Parameters
     ----------
@@ -161,7 +159,7 @@ def isclose(
 ) -> Array:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``. An infinity is close only to itself.
 
-    Python scalars take the type of the array that they meet.
+    Python scalars take the type of the other operand.
 
     Parameters
     ----------

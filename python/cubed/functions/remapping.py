@@ -139,7 +139,7 @@ def remap_weights(
     source_unstructured: bool = False,
     target_unstructured: bool = False,
 ) -> tuple[Array, ...]:
-    """Weights that bring arrays from one grid to another.
+    """Weights that interpolate arrays from one grid to another.
 
     Rows of weights add up to 1. Cells without a value in the source have no row.
 
@@ -148,18 +148,18 @@ def remap_weights(
     source : sequence of array_like
         Latitudes and longitudes in degrees, and optionally the bounds of both: arrays in memory.
     target : sequence of array_like
-        The same of the other grid.
+        Latitudes and longitudes of the target, like `source`.
     method : str, default "bilinear"
-        Values between four centres, of the nearest centre, of several centres by inverse distance,
-        means over shared areas, between 16 centres, means of second order, or the value with the
-        largest area. One of ``"bilinear"``, ``"nearest"``, ``"distance"``, ``"conservative"``,
-        ``"bicubic"``, ``"conservative2"``, ``"largest"``.
+        Interpolation between four centres, the nearest centre, means of several centres by inverse
+        distance, means over shared areas, interpolation between 16 centres, means of second order,
+        or the value with the largest area. One of ``"bilinear"``, ``"nearest"``, ``"distance"``,
+        ``"conservative"``, ``"bicubic"``, ``"conservative2"``, ``"largest"``.
     neighbours : int, default 4
         Number of centres for ``"distance"``.
     source_unstructured : bool, default False
         Whether latitudes and longitudes of one dimension are those of cells, not of axes.
     target_unstructured : bool, default False
-        The same of the other grid.
+        Like `source_unstructured`, for the target.
 
     Returns
     -------

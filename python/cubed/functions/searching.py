@@ -209,7 +209,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Array:
     """Selects each element from one of several arrays, by number.
 
     The choices may be one array; its first axis has a choice for each number. With ``mode="raise"``
-    computing raises IndexError for numbers that are no choice.
+    the computation raises IndexError for numbers without a choice.
 
     Parameters
     ----------
@@ -561,8 +561,8 @@ def sort_complex(a: Any) -> Array:
 def topk(a: Any, k: int, axis: int = -1, split_every: Any = None) -> Array:
     """The largest elements along an axis, the largest first.
 
-    For negative `k` the smallest elements, the smallest first. NaN counts as the largest. Chunks
-    are sorted by themselves, and then their candidates.
+    For negative `k` the smallest elements, the smallest first. NaN counts as the largest. Each
+    chunk is sorted, and then the candidates of all chunks.
 
     Parameters
     ----------

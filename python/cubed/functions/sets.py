@@ -60,8 +60,8 @@ def argwhere(x: Any, /) -> Array:
 def extract(condition: Any, x: Any) -> Array:
     """Elements of a flattened array where the flattened condition is true.
 
-    A condition with fewer elements is false behind them. The number of elements is computed when
-    the function is called.
+    A condition with fewer elements counts as false for the remaining elements. The number of
+    elements is computed when the function is called.
 
     Parameters
     ----------
@@ -208,8 +208,8 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """Distinct elements of one array that are not in another one, in ascending order.
 
-    Elements that are said to be unique keep their order. The number of elements is computed when
-    the function is called.
+    With `assume_unique`, elements keep their order. The number of elements is computed when the
+    function is called.
 
     Parameters
     ----------

@@ -368,10 +368,10 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
     """Empirical orthogonal functions: the patterns that explain most of the variance of a series of
     fields.
 
-    As CDO's ``eof``: `x` is taken as it is, so pass anomalies for variances about the mean, and the
-    sum of the squares of a pattern times the weights is 1. Weights are divided by their sum over
-    cells without missing elements. The sum of each pattern, times the roots of the weights, is not
-    negative.
+    As in CDO's ``eof``, the mean is not subtracted from `x`: pass anomalies for variances about the
+    mean. The sum of the squares of a pattern times the weights is 1. Weights are divided by their
+    sum over cells without missing elements. The sum of each pattern, times the roots of the
+    weights, is not negative.
 
     A cell that misses an element at any time is missing in all patterns. The singular values of all
     times by all cells are computed, in chunks that hold all times or all cells, whichever are
@@ -572,8 +572,8 @@ def nanpercentile(
 ) -> Array:
     """Percentiles of the elements that are not NaN, or not NaT.
 
-    Times of which some are missing are sorted. Methods are ``"linear"``, ``"lower"``, ``"higher"``
-    and ``"nearest"`` for them. Memory and other types are those of :func:`percentile`.
+    Times with missing elements are sorted; their methods are ``"linear"``, ``"lower"``,
+    ``"higher"`` and ``"nearest"``. Memory and other types are those of :func:`percentile`.
 
     Parameters
     ----------
@@ -623,8 +623,8 @@ def nanquantile(
 ) -> Array:
     """Quantiles of the elements that are not NaN, or not NaT.
 
-    Times of which some are missing are sorted. Methods are ``"linear"``, ``"lower"``, ``"higher"``
-    and ``"nearest"`` for them. Memory and other types are those of :func:`quantile`.
+    Times with missing elements are sorted; their methods are ``"linear"``, ``"lower"``,
+    ``"higher"`` and ``"nearest"``. Memory and other types are those of :func:`quantile`.
 
     Parameters
     ----------
@@ -679,7 +679,7 @@ def percentile(
     ``"inverted_cdf"``, and all elements are sorted.
 
     The result is exact. If the elements of one result use up to a quarter of a task's memory, one
-    task brings them together. Otherwise they are counted, in two to eight passes over `x`.
+    task gathers them. Otherwise they are counted, in two to eight passes over `x`.
 
     Parameters
     ----------
@@ -771,7 +771,7 @@ def quantile(
     ``"inverted_cdf"``, and all elements are sorted.
 
     The result is exact. If the elements of one result use up to a quarter of a task's memory, one
-    task brings them together. Otherwise they are counted, in two to eight passes over `x`.
+    task gathers them. Otherwise they are counted, in two to eight passes over `x`.
 
     Parameters
     ----------
