@@ -35,8 +35,8 @@ def patterns(title):
     return re.findall(r"`(cubed\.[\w.*\[\]-]+)`", section)
 
 
-OTHER = patterns("Names that take something else")
-MISSING = patterns("Names that are not there")
+OTHER = patterns("Names that take different arguments")
+MISSING = patterns("Names that do not exist")
 
 
 @functools.cache
