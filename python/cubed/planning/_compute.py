@@ -431,8 +431,8 @@ class Plan(PlanTotals):
 
         if resume and not self._info["resumable"]:
             warn(
-                "resume is True, but the run starts again: it reads from Python objects, whose contents"
-                " cannot be compared with those of the earlier run"
+                "resume is True, but the run starts again: it reads from Python objects, whose"
+                " contents cannot be compared with those of the earlier run"
             )
         e = self.executor
         engine = e.begin(self._info["allowed_mem"], self._info["reserved_mem"])
