@@ -246,6 +246,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_quantiles(
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_median(cubed_array *x,
                                                      const cubed_quantile_options *options,
                                                      cubed_array **out, cubed_error *err);
+/* Computes the median of real numbers with weights: the first element, in order, at which the share of the weight exceeds 0.5. If
+ * the share is exactly 0.5 at an element, the result is the mean of this element and the next one. So equal weights give
+ * cubed_median. The weights, their errors and skip_nan are those of cubed_weighted_quantiles; the type of the result is
+ * that of cubed_median. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_median(cubed_array *x, cubed_array *weights,
+                                                              const cubed_quantile_options *options,
+                                                              cubed_array **out, cubed_error *err);
 
 /* --- Covariances ------------------------------------------------------------------------------------- */
 
@@ -284,6 +291,34 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_average(cubed_array *x, cubed_arra
                                                       const cubed_reduce_options *options,
                                                       cubed_array **out, cubed_array **total,
                                                       cubed_error *err);
+
+typedef struct cubed_weighted_options {
+    size_t struct_size;
+    const int *axes; /* as in cubed_reduce_options; NULL: all axes */
+    int naxes;
+    bool keepdims;
+    bool skip_nan; /* leave out elements that are NaN, and their weights */
+    /* The divisor of var and std is W - correction * (sum of w^2) / W, at least 0; W is the sum of the weights w. With 1, the
+     * variance equals cubed_cov with aweights. */
+    double correction;
+    cubed_array
+        *where; /* bools that broadcast to x's shape: true for the elements that count; NULL: all elements */
+} cubed_weighted_options;
+#define CUBED_WEIGHTED_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cubed_weighted_options), NULL, 0, false, false, 0.0, NULL                           \
+    }
+/* Computes CUBED_REDUCE_MEAN, CUBED_REDUCE_VAR or CUBED_REDUCE_STD of elements with weights, in double precision. The result has
+ * the type that both operands promote to, float64 for integers. Variances of complex numbers are real: the sums of the variances
+ * of both parts. A sum of weights of 0 gives NaN.
+ *
+ * weights  real numbers of x's shape, or one for each element along the reduced axes, in their order
+ *
+ * Errors: CUBED_E_TYPE unless x has numbers, weights have real numbers and `where` has bools; CUBED_E_ARG for another reduction
+ * or weights of another shape; CUBED_E_AXIS for an axis that x does not have. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_reduce(
+    cubed_reduction reduction, cubed_array *x, cubed_array *weights,
+    const cubed_weighted_options *options, cubed_array **out, cubed_error *err);
 
 /* --- Close, missing and infinite numbers -------------------------------------------------------------- */
 

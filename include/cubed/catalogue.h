@@ -78,7 +78,10 @@ enum {
     CUBED_PARAM_LIKE = 64, /* an array, or a list of numbers that becomes one */
     CUBED_PARAM_LABELS = 128, /* a list given for it is the coordinate of the result's first axis */
     CUBED_PARAM_RULE = 256,   /* names the reduction whose effect on attributes the function has */
-    CUBED_PARAM_GAPS = 512    /* items of a list of arrays may be None (NULL): one for each axis */
+    CUBED_PARAM_GAPS = 512,   /* items of a list of arrays may be None (NULL): one for each axis */
+    /* one number for each element of the first array, or for each along the axes of the CUBED_PARAM_AXIS parameter, in their
+     * order: callers that know names of dimensions may pair axes by name */
+    CUBED_PARAM_WEIGHTS = 1024
 };
 
 /* A parameter of a function. The library makes these structures, and may append members. */

@@ -197,27 +197,6 @@ static cubed_array *plain_mean(cb_steps *s, cubed_array *x, const cubed_reduce_o
     return y;
 }
 
-/* Broadcasts weights to x's shape. They may have one weight for each element along the reduced axes, in the order of the
- * options. */
-static cubed_array *weights_of(cb_steps *s, const cubed_array *x, cubed_array *w,
-                               const cubed_reduce_options *o)
-{
-    char own[CB_SHAPE_TEXT_CAP], theirs[CB_SHAPE_TEXT_CAP];
-    const int ndim = x->node.grid->ndim;
-    uint32_t mask;
-    if (w->node.grid->ndim == ndim &&
-        memcmp(w->shape, x->shape, sizeof *x->shape * (size_t)ndim) == 0)
-        return w;
-    if (o->axes) s->st = cb_api_axes("average", ndim, o->axes, o->naxes, &mask, s->err);
-    cubed_array *y = cb_api_weights(s, x, w, o->axes, o->naxes);
-    if (!y && s->st == CUBED_OK)
-        s->st = cb_fail(s->err, CUBED_E_ARG,
-                        "average: weights have shape %s, expected the shape %s of the array, or "
-                        "one weight for each element along the axes, in their order",
-                        cb_shape_text(w, theirs), cb_shape_text(x, own));
-    return y;
-}
-
 static cubed_array *weighted_mean(cb_steps *s, cubed_array *x, cubed_array *w,
                                   const cubed_reduce_options *o, cubed_array **total)
 {
@@ -230,7 +209,7 @@ static cubed_array *weighted_mean(cb_steps *s, cubed_array *x, cubed_array *w,
                         cubed_dtype_text(x->node.dtype, a), cubed_dtype_text(w->node.dtype, b));
         return NULL;
     }
-    w = weights_of(s, x, w, o);
+    w = cb_api_weights_of(s, "average", x, w, o->axes, o->naxes);
     if (!w) return NULL;
     x = cb_step_cast(s, x, type);
     w = cb_step_cast(s, w, type);

@@ -9,11 +9,13 @@
 #include "ops/shapes.h"
 #include "ops/steps.h"
 
-static const char expected[] =
-    "quantile: weights are negative, NaN, infinite or all 0, expected a positive sum of numbers";
+#define EXPECTED                                                                                   \
+    ": weights are negative, NaN, infinite or all 0, expected a positive sum of numbers"
 
 typedef struct weighted {
     cb_steps *s;
+    const char *name; /* name of the function, for messages */
+    const char *expected; /* message of a run with invalid weights */
     const cubed_quantile_options *o;
     uint32_t reduced;
     /* index of the last axis of x, w and missing, which joins all reduced axes; each line lies along this axis */
@@ -67,43 +69,6 @@ static cubed_array *as_lines(weighted *q, cubed_array *x)
 
 /* --- Weights ---------------------------------------------------------------------------------------------- */
 
-static bool has_shape(const cubed_array *x, int ndim, const int64_t *shape)
-{
-    if (x->node.grid->ndim != ndim) return false;
-    for (int d = 0; d < ndim; d++) {
-        if (x->shape[d] != shape[d]) return false;
-    }
-    return true;
-}
-
-/* Broadcasts weights to x's shape. Weights may have only the reduced axes, in the order of the options. */
-static cubed_array *in_shape(weighted *q, cubed_array *w, const cubed_array *x)
-{
-    const int ndim = x->node.grid->ndim, n = q->o->axes ? q->o->naxes : 0;
-    int at[CUBED_MAX_NDIM] = {0}, order[CUBED_MAX_NDIM], k = 0;
-    int64_t shape[CUBED_MAX_NDIM], spread[CUBED_MAX_NDIM];
-    if (has_shape(w, ndim, x->shape)) return w;
-    for (int i = 0; i < n; i++) {
-        const int d = q->o->axes[i] < 0 ? q->o->axes[i] + ndim : q->o->axes[i];
-        shape[i] = x->shape[d];
-        at[d] = i;
-    }
-    if (n == 0 || !has_shape(w, n, shape)) {
-        char is[CB_SHAPE_TEXT_CAP], wanted[CB_SHAPE_TEXT_CAP];
-        q->s->st = cb_fail(q->s->err, CUBED_E_ARG, "quantile: weights have shape %s, expected %s%s",
-                           cb_shape_text(w, is),
-                           cb_extents_text(n ? n : ndim, n ? shape : x->shape, wanted),
-                           n ? ", or the shape of x" : "");
-        return NULL;
-    }
-    for (int d = 0; d < ndim; d++) {
-        spread[d] = q->reduced >> d & 1 ? x->shape[d] : 1;
-        if (q->reduced >> d & 1) order[k++] = at[d];
-    }
-    w = cb_step_reshaped(q->s, cb_step_permuted(q->s, w, order), ndim, spread);
-    return w ? cb_step_broadcast(q->s, w, ndim, x->shape) : NULL;
-}
-
 /* Returns the sum of the weights of each line. The run fails if a weight is invalid. */
 static cubed_array *total_weight(weighted *q)
 {
@@ -120,7 +85,7 @@ static cubed_array *total_weight(weighted *q)
                                op(q, CUBED_OP_EQUAL, total, zero));
         fits = op(q, CUBED_OP_LOGICAL_OR, fits, none);
     }
-    return total && fits ? cb_step_required(s, total, fits, expected) : NULL;
+    return total && fits ? cb_step_required(s, total, fits, q->expected) : NULL;
 }
 
 /* --- Quantiles -------------------------------------------------------------------------------------------- */
@@ -139,8 +104,9 @@ static cubed_array *cumulative_sum(weighted *q, cubed_array *x)
     return cb_step(q->s, cubed_cumulative(CUBED_REDUCE_SUM, x, q->axis, false, &y, q->s->err), &y);
 }
 
-/* Returns, for each line, the position of the first sorted element at which the cumulative share of the weight reaches p. */
-static cubed_array *positions(weighted *q, cubed_array *share, double p)
+/* Returns, for each line, the position of the first sorted element at which the cumulative share of the weight reaches p
+ * (`below` CUBED_OP_LESS) or exceeds p (CUBED_OP_LESS_EQUAL). */
+static cubed_array *positions(weighted *q, cubed_array *share, double p, cubed_op below)
 {
     cb_steps *s = q->s;
     cubed_array *before;
@@ -149,7 +115,7 @@ static cubed_array *positions(weighted *q, cubed_array *share, double p)
         before =
             op(q, CUBED_OP_EQUAL, cb_step_part(s, share, q->axis, 0, 1, 1), cb_step_float(s, 0));
     else
-        before = op(q, CUBED_OP_LESS, share, cb_step_float(s, p));
+        before = op(q, below, share, cb_step_float(s, p));
     before = before ? cb_step_cast(s, before, CUBED_INT64) : NULL;
     cubed_array *at = p == 0 ? before : along(q, CUBED_REDUCE_SUM, before);
     return op(q, CUBED_OP_MINIMUM, at, cb_step_whole(s, q->elements - 1));
@@ -179,59 +145,108 @@ static cubed_array *lost(weighted *q, cubed_array *share)
     return op(q, CUBED_OP_LOGICAL_OR, along(q, CUBED_REDUCE_ALL, q->missing), none);
 }
 
+/* Sorted elements of each line, and the cumulative share of the weight at each. */
+typedef struct sorted {
+    cubed_array *x, *share, *nan_lines;
+} sorted;
+
+static sorted sort_lines(weighted *q, cubed_array *x, cubed_array *weights)
+{
+    cb_steps *s = q->s;
+    const sorted none = {NULL, NULL, NULL};
+    sorted y = none;
+    cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
+    cubed_array *at = NULL;
+    order.positions = true;
+    order.task_mem = q->o->task_mem;
+    q->x = as_lines(q, x);
+    q->w = cb_api_weights_of(s, q->name, x, weights, q->o->axes, q->o->naxes);
+    q->w = q->w ? cb_step_cast(s, q->w, CUBED_FLOAT64) : NULL;
+    q->w = as_lines(q, q->w ? cb_step_broadcast(s, q->w, x->node.grid->ndim, x->shape) : NULL);
+    if (!q->x || !q->w) return none;
+    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT)
+        q->missing = cb_step_op(s, CUBED_OP_ISNAN, q->x, NULL, NULL);
+    cubed_array *total = total_weight(q);
+    if (!total) return none;
+    at = cb_step(s, cubed_sort_with(q->x, q->axis, &order, &at, s->err), &at);
+    y.x = taken(q, q->x, at);
+    y.share = op(q, CUBED_OP_DIVIDE, cumulative_sum(q, taken(q, q->w, at)), total);
+    y.nan_lines = lost(q, y.share);
+    return y;
+}
+
+/* Values of lines in the shape of the result and in a type; NaN where the quantile is lost. */
+static cubed_array *finished(weighted *q, const sorted *in, cubed_array *value,
+                             const cubed_array *x, cubed_dtype dtype)
+{
+    if (q->missing) value = where(q, in->nan_lines, not_a_number(q, x), value);
+    /* Half precision is selected in single precision. */
+    value = value ? cb_step_cast(q->s, value, dtype) : NULL;
+    return as_result(q, value, x);
+}
+
 static cubed_array *quantiles(weighted *q, cubed_array *x, cubed_array *weights, const double *p,
                               int n)
 {
     cb_steps *s = q->s;
-    cubed_sort_options order = CUBED_SORT_OPTIONS_INIT;
-    cubed_array *at = NULL, *y = NULL;
-    order.positions = true;
-    order.task_mem = q->o->task_mem;
-    q->x = as_lines(q, x);
-    q->w = in_shape(q, weights, x);
-    q->w = as_lines(q, q->w ? cb_step_cast(s, q->w, CUBED_FLOAT64) : NULL);
-    if (!q->x || !q->w) return NULL;
-    if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT)
-        q->missing = cb_step_op(s, CUBED_OP_ISNAN, q->x, NULL, NULL);
-    cubed_array *total = total_weight(q);
-    if (!total) return NULL;
-    at = cb_step(s, cubed_sort_with(q->x, q->axis, &order, &at, s->err), &at);
-    cubed_array *ordered = taken(q, q->x, at);
-    cubed_array *share = op(q, CUBED_OP_DIVIDE, cumulative_sum(q, taken(q, q->w, at)), total);
-    cubed_array *nan_lines = lost(q, share);
+    cubed_array *y = NULL;
+    const sorted in = sort_lines(q, x, weights);
+    if (s->st != CUBED_OK) return NULL;
     cubed_array **found = cb_alloc(&x->ctx->alloc, (size_t)n * sizeof(cubed_array *) + 1);
     if (!found) s->st = cb_fail(s->err, CUBED_E_NOMEM, "no memory for quantiles");
     for (int i = 0; i < n && s->st == CUBED_OK; i++) {
-        cubed_array *value = taken(q, ordered, positions(q, share, p[i]));
-        if (q->missing) value = where(q, nan_lines, not_a_number(q, x), value);
-        /* Half precision is selected in single precision. */
-        value = value ? cb_step_cast(s, value, x->node.dtype) : NULL;
-        found[i] = as_result(q, value, x);
+        cubed_array *value = taken(q, in.x, positions(q, in.share, p[i], CUBED_OP_LESS));
+        found[i] = finished(q, &in, value, x, x->node.dtype);
     }
     if (s->st == CUBED_OK) y = cb_step(s, cubed_stack(found, n, 0, &y, s->err), &y);
     if (found) cb_free(&x->ctx->alloc, found, (size_t)n * sizeof(cubed_array *) + 1);
     return y;
 }
 
-static cubed_status check(const cubed_array *x, const cubed_array *weights, const double *q, int n,
-                          const cubed_quantile_options *o, cubed_error *err)
+static cubed_array *median(weighted *q, cubed_array *x, cubed_array *weights)
+{
+    static const cubed_op bounds[2] = {CUBED_OP_LESS, CUBED_OP_LESS_EQUAL};
+    cb_steps *s = q->s;
+    const sorted in = sort_lines(q, x, weights);
+    const bool is_float = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
+    cubed_array *half[2];
+    for (int i = 0; i < 2; i++) {
+        half[i] = taken(q, in.x, positions(q, in.share, 0.5, bounds[i]));
+        half[i] = half[i] ? cb_step_cast(s, half[i], CUBED_FLOAT64) : NULL;
+    }
+    /* Halving equal elements would lose subnormal bits. */
+    cubed_array *is_one = op(q, CUBED_OP_EQUAL, half[0], half[1]);
+    cubed_array *mean = op(q, CUBED_OP_ADD, op(q, CUBED_OP_MULTIPLY, half[0], cb_step_float(s, 0.5)),
+                           op(q, CUBED_OP_MULTIPLY, half[1], cb_step_float(s, 0.5)));
+    return finished(q, &in, where(q, is_one, half[0], mean), x,
+                    is_float ? x->node.dtype : CUBED_FLOAT64);
+}
+
+/* Checks the weights and sets the other members of *w. */
+static cubed_status begin(weighted *w, const cubed_array *x, const cubed_array *weights,
+                          cubed_error *err)
 {
     const int ndim = x->node.grid->ndim;
-    if (o->method != CUBED_QUANTILE_INVERTED_CDF)
-        return cb_fail(
-            err, CUBED_E_ARG,
-            "quantile: the method with weights is not 'inverted_cdf', expected that one");
-    if (n < 1) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles, expected 1 or more", n);
+    const char *name = w->name;
+    const cubed_quantile_options *o = w->o;
+    w->elements = 1;
     if (ndim + 1 > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: several quantiles of %d dimensions", name,
                        ndim);
     if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
-        return cb_fail(err, CUBED_E_TYPE, "quantile: weights are of %s, expected real numbers",
+        return cb_fail(err, CUBED_E_TYPE, "%s: weights are of %s, expected real numbers", name,
                        cubed_dtype_name(weights->node.dtype));
-    for (int i = 0; i < n; i++) {
-        if (!(q[i] >= 0 && q[i] <= 1))
-            return cb_fail(err, CUBED_E_ARG, "quantile: q is %g, expected 0 to 1", q[i]);
+    if (o->axes)
+        CB_TRY(cb_api_axes(name, ndim, o->axes, o->naxes, &w->reduced, err));
+    else
+        w->reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    w->axis = ndim - __builtin_popcount(w->reduced);
+    for (int d = 0; d < ndim; d++) {
+        if (w->reduced >> d & 1) w->elements *= x->shape[d];
     }
+    if (w->elements == 0)
+        return cb_fail(err, CUBED_E_ARG, "%s: the array has no elements, so weights sum to 0",
+                       name);
     return CUBED_OK;
 }
 
@@ -239,22 +254,34 @@ cubed_status cubed_weighted_quantiles(cubed_array *x, cubed_array *weights, cons
                                       const cubed_quantile_options *options, cubed_array **out,
                                       cubed_error *err)
 {
-    const int ndim = x->node.grid->ndim;
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     CB_TRY(CB_OPTIONS_TAKE("quantile", options, &o, err));
-    CB_TRY(check(x, weights, q, n, &o, err));
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    weighted w = {.s = &s, .o = &o, .elements = 1};
-    if (o.axes)
-        CB_TRY(cb_api_axes("quantile", ndim, o.axes, o.naxes, &w.reduced, err));
-    else
-        w.reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
-    w.axis = ndim - __builtin_popcount(w.reduced);
-    for (int d = 0; d < ndim; d++) {
-        if (w.reduced >> d & 1) w.elements *= x->shape[d];
+    if (o.method != CUBED_QUANTILE_INVERTED_CDF)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "quantile: the method with weights is not 'inverted_cdf', expected that one");
+    if (n < 1) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles, expected 1 or more", n);
+    for (int i = 0; i < n; i++) {
+        if (!(q[i] >= 0 && q[i] <= 1))
+            return cb_fail(err, CUBED_E_ARG, "quantile: q is %g, expected 0 to 1", q[i]);
     }
-    if (w.elements == 0)
-        return cb_fail(err, CUBED_E_ARG,
-                       "quantile: the array has no elements, so weights sum to 0");
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    weighted w = {.s = &s, .name = "quantile", .expected = "quantile" EXPECTED, .o = &o};
+    CB_TRY(begin(&w, x, weights, err));
     return cb_steps_end(&s, quantiles(&w, x, weights, q, n), out);
+}
+
+cubed_status cubed_weighted_median(cubed_array *x, cubed_array *weights,
+                                   const cubed_quantile_options *options, cubed_array **out,
+                                   cubed_error *err)
+{
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    CB_TRY(CB_OPTIONS_TAKE("median", options, &o, err));
+    if (cubed_dtype_kind(x->node.dtype) > CUBED_KIND_FLOAT)
+        return cb_fail(err, CUBED_E_TYPE, "median with weights: x is %s, expected real numbers",
+                       cubed_dtype_name(x->node.dtype));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    weighted w = {.s = &s, .name = "median", .expected = "median" EXPECTED, .o = &o};
+    CB_TRY(begin(&w, x, weights, err));
+    return cb_steps_end(&s, median(&w, x, weights), out);
 }

@@ -1,6 +1,7 @@
 /* Reductions: for each row of cubed/reductions.def, a function, and another one that skips NaN. */
 #include "array_api/chosen_reductions.h"
 #include "base/error.h"
+#include "cubed/array_api.h"
 #include "rows.h"
 
 #define CATEGORY .category = "reduction"
@@ -23,9 +24,13 @@
 #define WHERE                                                                                      \
     PARAM_OPTIONAL_ARRAY("where", NAMED, "Bools: true for the elements to include. None: all.")
 
+#define WEIGHTS                                                                                    \
+    PARAM_WEIGHTS("weights", NAMED,                                                                \
+                  "Weight of each element, or of each along the axes, in their order. None: 1.")
+
 static const cubed_param total_params[] = {COMMON, TYPE, INITIAL, WHERE};
 static const cubed_param extreme_params[] = {COMMON, INITIAL, WHERE};
-static const cubed_param mean_params[] = {COMMON, TYPE, WHERE};
+static const cubed_param mean_params[] = {COMMON, TYPE, WHERE, WEIGHTS};
 static const cubed_param truth_params[] = {COMMON, WHERE};
 static const cubed_param spread_params[] = {
     COMMON,
@@ -33,18 +38,19 @@ static const cubed_param spread_params[] = {
     DIVISOR("ddof", "NumPy's name of `correction`."),
     WHERE,
     TYPE,
+    WEIGHTS,
 };
 
 /* Positions of parameters; 0 if the function does not have the parameter. */
 typedef struct places {
     const cubed_param *params;
-    int correction, ddof, type, initial, where;
+    int correction, ddof, type, initial, where, weights;
 } places;
 static const places all_places[] = {{total_params, .type = 3, .initial = 4, .where = 5},
                                     {extreme_params, .initial = 3, .where = 4},
-                                    {mean_params, .type = 3, .where = 4},
+                                    {mean_params, .type = 3, .where = 4, .weights = 5},
                                     {truth_params, .where = 3},
-                                    {spread_params, 3, 4, .where = 5, .type = 6}};
+                                    {spread_params, 3, 4, .where = 5, .type = 6, .weights = 7}};
 
 static const places *get_places(const cubed_function *f)
 {
@@ -112,6 +118,41 @@ static cubed_status get_initial(const cb_call *c, const places *at, cubed_array 
     return cb_call_number(c, i, cubed_number_dtype(v, CUBED_BOOL, false), out);
 }
 
+/* The reduction with weights, computed from x in the call's type. */
+static cubed_status reduce_weighted(const cb_call *c, const places *at,
+                                    const cubed_reduce_options *reduce, bool skip_nan)
+{
+    const cubed_dtype *dtype = has(c, at->type) ? cb_call_dtype(c, at->type) : NULL;
+    cubed_weighted_options o = CUBED_WEIGHTED_OPTIONS_INIT;
+    cubed_array *x = cubed_array_ref(cb_call_array(c, 0)), *cast = NULL, *made = NULL;
+    o.axes = reduce->axes;
+    o.naxes = reduce->naxes;
+    o.keepdims = reduce->keepdims;
+    o.correction = reduce->correction;
+    o.skip_nan = skip_nan;
+    o.where = has(c, at->where) ? cb_call_array(c, at->where) : NULL;
+    cubed_status st = CUBED_OK;
+    if (dtype && cubed_dtype_kind(*dtype) != CUBED_KIND_FLOAT &&
+        cubed_dtype_kind(*dtype) != CUBED_KIND_COMPLEX)
+        st = cb_call_blame(c, at->type,
+                           cb_fail(c->err, CUBED_E_TYPE,
+                                   "%s: dtype is %s, expected a floating-point or complex type, "
+                                   "because there are weights",
+                                   c->function->name, cubed_dtype_name(*dtype)));
+    if (dtype && st == CUBED_OK) {
+        st = cubed_astype(x, *dtype, &cast, c->err);
+        cubed_array_unref(x);
+        x = cast;
+    }
+    if (st == CUBED_OK)
+        st = cubed_weighted_reduce((cubed_reduction)c->which, x, cb_call_array(c, at->weights), &o,
+                                   dtype ? &made : c->out, c->err);
+    if (dtype && st == CUBED_OK) st = cubed_astype(made, *dtype, c->out, c->err);
+    cubed_array_unref(made);
+    cubed_array_unref(x);
+    return st;
+}
+
 static cubed_status reduce(const cb_call *c, bool skip_nan)
 {
     const places *at = get_places(c->function);
@@ -120,6 +161,7 @@ static cubed_status reduce(const cb_call *c, bool skip_nan)
     cb_chosen_options o = {
         .name = c->function->name, .reduction = (cubed_reduction)c->which, .skip_nan = skip_nan};
     CB_TRY(take_options(c, at, room, &o.reduce));
+    if (has(c, at->weights)) return reduce_weighted(c, at, &o.reduce, skip_nan);
     if (is_plain(c, at))
         return (skip_nan ? cubed_nan_reduce : cubed_reduce)(o.reduction, x, &o.reduce, c->out,
                                                             c->err);

@@ -47,6 +47,10 @@
     {                                                                                              \
         PARAM(NAME, ACCEPTS(ARRAY) | ACCEPTS(NONE), (FLAGS) | CUBED_PARAM_LIKE, NOTES)             \
     }
+/* Weights of the elements of the first array, or of those along the axes. */
+#define PARAM_WEIGHTS(NAME, FLAGS, NOTES)                                                          \
+    PARAM_OPTIONAL_ARRAY(NAME, (FLAGS) | CUBED_PARAM_WEIGHTS, NOTES)
+
 #define PARAM_BOOL(NAME, FLAGS, DEFAULT, NOTES)                                                    \
     {                                                                                              \
         PARAM(NAME, ACCEPTS(BOOL), FLAGS, NOTES), BOOL_DEFAULT(DEFAULT)                            \

@@ -4,6 +4,7 @@
 #include "context/context.h"
 #include "cubed/array_api.h"
 #include "cubed/fields.h"
+#include "ops/shapes.h"
 #include "ops/steps.h"
 #include "rows.h"
 
@@ -12,7 +13,9 @@
 #define AXES PARAM_AXES("axis", 0, "Axes along which to compute. None: all.")
 #define KEEPDIMS                                                                                   \
     PARAM_BOOL("keepdims", NAMED, false, "Whether to keep the reduced axes, with one element.")
-#define WEIGHTS PARAM_OPTIONAL_ARRAY("weights", NAMED, "Weight of each element. None: 1.")
+#define WEIGHTS                                                                                    \
+    PARAM_WEIGHTS("weights", NAMED,                                                                \
+                  "Weight of each element, or of each along the axes, in their order. None: 1.")
 
 /* Takes the axes at position i, and keepdims at position k. */
 static cubed_reduce_options reduced(const cb_call *c, int i, int k, int room[CUBED_MAX_NDIM])
@@ -170,13 +173,13 @@ static const cubed_param quantile_params[] =
 static const cubed_param percentile_params[] =
     QUANTILE_PARAMS(100, "Percentage of the elements that are below, from 0 to 100.");
 static const cubed_param median_params[] = {PARAM_ARRAY("x", "Numbers, or differences of times."),
-                                            AXES, KEEPDIMS, PARAM_TASK_MEM};
+                                            AXES, KEEPDIMS, WEIGHTS, PARAM_TASK_MEM};
 
 /* Parameters of upstream Cubed's nanmedian, which are positional or named. */
 static const cubed_param nanmedian_params[] = {
     PARAM_NAMED_ARRAY("x", "Numbers, or differences of times."), AXES,
     PARAM_BOOL("keepdims", 0, false, "Whether to keep the reduced axes, with one element."),
-    PARAM_TASK_MEM};
+    WEIGHTS, PARAM_TASK_MEM};
 
 static cubed_status call_median(const cb_call *c)
 {
@@ -186,6 +189,8 @@ static cubed_status call_median(const cb_call *c)
     o.keepdims = cb_call_bool(c, 2);
     o.skip_nan = c->which;
     o.task_mem = cb_call_task_mem(c);
+    if (cb_call_has(c, 3))
+        return cubed_weighted_median(cb_call_array(c, 0), cb_call_array(c, 3), &o, c->out, c->err);
     return cubed_median(cb_call_array(c, 0), &o, c->out, c->err);
 }
 
@@ -205,6 +210,10 @@ static cubed_status call_quantile(const cb_call *c)
 
 #define VARIABLES                                                                                  \
     PARAM_BOOL("rowvar", 0, true, "Whether rows are variables and columns are observations.")
+#define OBSERVED                                                                                   \
+    PARAM_AXES("axis", NAMED,                                                                      \
+               "Axes of observations. At most one other axis may exist: that of variables. None: " \
+               "rows or columns, by `rowvar`.")
 #define MORE                                                                                       \
     PARAM_OPTIONAL_ARRAY("y", 0, "More variables, which are appended. None: no more variables.")
 
@@ -217,21 +226,104 @@ static const cubed_param cov_params[] = {
     {PARAM(
         "ddof", ACCEPTS(FLOAT) | ACCEPTS(NONE), 0,
         "Subtracted from the number of observations in the divisor. None: follows from `bias`.")},
-    PARAM_OPTIONAL_ARRAY("fweights", 0,
-                         "Number of times that each observation was made: integers. None: once."),
-    PARAM_OPTIONAL_ARRAY("aweights", 0, "Weight of each observation. None: equal weights."),
+    PARAM_WEIGHTS("fweights", 0,
+                  "Number of times that each observation was made: integers. None: once."),
+    PARAM_WEIGHTS("aweights", 0, "Weight of each observation. None: equal weights."),
     PARAM_DTYPE("dtype", NAMED, "Type of the result. None: at least float64, or complex128."),
+    OBSERVED,
 };
 static const cubed_param corrcoef_params[] = {
     PARAM_LIKE("x", "Variables and their observations."),
     MORE,
     VARIABLES,
     PARAM_DTYPE("dtype", NAMED, "Type of the result. None: at least float64, or complex128."),
+    OBSERVED,
 };
 
-/* Gets the variables of the array at position i as rows. */
-static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
+/* Axes of observations, by number. `n` is 0 if the call names none. */
+typedef struct observed {
+    int n, axes[CUBED_MAX_NDIM];
+    uint32_t mask;
+} observed;
+
+static cubed_status get_observed(const cb_call *c, int i, int at, observed *o)
 {
+    int room[CUBED_MAX_NDIM], axis;
+    const int ndim = cubed_array_ndim(cb_call_array(c, i));
+    const int *axes = cb_call_axes(c, at, room, &o->n);
+    o->mask = 0;
+    for (int k = 0; k < o->n; k++) {
+        CB_TRY(cb_call_check_axis(c, at, ndim, axes[k], &axis));
+        if (o->mask >> axis & 1)
+            return cb_call_blame(c, at,
+                                 cb_fail(c->err, CUBED_E_AXIS,
+                                         "%s: axis has %d twice, expected each axis once",
+                                         c->function->name, axis));
+        o->mask |= UINT32_C(1) << axis;
+        o->axes[k] = axis;
+    }
+    if (ndim - o->n > 1)
+        return cb_call_blame(
+            c, at,
+            cb_fail(c->err, CUBED_E_ARG,
+                    "%s: %s has %d axes, and axis names %d of them, expected all or all but one",
+                    c->function->name, c->function->params[i].name, ndim, o->n));
+    return CUBED_OK;
+}
+
+/* The variables as rows of an array whose axes of observations are joined. */
+static cubed_array *join_observed(cb_steps *s, const cb_call *c, int i, int at)
+{
+    cubed_array *x = cb_call_array(c, i);
+    const int ndim = cubed_array_ndim(x);
+    int order[CUBED_MAX_NDIM] = {0}, n = 0;
+    int64_t shape[2] = {1, 1};
+    observed o;
+    s->st = get_observed(c, i, at, &o);
+    if (s->st != CUBED_OK) return NULL;
+    for (int d = 0; d < ndim; d++) {
+        if (o.mask >> d & 1) continue;
+        order[n++] = d;
+        shape[0] = cubed_array_shape(x)[d];
+    }
+    for (int k = 0; k < o.n; k++) {
+        order[n++] = o.axes[k];
+        shape[1] *= cubed_array_shape(x)[o.axes[k]];
+    }
+    return cb_step_reshaped(s, cb_step_permuted(s, x, order), 2, shape);
+}
+
+/* Weights of observations in one dimension. They may have the extents of the axes of observations, in their order. */
+static cubed_array *join_weights(cb_steps *s, const cb_call *c, int i, int at)
+{
+    cubed_array *w = cb_call_array(c, i), *x = cb_call_array(c, 0);
+    char is[CB_SHAPE_TEXT_CAP], wanted[CB_SHAPE_TEXT_CAP];
+    int64_t extents[CUBED_MAX_NDIM], all = 1;
+    observed o;
+    if (!w || !cb_call_has(c, at) || s->st != CUBED_OK) return w;
+    s->st = get_observed(c, 0, at, &o);
+    if (s->st != CUBED_OK) return NULL;
+    bool fits = cubed_array_ndim(w) == o.n;
+    for (int k = 0; k < o.n; k++) {
+        extents[k] = cubed_array_shape(x)[o.axes[k]];
+        all *= extents[k];
+        fits = fits && cubed_array_shape(w)[k] == extents[k];
+    }
+    if (fits) return o.n == 1 ? w : cb_step_reshaped(s, w, 1, &all);
+    s->st = cb_call_blame(c, i,
+                          cb_fail(c->err, CUBED_E_ARG,
+                                  "%s: %s have shape %s, expected %s, as the axes of observations",
+                                  c->function->name, c->function->params[i].name,
+                                  cb_shape_text(w, is), cb_extents_text(o.n, extents, wanted)));
+    return NULL;
+}
+
+/* Gets the variables of the array at position i as rows. `at` is the position of the axes of observations. */
+static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i, int at)
+{
+    if (s->st != CUBED_OK) return NULL;
+    if (cb_call_has(c, at)) return join_observed(s, c, i, at);
+
     static const int swapped[2] = {1, 0};
     cubed_array *x = cb_call_array(c, i), *rows = NULL;
     const int ndim = cubed_array_ndim(x);
@@ -245,11 +337,13 @@ static cubed_array *get_rows(cb_steps *s, const cb_call *c, int i)
     return ndim == 2 && !cb_call_bool(c, 2) ? cb_step_permuted(s, rows, swapped) : rows;
 }
 
-/* Gets the variables of both arrays as rows, in the type for computations. `dtype` is the position of the result's type. */
+/* Gets the variables of both arrays as rows, in the type for computations. `dtype` is the position of the result's type, and the
+ * next position is that of the axes of observations. */
 static cubed_array *get_observations(cb_steps *s, const cb_call *c, int dtype)
 {
     const bool is_pair = cb_call_has(c, 1);
-    cubed_array *parts[2] = {get_rows(s, c, 0), is_pair ? get_rows(s, c, 1) : NULL};
+    cubed_array *parts[2] = {get_rows(s, c, 0, dtype + 1),
+                             is_pair ? get_rows(s, c, 1, dtype + 1) : NULL};
     cubed_array *x = cb_step_concat(s, parts, is_pair ? 2 : 1, 0);
     if (!x) return NULL;
     if (cb_call_has(c, dtype)) return cb_step_cast(s, x, *cb_call_dtype(c, dtype));
@@ -262,8 +356,8 @@ static cubed_status call_cov(const cb_call *c)
     cubed_cov_options o = CUBED_COV_OPTIONS_INIT;
     cb_steps s = {.ctx = c->ctx, .err = c->err};
     o.ddof = cb_call_has(c, 4) ? cb_call_real(c, 4) : cb_call_bool(c, 3) ? 0 : 1;
-    o.fweights = cb_call_array(c, 5);
-    o.aweights = cb_call_array(c, 6);
+    o.fweights = join_weights(&s, c, 5, 8);
+    o.aweights = join_weights(&s, c, 6, 8);
     cubed_array *rows = get_observations(&s, c, 7), *made = NULL;
     if (rows) made = cb_step(&s, cubed_cov(rows, &o, &made, c->err), &made);
     return cb_steps_end(&s, made, c->out);

@@ -4,6 +4,7 @@
 
 #include "lang/expr_builder.h"
 #include "lang/guess.h"
+#include "lang/lang_arrays.h"
 #include "lang/lang_memory.h"
 
 /* The arguments of a call, which are built one after another. */
@@ -365,6 +366,89 @@ static cubed_status make_arguments(expr_builder *b, arguments *a)
     return put_waiting(b, a);
 }
 
+/* --- Weights ------------------------------------------------------------------------------------------ */
+
+/* Returns the value that the call has for the function's parameter of axes, or NULL. */
+static const cubed_value *axes_value(const arguments *a)
+{
+    const cubed_value *v = NULL;
+    for (int i = 0; i < a->n; i++) {
+        const cubed_param *p = param_of(a, i);
+        if (p && (p->flags & CUBED_PARAM_AXIS)) v = &a->list[i].value;
+    }
+    return v && v->kind == CUBED_VALUE_NONE ? NULL : v;
+}
+
+/* Gets the axes that the call names, or all axes. Returns their number. */
+static int get_axes(const arguments *a, int axes[CUBED_MAX_NDIM])
+{
+    const int ndim = cubed_array_ndim(a->like);
+    const cubed_value *v = axes_value(a);
+    const bool is_list = v && v->kind == CUBED_VALUE_INTS, is_one = v && v->kind == CUBED_VALUE_INT;
+    const int n = is_list ? v->n : is_one ? 1 : ndim;
+    for (int i = 0; i < n; i++) {
+        const int64_t d = is_list ? v->as.ints[i] : is_one ? v->as.integer : i;
+        axes[i] = (int)(d < 0 ? d + ndim : d);
+    }
+    return n;
+}
+
+/* Pairs the axes of weights with those of the first array by name, if all their names are names of the array. The weights get
+ * the extents of the axes of the call, or those of the array if they vary along other axes. */
+static cubed_status pair_weights(expr_builder *b, const arguments *a, const expr *e,
+                                 cubed_array **w)
+{
+    const cubed_array *x = a->like;
+    const int ndim = cubed_array_ndim(x), n = cubed_array_ndim(*w);
+    int axes[CUBED_MAX_NDIM], order[CUBED_MAX_NDIM], at[CUBED_MAX_NDIM], naxes = get_axes(a, axes);
+    int64_t wide[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    uint32_t named = 0, covered = 0;
+    cubed_array *moved = NULL, *long_form = NULL, *made = NULL;
+    if (n == 0) return CUBED_OK;
+    for (int d = 0; d < n; d++) {
+        const int axis = lang_axis_named(x, cubed_array_dim_name(*w, d));
+        if (axis < 0 || named >> axis & 1) return CUBED_OK;
+        named |= UINT32_C(1) << axis;
+        at[axis] = d;
+    }
+    for (int i = 0; i < naxes; i++) {
+        if (axes[i] < 0 || axes[i] >= ndim) return CUBED_OK; /* refused later */
+        covered |= UINT32_C(1) << axes[i];
+    }
+    if ((named & ~covered) != 0) {
+        naxes = ndim;
+        for (int i = 0; i < ndim; i++) axes[i] = i;
+    }
+    for (int i = 0, k = 0; i < naxes; i++) {
+        const bool is_named = named >> axes[i] & 1;
+        shape[i] = cubed_array_shape(x)[axes[i]];
+        wide[i] = is_named ? cubed_array_shape(*w)[at[axes[i]]] : 1;
+        if (is_named) order[k++] = at[axes[i]];
+    }
+    cubed_status st = cubed_permute_dims(*w, order, &moved, b->err);
+    if (st == CUBED_OK) st = cubed_reshape(moved, naxes, wide, &long_form, b->err);
+    if (st == CUBED_OK) st = cubed_broadcast_to(long_form, naxes, shape, &made, b->err);
+    cubed_array_unref(moved);
+    cubed_array_unref(long_form);
+    if (st != CUBED_OK) return expr_located(b, e, st);
+    cubed_array_unref(*w);
+    *w = made;
+    return CUBED_OK;
+}
+
+static cubed_status pair_all_weights(expr_builder *b, arguments *a)
+{
+    for (int i = 0; i < a->n && a->like; i++) {
+        const cubed_param *p = param_of(a, i);
+        cubed_value *v = &a->list[i].value;
+        /* Without axes, weights of a covariance belong to rows or columns, by position. */
+        const bool by_place = p && strcmp(p->name, "weights") != 0 && !axes_value(a);
+        if (p && (p->flags & CUBED_PARAM_WEIGHTS) && v->kind == CUBED_VALUE_ARRAY && !by_place)
+            EXPR_TRY(pair_weights(b, a, a->nodes[i] ? a->nodes[i] : a->call, &v->as.array));
+    }
+    return CUBED_OK;
+}
+
 /* --- Coordinates -------------------------------------------------------------------------------------- */
 
 /* Marks the axes of the first array that the value of a parameter names. */
@@ -600,6 +684,7 @@ cubed_status expr_call_function(expr_builder *b, const expr *e, const cubed_func
     EXPR_TRY(check_names(b, f, e));
     cubed_status st = start(b, &a, f, e, 0);
     if (st == CUBED_OK) st = make_arguments(b, &a);
+    if (st == CUBED_OK) st = pair_all_weights(b, &a);
     if (st == CUBED_OK) st = check_operands(b, &a);
     if (st == CUBED_OK) st = call_made(b, &a, results);
     if (st == CUBED_OK) {

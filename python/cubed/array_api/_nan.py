@@ -188,7 +188,7 @@ def nanmax(
 
 def nanmean(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
-    split_every: Any = None, where: Any = True,
+    split_every: Any = None, where: Any = True, weights: Any = None,
 ) -> Array:  # fmt: skip
     """The mean; NaN if all elements are NaN. `where` is a mask of elements to include.
 
@@ -206,6 +206,8 @@ def nanmean(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -220,12 +222,13 @@ def nanmean(
     >>> cubed.nanmean(x).compute()
     array(2.)
     """
-    return reduced("nanmean", x, axis, keepdims, dtype, where=where)
+    return reduced("nanmean", x, axis, keepdims, dtype, where=where, weights=weights)
 
 
 def nanvar(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
+    weights: Any = None,
 ) -> Array:  # fmt: skip
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom. `where` is a mask of
     elements to include.
@@ -239,7 +242,8 @@ def nanvar(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor.
+        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
+        times the sum of their squares divided by their sum.
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
@@ -248,6 +252,8 @@ def nanvar(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -263,13 +269,14 @@ def nanvar(
     array(1.)
     """
     return reduced(
-        "nanvar", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+        "nanvar", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
     )
 
 
 def nanstd(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None, where: Any = True,
+    weights: Any = None,
 ) -> Array:  # fmt: skip
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom. `where` is a
     mask of elements to include.
@@ -283,7 +290,8 @@ def nanstd(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor.
+        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
+        times the sum of their squares divided by their sum.
     ddof : float or None
         NumPy's name of `correction`.
     keepdims : bool, default False
@@ -292,6 +300,8 @@ def nanstd(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -307,5 +317,5 @@ def nanstd(
     array(1.)
     """
     return reduced(
-        "nanstd", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+        "nanstd", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
     )

@@ -8,10 +8,18 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import check_device, core_of, lazy, normalize_axes, real_number
+from cubed.array._operands import (
+    check_device,
+    common_spec,
+    core_of,
+    lazy,
+    normalize_axes,
+    real_number,
+)
 from cubed.base._dtypes import name_of
 from cubed.base._types import Axis, DTypeLike
 from cubed.base._warnings import warn_of_lost_parts
+from cubed.functions._calls import operand
 from cubed.functions.statistical import cumulative_prod, cumulative_sum
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ def reduced(
     correction: float = 0.0,
     initial: Any = None,
     where: Any = True,
+    weights: Any = None,
 ) -> Array:
     """Reduces with the options `dtype`, `initial` (first value) and `where` (a mask)."""
     x = lazy(x)
@@ -44,15 +53,16 @@ def reduced(
     what = name.removeprefix("nan")
     given: tuple[Any, ...] = (to, first, mask)
     if what in ("var", "std"):
-        given = (real_number(correction, "correction"), None, mask, to)
+        given = (real_number(correction, "correction"), None, mask, to, operand(weights))
     elif what == "mean":
-        given = (to, mask)
+        given = (to, mask, operand(weights))
     elif what in ("min", "max"):
         given = (first, mask)
     elif what in ("all", "any"):
         given = (mask,)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    return x._like(_core.call(name, x._x, axes, keepdims, *given))
+    made = _core.call(name, x._x, axes, keepdims, *given)
+    return x._like(made) if weights is None else Array._new(made, common_spec(x, weights))
 
 
 def max(
@@ -111,6 +121,7 @@ def mean(
     keepdims: bool = False,
     split_every: Any = None,
     where: Any = True,
+    weights: Any = None,
 ) -> Array:
     """The mean; NaN if there are no elements. `where` is a mask of elements to include.
 
@@ -128,6 +139,8 @@ def mean(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -142,7 +155,7 @@ def mean(
     >>> cubed.mean(x, axis=0).compute()
     array([2., 3.])
     """
-    return reduced("mean", x, axis, keepdims, dtype, where=where)
+    return reduced("mean", x, axis, keepdims, dtype, where=where, weights=weights)
 
 
 def min(
@@ -256,6 +269,7 @@ def std(
     ddof: float | None = None,
     split_every: Any = None,
     where: Any = True,
+    weights: Any = None,
 ) -> Array:
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
 
@@ -270,7 +284,8 @@ def std(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor.
+        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
+        times the sum of their squares divided by their sum.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
@@ -279,6 +294,8 @@ def std(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -294,7 +311,7 @@ def std(
     array([1., 1.])
     """
     return reduced(
-        "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+        "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
     )
 
 
@@ -361,6 +378,7 @@ def var(
     ddof: float | None = None,
     split_every: Any = None,
     where: Any = True,
+    weights: Any = None,
 ) -> Array:
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
 
@@ -376,7 +394,8 @@ def var(
     dtype : dtype or None
         Data type of the result's elements.
     correction : float, default 0.0
-        Degrees of freedom, subtracted from the number of elements in the divisor.
+        Degrees of freedom, subtracted from the number of elements in the divisor; with weights
+        times the sum of their squares divided by their sum.
     keepdims : bool, default False
         Whether to keep reduced axes, with extent 1.
     ddof : float or None
@@ -385,6 +404,8 @@ def var(
         Ignored: the planner chooses how to split reductions.
     where : array_like of bool, default True
         Elements to include, as a mask; True: all.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order; None: 1.
 
     Returns
     -------
@@ -400,5 +421,5 @@ def var(
     array([1., 1.])
     """
     return reduced(
-        "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+        "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
     )

@@ -34,7 +34,9 @@ __all__ = [
 ]
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
+def corrcoef(
+    x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None, axis: Axis = None
+) -> Array:
     """Pearson's correlation coefficients of variables.
 
     Parameters
@@ -47,6 +49,9 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
         Whether rows are variables and columns are observations.
     dtype : dtype or None
         Type of the result. None: at least float64, or complex128.
+    axis : int, tuple of int or None
+        Axes of observations. At most one other axis may exist: that of variables. None: rows or
+        columns, by `rowvar`.
 
     Returns
     -------
@@ -66,7 +71,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = N
            [-1.,  1.]])
     """
     spec = common_spec(x, y)
-    core = _core.call("corrcoef", core_of(x), operand(y), rowvar, type_for(dtype, x))
+    core = _core.call("corrcoef", core_of(x), operand(y), rowvar, type_for(dtype, x), axis)
     return Array._new(core, spec)
 
 
@@ -80,6 +85,7 @@ def cov(
     aweights: Any = None,
     *,
     dtype: DTypeLike = None,
+    axis: Axis = None,
 ) -> Array:
     """The covariance matrix of variables.
 
@@ -101,6 +107,9 @@ def cov(
         Weight of each observation. None: equal weights.
     dtype : dtype or None
         Type of the result. None: at least float64, or complex128.
+    axis : int, tuple of int or None
+        Axes of observations. At most one other axis may exist: that of variables. None: rows or
+        columns, by `rowvar`.
 
     Returns
     -------
@@ -130,6 +139,7 @@ def cov(
         operand(fweights),
         operand(aweights),
         type_for(dtype, m),
+        axis,
     )
     return Array._new(core, spec)
 
@@ -416,7 +426,7 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
     return EofsResult(*(Array._new(c, spec) for c in cores))
 
 
-def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False, weights: Any = None) -> Array:
     """The median: the middle element, or the mean of the two middle elements.
 
     Complex numbers are ordered by their real parts first.
@@ -429,6 +439,8 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
         Axes along which to compute. None: all.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order. None: 1.
 
     Returns
     -------
@@ -441,8 +453,9 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     >>> cubed.median(cubed.asarray([1.0, 2.0, 9.0])).compute()
     array(2.)
     """
-    x = lazy(x)
-    return x._like(_core.call("median", x._x, axis, keepdims, x.spec.task_mem))
+    spec = common_spec(x, weights)
+    core = _core.call("median", core_of(x), axis, keepdims, operand(weights), task_mem(spec))
+    return Array._new(core, spec)
 
 
 def nancumprod(
@@ -531,7 +544,7 @@ def nancumsum(
     return x._like(_core.call("nancumsum", x._x, axis, type_for(dtype, x), include_initial))
 
 
-def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False, *, weights: Any = None) -> Array:
     """The median of the elements that are not NaN, or not NaT.
 
     Complex numbers are ordered by their real parts first.
@@ -544,6 +557,8 @@ def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
         Axes along which to compute. None: all.
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
+    weights : array_like or None
+        Weight of each element, or of each along the axes, in their order. None: 1.
 
     Returns
     -------
@@ -556,8 +571,9 @@ def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     >>> cubed.nanmedian(cubed.asarray([1.0, float("nan"), 9.0])).compute()
     array(5.)
     """
-    x = lazy(x)
-    return x._like(_core.call("nanmedian", x._x, axis, keepdims, x.spec.task_mem))
+    spec = common_spec(x, weights)
+    core = _core.call("nanmedian", core_of(x), axis, keepdims, operand(weights), task_mem(spec))
+    return Array._new(core, spec)
 
 
 def nanpercentile(
@@ -592,7 +608,7 @@ def nanpercentile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element. None: 1.
+        Weight of each element, or of each along the axes, in their order. None: 1.
 
     Returns
     -------
@@ -643,7 +659,7 @@ def nanquantile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element. None: 1.
+        Weight of each element, or of each along the axes, in their order. None: 1.
 
     Returns
     -------
@@ -698,7 +714,7 @@ def percentile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element. None: 1.
+        Weight of each element, or of each along the axes, in their order. None: 1.
     internal_method : {"default", "dask", "tdigest"} or None
         Accepted, and not needed: the result is exact.
 
@@ -790,7 +806,7 @@ def quantile(
     keepdims : bool, default False
         Whether to keep the reduced axes, with one element.
     weights : array_like or None
-        Weight of each element. None: 1.
+        Weight of each element, or of each along the axes, in their order. None: 1.
 
     Returns
     -------

@@ -95,8 +95,8 @@ def test_weights_of_axes_that_do_not_ascend():
 @pytest.mark.parametrize(
     ("weights", "how", "says"),
     [
-        (np.ones(2), {"axis": 0}, r"weights have shape \(2\), expected \(3\), or the shape of x"),
-        (np.ones(3), {}, r"weights have shape \(3\), expected \(3, 2\)"),
+        (np.ones(2), {"axis": 0}, r"weights have shape \(2\), expected the shape \(3, 2\)"),
+        (np.ones(3), {}, r"weights have shape \(3\), expected the shape \(3, 2\)"),
         (np.ones((3, 2)), {"q": 1.5}, "q is 1.5, expected .* from 0 to 1"),
         (np.ones((3, 2)), {"q": np.nan}, "q is nan, expected 0 to 1"),
         (np.ones((3, 2)), {"method": "linear"}, "method is 'linear'"),
