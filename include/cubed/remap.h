@@ -31,10 +31,13 @@ typedef struct cubed_grid_cells {
      * centres, the outermost ones as far beyond the centre; a cell whose next neighbour would be beyond a pole ends there. */
     int corners;
     const double *lat_bounds, *lon_bounds;
+    /* True for each cell in use, in C order; NULL: all cells. Other cells of a source have no weights, as if their values were
+     * missing: the other weights are scaled. Other cells of a target have no value. */
+    const bool *mask;
 } cubed_grid_cells;
 #define CUBED_GRID_CELLS_INIT                                                                      \
     {                                                                                              \
-        sizeof(cubed_grid_cells), true, 2, {0, 0}, NULL, NULL, 0, NULL, NULL                       \
+        sizeof(cubed_grid_cells), true, 2, {0, 0}, NULL, NULL, 0, NULL, NULL, NULL                 \
     }
 
 /* Makes a grid; all numbers are copied.
@@ -43,6 +46,17 @@ typedef struct cubed_grid_cells {
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
                                                        const cubed_grid_cells *cells,
                                                        cubed_grid **out, cubed_error *err);
+/* Makes a grid of two dimensions from a regular grid whose latitudes and longitudes are those about a rotated pole, as the grid
+ * mapping rotated_latitude_longitude of the CF conventions has them.
+ *
+ * cells  regular, in degrees of the rotated grid
+ * pole   grid_north_pole_latitude, grid_north_pole_longitude and north_pole_grid_longitude (0 if the file has none), in degrees
+ *
+ * Errors: those of cubed_grid_new; CUBED_E_ARG for a pole that is not on the earth. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new_rotated(cubed_context *ctx,
+                                                               const cubed_grid_cells *cells,
+                                                               const double pole[3],
+                                                               cubed_grid **out, cubed_error *err);
 /* Makes the grid that a string describes: a grid name of CDO, or the contents of a grid description file.
  *
  * "r360x180"     regular: 360 longitudes from 0, 180 latitudes from south to north. An odd number of latitudes includes
@@ -52,8 +66,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_new(cubed_context *ctx,
  * "lon=10_lat=50"  one point
  *
  * A description has a line "key = value" for each key: gridtype (lonlat, gaussian, curvilinear or unstructured), gridsize,
- * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, and xunits and yunits (degrees or
- * radians). Values may continue on the next lines; # begins a comment.
+ * xsize, ysize, xfirst, xinc, xvals, xbounds, yfirst, yinc, yvals, ybounds, nvertex, mask (0 for cells that are not in use), and
+ * xunits and yunits (degrees or radians). Values may continue on the next lines; # begins a comment.
  *
  * Errors: CUBED_E_ARG for any other string; CUBED_E_UNSUPPORTED for other grids of CDO. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_parse(cubed_context *ctx, const char *text,
@@ -73,6 +87,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_from_arrays(cubed_array *lat,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_arrays(cubed_context *ctx,
                                                           const cubed_grid *grid, cubed_array **out,
                                                           cubed_error *err);
+/* Sets the mask of a grid from an array of bools in memory, which has the shape of arrays on the grid: false for cells that are
+ * not in use. Call it before the grid is used.
+ *
+ * Errors: CUBED_E_TYPE if the array has another type; CUBED_E_ARG if it has another shape, or is not in memory. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_set_mask(cubed_grid *grid, cubed_array *mask,
+                                                            cubed_error *err);
+/* Makes an array of bools from the mask of a grid, in the shape of arrays on the grid. *out is a new reference for the caller;
+ * NULL if the grid has no mask. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_grid_mask(cubed_context *ctx, const cubed_grid *grid,
+                                                        cubed_array **out, cubed_error *err);
 /* Frees a grid. NULL is allowed. */
 CUBED_API void cubed_grid_free(cubed_grid *grid);
 /* Sets *out to the cells of a grid, whose numbers belong to the grid. out->struct_size must be set. Bounds of a regular grid
@@ -116,7 +140,9 @@ typedef struct cubed_weights cubed_weights;
  * CUBED_REMAP_DISTANCE uses inverse straight-line distances, as CDO does; CDO rounds their squares to float32. Bicubic weights
  * need the same grids as bilinear weights, and may be negative. Conservative weights need the bounds of both grids; weights of
  * second order also need regular grids. Edges are parts of great circles, except those of cells between two latitudes and two
- * longitudes, which follow the latitudes, in any grid, as in CDO. Cells must be convex.
+ * longitudes, which follow the latitudes, in any grid, as in CDO. Cells must be convex. Masked cells have no weights: nearest and
+ * distance weights use the other centres, and the rows of other methods are scaled; a row with a negative weight that loses a
+ * cell is empty.
  *
  * options  NULL: the defaults
  * out      freed with cubed_weights_unref

@@ -33,30 +33,107 @@ static PyObject *tuple_of(core_state *s, cubed_array **x, int n)
     return tuple;
 }
 
+/* The tuple of a grid: its four arrays and its mask, whether it is a list of cells, and its names. Takes over the grid. */
+static PyObject *parts_of_grid(core_state *s, cubed_grid *grid, const cubed_grid_names *names)
+{
+    cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
+    cubed_array *made[5] = {NULL};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st = cubed_grid_get(grid, &cells, &err);
+    if (st == CUBED_OK) st = cubed_grid_mask(s->ctx, grid, &made[4], &err);
+    if (st == CUBED_OK) st = cubed_grid_arrays(s->ctx, grid, made, &err);
+    const bool is_list = !cells.regular && cells.ndim == 1;
+    cubed_grid_free(grid);
+    if (st != CUBED_OK) {
+        cubed_array_unref(made[4]);
+        return core_raise(&err);
+    }
+    PyObject *arrays = tuple_of(s, made, 5);
+    if (!arrays) return NULL;
+    return Py_BuildValue("(NN(ssss))", arrays, PyBool_FromLong(is_list), names->lat, names->lon,
+                         names->dim[0], names->dim[1]);
+}
+
 static PyObject *open_grid(PyObject *module, PyObject *object)
 {
     core_state *s = core_get_state(module);
     const char *place = PyUnicode_AsUTF8AndSize(object, NULL);
     cubed_grid_names names;
-    cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
     cubed_grid *grid = NULL;
-    cubed_array *made[4];
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
     if (!place) return NULL;
     cubed_context *ctx = core_context(s);
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_grid_open(ctx, place, &grid, &names, &err);
-    if (st == CUBED_OK) st = cubed_grid_get(grid, &cells, &err);
-    if (st == CUBED_OK) st = cubed_grid_arrays(ctx, grid, made, &err);
     Py_END_ALLOW_THREADS;
-    const bool is_list = !cells.regular && cells.ndim == 1;
+    return st == CUBED_OK ? parts_of_grid(s, grid, &names) : core_raise(&err);
+}
+
+static PyObject *parse_grid(PyObject *module, PyObject *object)
+{
+    core_state *s = core_get_state(module);
+    const char *text = PyUnicode_AsUTF8AndSize(object, NULL);
+    const cubed_grid_names names = {.lat = ""};
+    cubed_grid *grid = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!text) return NULL;
+    if (cubed_grid_parse(core_context(s), text, &grid, &err) != CUBED_OK) return core_raise(&err);
+    return parts_of_grid(s, grid, &names);
+}
+
+/* Makes a grid of latitudes and longitudes, optionally the bounds of both, and optionally a mask, which is last; *out is NULL for
+ * an empty tuple. */
+static bool take_grid(core_state *s, const char *what, PyObject *tuple, bool unstructured,
+                      cubed_grid **out)
+{
+    cubed_array *x[5] = {NULL}, *mask = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    *out = NULL;
+    if (!core_is_tuple(what, tuple)) return false;
+    const Py_ssize_t n = PyTuple_Size(tuple);
+    if (n == 0) return true;
+    if (n < 2 || n > 5) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd arrays, expected 2 to 5", what, n);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        x[i] = core_unwrap(s, PyTuple_GetItem(tuple, i));
+        if (!x[i]) return false;
+    }
+    if (n % 2 == 1) {
+        mask = x[n - 1];
+        x[n - 1] = NULL;
+    }
+    cubed_status st = cubed_grid_from_arrays(x[0], x[1], x[2], x[3], unstructured, out, &err);
+    if (st == CUBED_OK && mask) st = cubed_grid_set_mask(*out, mask, &err);
+    if (st == CUBED_OK) return true;
+    cubed_grid_free(*out);
+    *out = NULL;
+    (void)core_raise(&err);
+    return false;
+}
+
+static PyObject *rotated_grid(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    PyObject *axes;
+    double pole[3];
+    cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
+    cubed_grid *regular = NULL, *grid = NULL;
+    cubed_array *made[4];
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "O(ddd)", &axes, &pole[0], &pole[1], &pole[2]) ||
+        !take_grid(s, "axes", axes, false, &regular))
+        return NULL;
+    if (!regular)
+        return PyErr_Format(PyExc_ValueError, "axes has no arrays, expected 2 or 4");
+    cubed_status st = cubed_grid_get(regular, &cells, &err);
+    if (st == CUBED_OK) st = cubed_grid_new_rotated(s->ctx, &cells, pole, &grid, &err);
+    if (st == CUBED_OK) st = cubed_grid_arrays(s->ctx, grid, made, &err);
+    cubed_grid_free(regular);
     cubed_grid_free(grid);
-    if (st != CUBED_OK) return core_raise(&err);
-    PyObject *arrays = tuple_of(s, made, 4);
-    if (!arrays) return NULL;
-    return Py_BuildValue("(NN(ssss))", arrays, PyBool_FromLong(is_list), names.lat, names.lon,
-                         names.dim[0], names.dim[1]);
+    return st == CUBED_OK ? tuple_of(s, made, 4) : core_raise(&err);
 }
 
 /* Callback that finds arrays of a file of weights. */
@@ -125,30 +202,6 @@ static PyObject *read_weights(PyObject *module, PyObject *args)
     if (!arrays) return NULL;
     return Py_BuildValue("(NNN)", arrays, core_tuple(shape.source, shape.source_ndim),
                          core_tuple(shape.target, shape.target_ndim));
-}
-
-/* Makes a grid of latitudes and longitudes, and optionally the bounds of both; *out is NULL for an empty tuple. */
-static bool take_grid(core_state *s, const char *what, PyObject *tuple, bool unstructured,
-                      cubed_grid **out)
-{
-    cubed_array *x[4] = {NULL};
-    cubed_error err = CUBED_ERROR_INIT;
-    *out = NULL;
-    if (!core_is_tuple(what, tuple)) return false;
-    const Py_ssize_t n = PyTuple_Size(tuple);
-    if (n == 0) return true;
-    if (n != 2 && n != 4) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd arrays, expected 2 or 4", what, n);
-        return false;
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        x[i] = core_unwrap(s, PyTuple_GetItem(tuple, i));
-        if (!x[i]) return false;
-    }
-    if (cubed_grid_from_arrays(x[0], x[1], x[2], x[3], unstructured, out, &err) == CUBED_OK)
-        return true;
-    (void)core_raise(&err);
-    return false;
 }
 
 /* Returns a list with (name, array) for each array of a file of weights that is known. */
@@ -220,7 +273,14 @@ PyMethodDef core_grid_methods[] = {
      "coordinate_kind(name: str, attrs: str | None, /) -> str"},
     {"units_are_radians", units_are_radians, METH_O, "units_are_radians(units: str, /) -> bool"},
     {"open_grid", open_grid, METH_O,
-     "open_grid(place: str, /) -> tuple[tuple[Array, ...], bool, tuple[str, str, str, str]]"},
+     "open_grid(place: str, /) -> tuple[tuple[Array | None, ...], bool, "
+     "tuple[str, str, str, str]]"},
+    {"parse_grid", parse_grid, METH_O,
+     "parse_grid(text: str, /) -> tuple[tuple[Array | None, ...], bool, "
+     "tuple[str, str, str, str]]"},
+    {"rotated_grid", rotated_grid, METH_VARARGS,
+     "rotated_grid(axes: tuple[Array, ...], pole: tuple[float, float, float], /) -> "
+     "tuple[Array, ...]"},
     {"read_weights", read_weights, METH_VARARGS,
      "read_weights(find: Callable[[str], Array | None], name: str, source_shape: Sequence[int], "
      "target_shape: Sequence[int], memory: int, /) -> "

@@ -30,7 +30,8 @@ class Grid:
     """A horizontal grid, in degrees.
 
     A grid has the axes of a regular grid, or cells along one or two dimensions. Bounds have one
-    more dimension than the coordinates.
+    more dimension than the coordinates. The mask has the shape of arrays on the grid: False for cells that are not in use. Such a cell of a
+    source has no weight, and such a cell of a target has no value.
     """
 
     lat: NDArray
@@ -41,6 +42,7 @@ class Grid:
     #: Names of dimensions and coordinates of a result on this grid.
     dims: tuple[Hashable, ...] = ()
     names: tuple[Hashable, Hashable] = ("lat", "lon")
+    mask: NDArray | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,6 +56,11 @@ class Grid:
         if self.lat_bounds is not None and self.lon_bounds is not None:
             numbers += [self.lat_bounds, self.lon_bounds]
         return [asarray(np.ascontiguousarray(v, np.float64), spec=spec) for v in numbers]
+
+    def _mask_array(self, spec: Spec | None) -> Array | None:
+        if self.mask is None:
+            return None
+        return asarray(np.ascontiguousarray(self.mask, np.bool_), spec=spec)
 
     def _named(self) -> tuple[Hashable, ...]:
         if self.dims:
@@ -115,24 +122,21 @@ def _grid_of_text(text: str) -> Grid:
     is_file = "\n" not in text and len(text) < 1000 and path.exists()
     if "://" in text or (is_file and not _is_description(path)):
         return _grid_of_file(text)
-    lat, lon, lat_bounds, lon_bounds = (
-        to_numpy(v) for v in grid_coordinates(path.read_text() if is_file else text)
-    )
-    has_bounds = lat_bounds.shape[-1] > 0
-    # A regular grid has two bounds, or, without any, an axis with one number.
-    is_cells = lat_bounds.shape[-1] > 2 if has_bounds else lat.size == lon.size > 1
-    return Grid(
-        lat,
-        lon,
-        lat_bounds if has_bounds else None,
-        lon_bounds if has_bounds else None,
-        unstructured=lat.ndim == 1 and is_cells,
-    )
+    return _grid_of_parts(*_core.parse_grid(path.read_text() if is_file else text))
 
 
 def _grid_of_file(place: str) -> Grid:
-    arrays, is_list, (lat_name, lon_name, *dims) = _core.open_grid(place)
-    lat, lon, lat_bounds, lon_bounds = (to_numpy(Array._new(x, None)) for x in arrays)
+    return _grid_of_parts(*_core.open_grid(place))
+
+
+def _grid_of_parts(
+    parts: tuple[_core.Array | None, ...], is_list: bool, named: tuple[str, str, str, str]
+) -> Grid:
+    *arrays, mask = parts
+    lat, lon, lat_bounds, lon_bounds = (
+        to_numpy(Array._new(x, None)) for x in arrays if x is not None
+    )
+    lat_name, lon_name, *dims = named
     has_bounds = lat_bounds.shape[-1] > 0
     return Grid(
         lat,
@@ -142,6 +146,7 @@ def _grid_of_file(place: str) -> Grid:
         unstructured=is_list,
         dims=tuple(d for d in dims if d),
         names=(lat_name or "lat", lon_name or "lon"),
+        mask=None if mask is None else to_numpy(Array._new(mask, None)),
     )
 
 
@@ -166,9 +171,13 @@ def _kind(name: Hashable, v: Any) -> str:
     return _core.coordinate_kind(str(name), json.dumps(texts))
 
 
+def _of_kind(x: Any, kind: str) -> list[Hashable]:
+    return [n for n, v in x.coords.items() if 1 <= v.ndim <= 2 and _kind(n, v) == kind]
+
+
 def _find(x: Any, kind: str, standard: str) -> Hashable:
     """Returns the name of a coordinate of x, found by CF attributes or usual names."""
-    found = [n for n, v in x.coords.items() if 1 <= v.ndim <= 2 and _kind(n, v) == kind]
+    found = _of_kind(x, kind)
     if len(found) > 1:
         found = [n for n in found if x.coords[n].attrs.get("standard_name") == standard] or found
     if len(found) != 1:
@@ -189,7 +198,53 @@ def _bounds_of(x: Any, name: Hashable, like: NDArray) -> NDArray | None:
     return None
 
 
+def _pole_of(x: Any) -> tuple[float, float, float] | None:
+    """The rotated pole of the grid mapping of an object of Xarray, as CF has it."""
+    places = {**x.coords, **getattr(x, "variables", {})}
+    named = {v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in places.values()}
+    named.add(x.attrs.get("grid_mapping", x.encoding.get("grid_mapping")))
+    for name in sorted(n for n in named if n in places):
+        attrs = places[name].attrs
+        if attrs.get("grid_mapping_name") == "rotated_latitude_longitude":
+            return (
+                float(attrs["grid_north_pole_latitude"]),
+                float(attrs["grid_north_pole_longitude"]),
+                float(attrs.get("north_pole_grid_longitude", 0)),
+            )
+    return None
+
+
+def _rotated_axes(x: Any) -> list[Hashable]:
+    """Names of the axes about a rotated pole: latitudes, longitudes."""
+    standard, usual = ("grid_latitude", "grid_longitude"), ("rlat", "rlon")
+    found: list[Hashable] = []
+    for which in range(2):
+        names = [n for n, v in x.coords.items() if v.attrs.get("standard_name") == standard[which]]
+        names = names or [n for n in (usual[which],) if n in x.coords]
+        found += names if len(names) == 1 and x.coords[names[0]].ndim == 1 else []
+    return found
+
+
+def _grid_of_rotated(x: Any, pole: tuple[float, float, float], names: list[Hashable]) -> Grid:
+    lat, lon = (np.asarray(x.coords[n].values, np.float64) for n in names)
+    bounds = [_bounds_of(x, n, v) for n, v in zip(names, (lat, lon), strict=True)]
+    axes = Grid(lat, lon, *(() if any(v is None for v in bounds) else bounds))
+    made = _core.rotated_grid(tuple(v._x for v in axes._arrays(None)), pole)
+    lat, lon, lat_bounds, lon_bounds = (to_numpy(Array._new(v, None)) for v in made)
+    has_bounds = lat_bounds.shape[-1] > 0
+    return Grid(
+        lat,
+        lon,
+        lat_bounds if has_bounds else None,
+        lon_bounds if has_bounds else None,
+        dims=tuple(x.coords[n].dims[0] for n in names),
+    )
+
+
 def _grid_of_xarray(x: Any) -> Grid:
+    pole, axes = _pole_of(x), _rotated_axes(x)
+    if pole and len(axes) == 2 and not (_of_kind(x, "y") and _of_kind(x, "x")):
+        return _grid_of_rotated(x, pole, axes)
     lat_name, lon_name = _find(x, "y", "latitude"), _find(x, "x", "longitude")
     lat, lon = (np.asarray(x.coords[n].values, np.float64) for n in (lat_name, lon_name))
     lat_bounds, lon_bounds = _bounds_of(x, lat_name, lat), _bounds_of(x, lon_name, lon)
@@ -292,7 +347,8 @@ class Weights:
         """
         xr = import_counted("xarray")
         source, target = (
-            () if g is None else tuple(x._x for x in g._arrays(None))
+            () if g is None
+            else tuple(x._x for x in (*g._arrays(None), g._mask_array(None)) if x is not None)
             for g in (self.source, self.target)
         )
         parts, attrs = _core.weights_parts(
@@ -388,6 +444,7 @@ def make_weights(
         for v in remap_weights(
             a._arrays(spec), b._arrays(spec), method, neighbours=neighbours,
             source_unstructured=a.unstructured, target_unstructured=b.unstructured,
+            source_mask=a._mask_array(spec), target_mask=b._mask_array(spec),
         )
     )  # fmt: skip
     return Weights(rows, columns, weights, a.shape, b.shape, method, a, b)
@@ -614,11 +671,12 @@ def _remap_labelled(
         outer = tuple(d for d in v.dims if d not in source.dims)
         turned = v.transpose(*outer, *source.dims)
         data = used.apply(_lazy_data(turned), skipna=skipna, na_threshold=na_threshold)
-        return xr.Variable((*outer, *dims), data, v.attrs)
+        attrs = {k: a for k, a in v.attrs.items() if k != "grid_mapping"}  # that of the source
+        return xr.Variable((*outer, *dims), data, attrs)
 
     whole = x._to_temp_dataset() if isinstance(x, xr.DataArray) else x
     dropped = {n for n in source.names if n in whole.coords}
-    dropped |= {whole.coords[n].attrs.get("bounds") for n in source.names}
+    dropped |= {whole.coords[n].attrs.get("bounds") for n in dropped}
     kept: dict[Hashable, Any] = {}
     for name, v in whole.variables.items():
         on_grid = [d for d in source.dims if d in v.dims]

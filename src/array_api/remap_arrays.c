@@ -7,6 +7,7 @@
 #include "context/context.h"
 #include "cubed/remap.h"
 #include "grid/grid.h"
+#include "ops/shapes.h"
 #include "ops/steps.h"
 
 /* --- From arrays --------------------------------------------------------------------------------------- */
@@ -120,6 +121,37 @@ out:
     return st;
 }
 
+cubed_status cubed_grid_set_mask(cubed_grid *grid, cubed_array *mask, cubed_error *err)
+{
+    const cb_node *n = &mask->node;
+    const int ndim = grid->ndim;
+    bool fits = n->grid->ndim == ndim;
+    int64_t idx[2] = {0, 0};
+    for (int d = 0; d < ndim && fits; d++) fits = mask->shape[d] == grid->shape[d];
+    if (n->dtype != CUBED_BOOL)
+        return cb_fail(err, CUBED_E_TYPE, "grid: the mask is %s, expected bool",
+                       cubed_dtype_name(n->dtype));
+    if (!fits) {
+        char is[CB_SHAPE_TEXT_CAP], wanted[CB_SHAPE_TEXT_CAP];
+        return cb_fail(err, CUBED_E_ARG, "grid: the mask has shape %s, expected %s",
+                       cb_shape_text(mask, is), cb_extents_text(ndim, grid->shape, wanted));
+    }
+    if (n->kind != CB_NODE_MEMORY)
+        return cb_fail(err, CUBED_E_ARG,
+                       "grid: the mask is lazy, expected elements in memory; compute it first");
+    grid->mask = cb_zone_alloc(grid->zone, (size_t)grid->n * sizeof *grid->mask);
+    if (!grid->mask)
+        return cb_fail(err, CUBED_E_NOMEM, "out of memory: a mask of %lld cells",
+                       (long long)grid->n);
+    for (int64_t i = 0; i < grid->n; i++) {
+        int64_t at = 0;
+        for (int d = 0; d < ndim; d++) at += idx[d] * n->strides[d];
+        grid->mask[i] = *((const char *)n->data + at) != 0;
+        for (int d = ndim - 1; d >= 0 && ++idx[d] == grid->shape[d]; d--) idx[d] = 0;
+    }
+    return CUBED_OK;
+}
+
 cubed_status cubed_weights_from_arrays(const cubed_weights_shape *shape, cubed_array *rows,
                                        cubed_array *columns, cubed_array *values,
                                        cubed_weights **out, cubed_error *err)
@@ -175,6 +207,17 @@ cubed_status cubed_grid_arrays(cubed_context *ctx, const cubed_grid *grid, cubed
         made[i] = owned(&s, &n);
     }
     return cb_steps_end_all(&s, made, outs, 4);
+}
+
+cubed_status cubed_grid_mask(cubed_context *ctx, const cubed_grid *grid, cubed_array **out,
+                             cubed_error *err)
+{
+    cb_steps s = {.ctx = ctx, .err = err};
+    const numbers n = {
+        CUBED_BOOL, grid->ndim, {grid->shape[0], grid->shape[1], 0}, .data = grid->mask};
+    *out = NULL;
+    if (!grid->mask) return CUBED_OK;
+    return cb_steps_end(&s, owned(&s, &n), out);
 }
 
 cubed_status cubed_weights_arrays(cubed_weights *weights, cubed_array **out, cubed_error *err)

@@ -86,10 +86,17 @@ static const cubed_param weights_params[] = {
         "source_unstructured", NAMED, false,
         "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
     PARAM_BOOL("target_unstructured", NAMED, false, "Like `source_unstructured`, for the target."),
+    PARAM_OPTIONAL_ARRAY("source_mask", NAMED,
+                         "Bools: true for cells of the source in use, an array in memory. Other cells "
+                         "have no weights. None: all."),
+    PARAM_OPTIONAL_ARRAY("target_mask", NAMED,
+                         "Bools: true for cells of the target in use. Other cells have no value. "
+                         "None: all."),
     PARAM_TASK_MEM,
 };
 
-static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_grid **out)
+/* Makes the grid of argument i, with the mask of argument `mask`. */
+static cubed_status grid_of(const cb_call *c, int i, bool unstructured, int mask, cubed_grid **out)
 {
     const cubed_value *v = &c->values[i];
     if (v->n != 2 && v->n != 4)
@@ -98,10 +105,12 @@ static cubed_status grid_of(const cb_call *c, int i, bool unstructured, cubed_gr
                                      "%s: %s has %d arrays, expected 2, or 4 with bounds",
                                      c->function->name, c->function->params[i].name, v->n));
     cubed_array *const *a = v->as.arrays;
-    return cb_call_blame(c, i,
+    CB_TRY(cb_call_blame(c, i,
                          cubed_grid_from_arrays(a[0], a[1], v->n == 4 ? a[2] : NULL,
                                                 v->n == 4 ? a[3] : NULL, unstructured, out,
-                                                c->err));
+                                                c->err)));
+    if (!cb_call_has(c, mask)) return CUBED_OK;
+    return cb_call_blame(c, mask, cubed_grid_set_mask(*out, cb_call_array(c, mask), c->err));
 }
 
 /* Checks the memory for n weights as arrays. There are three lists in addition to the weights, two of which are copied. */
@@ -117,8 +126,8 @@ static cubed_status call_weights(const cb_call *c)
     cubed_weights *w = NULL;
     const cubed_weights_options o = weights_options(c, 2, 3);
     cubed_status st;
-    CB_GO(grid_of(c, 0, cb_call_bool(c, 4), &source));
-    CB_GO(grid_of(c, 1, cb_call_bool(c, 5), &target));
+    CB_GO(grid_of(c, 0, cb_call_bool(c, 4), 6, &source));
+    CB_GO(grid_of(c, 1, cb_call_bool(c, 5), 7, &target));
     CB_GO(cubed_weights_new(c->ctx, source, target, &o, &w, c->err));
     CB_GO(check_arrays(c, cubed_weights_get(w, NULL, NULL, NULL, NULL)));
     CB_GO(cubed_weights_arrays(w, c->out, c->err));

@@ -81,6 +81,7 @@ static bool lacks(const content *c, const variable *v, const char *word)
 /* Returns true if the variable has all dimensions of a coordinate of the given kind. */
 static bool is_along(const content *c, const variable *v, int kind, bool on_earth)
 {
+    on_earth = on_earth && !content_has_pole(c, v);
     for (int i = 0; i < c->n; i++) {
         const variable *w = &c->variable[i];
         bool all = (int)w->kind == kind && w->ndim > 0 && !(on_earth && w->is_rotated);

@@ -76,7 +76,11 @@ static cubed_status note(void *ctx, const cubed_zarr_info *info, cubed_error *er
                     .is_numeric = cubed_dtype_kind(info->dtype) < CUBED_KIND_TIME};
     json_t *attrs = info->attrs ? lang_attributes(info->attrs) : NULL;
     v->kind = field_axis_kind(v->name, attrs);
+    double pole[3];
+    const char *mapping = lang_attribute_text(attrs, "grid_mapping");
     v->is_rotated = field_axis_is_rotated(v->name, attrs);
+    v->has_pole = field_axes_pole(attrs, pole);
+    v->mapping = mapping ? cli_strdup(mapping) : NULL;
     v->has_words = has_words(info->dtype, attrs);
     json_decref(attrs);
     for (int d = 0; d < info->ndim; d++)
@@ -100,6 +104,7 @@ void content_free(content *c)
         cli_free(c->variable[i].dims);
         cli_free(c->variable[i].shape);
         cli_free(c->variable[i].name);
+        cli_free(c->variable[i].mapping);
     }
     for (int i = 0; i < c->naxes; i++) cli_free(c->axis[i].dim);
     cli_free(c->axis);
@@ -121,6 +126,14 @@ bool content_has_dim(const variable *v, const char *name)
 {
     for (int d = 0; d < v->ndim; d++) {
         if (strcmp(v->dims[d], name) == 0) return true;
+    }
+    return false;
+}
+
+bool content_has_pole(const content *c, const variable *v)
+{
+    for (int i = 0; i < c->n && v->mapping; i++) {
+        if (strcmp(c->variable[i].name, v->mapping) == 0) return c->variable[i].has_pole;
     }
     return false;
 }

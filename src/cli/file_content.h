@@ -14,6 +14,8 @@ typedef struct variable {
     bool is_numeric;
     field_axis kind; /* kind of a coordinate; FIELD_KINDS for other variables */
     bool is_rotated; /* values are degrees of a rotated grid */
+    bool has_pole;   /* the variable is a grid mapping with a rotated pole */
+    char *mapping;   /* attribute grid_mapping; NULL if the variable has none */
     bool has_words;  /* its elements (dates or strings) are selected by strings */
 } variable;
 
@@ -41,6 +43,8 @@ void content_free(content *c);
 /* Returns true if a variable only describes other variables, such as bounds and grid mappings. */
 bool content_is_aside(const content *c, const variable *v);
 bool content_has_dim(const variable *v, const char *name);
+/* Returns whether the grid mapping of a variable has a rotated pole. */
+bool content_has_pole(const content *c, const variable *v);
 /* Returns whether a variable has a dimension of that name. */
 bool content_is_dim(const content *c, const char *name);
 operator_axis content_kind_of(const content *c, const char *dim);

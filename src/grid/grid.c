@@ -142,7 +142,8 @@ static cubed_status fill(cubed_grid *g, const cubed_grid_cells *c, cubed_error *
         g->lat_bounds = cb_zone_alloc(g->zone, (size_t)nlat * 2 * sizeof *g->lat);
         g->lon_bounds = cb_zone_alloc(g->zone, (size_t)nlon * 2 * sizeof *g->lat);
     }
-    if (!g->lat || !g->lon || ((g->corners > 0) && (!g->lat_bounds || !g->lon_bounds)))
+    if (c->mask) g->mask = cb_zone_memdup(g->zone, c->mask, (size_t)g->n * sizeof *c->mask);
+    if (!g->lat || !g->lon || (c->mask && !g->mask) || ((g->corners > 0) && (!g->lat_bounds || !g->lon_bounds)))
         return cb_fail(err, CUBED_E_NOMEM, "out of memory: a grid of %lld cells", (long long)g->n);
     if (c->regular) {
         unwrap(g, c->corners > 0);
@@ -206,7 +207,8 @@ cubed_status cubed_grid_get(const cubed_grid *grid, cubed_grid_cells *out, cubed
                               .lon = grid->lon,
                               .corners = grid->corners,
                               .lat_bounds = grid->lat_bounds,
-                              .lon_bounds = grid->lon_bounds};
+                              .lon_bounds = grid->lon_bounds,
+                              .mask = grid->mask};
     if (out->struct_size < sizeof found)
         return cb_fail(err, CUBED_E_ARG, "cubed_grid_get: struct_size is %zu, expected %zu",
                        out->struct_size, sizeof found);

@@ -19,6 +19,7 @@ struct cubed_grid {
     double *lat, *lon;
     /* Corners of cells in degrees: `corners` numbers for each centre. NULL if the grid has no bounds. */
     double *lat_bounds, *lon_bounds;
+    bool *mask; /* n bools, true for cells in use; NULL: all */
 };
 
 struct cubed_weights {
@@ -55,6 +56,7 @@ typedef struct cb_weights_builder {
     uint64_t
         memory;    /* maximum number of bytes for the weights and `held`; 0 if there is no limit */
     uint64_t held; /* bytes in use in addition to the weights, such as an index of cells */
+    const bool *source_mask, *target_mask; /* of the grids; NULL: all cells are in use */
 } cb_weights_builder;
 
 /* Fails with CUBED_E_BUDGET if weights need more than `allowed` bytes. If `allowed` is 0, there is no limit. */
@@ -70,8 +72,8 @@ CUBED_MUST_CHECK cubed_status cb_weights_hold_index(cb_weights_builder *b, int64
 /* Adds a weight to the row that is not finished; skips weights of 0. */
 CUBED_MUST_CHECK cubed_status cb_weights_add(cb_weights_builder *b, int64_t column, double value,
                                              cubed_error *err);
-/* Finishes the row: sorts its weights by column, adds weights of equal columns, and divides all by their sum, unless the sum is
- * 0. */
+/* Finishes the row: sorts its weights by column, adds weights of equal columns, leaves out masked cells, and divides all by their
+ * sum, unless the sum is 0. */
 void cb_weights_end_row(cb_weights_builder *b, bool normalise);
 
 /* Frees the memory that was reserved for more weights. */

@@ -371,6 +371,22 @@ static cubed_status bounds_of(grid_text *t, const grid_entries *e, int corners, 
     return CUBED_OK;
 }
 
+/* Reads the key "mask": a number for each cell, 0 if it is not in use. */
+static cubed_status mask_of(grid_text *t, const grid_entries *e)
+{
+    const double *v;
+    int64_t n = 0;
+    if (!find_entry(e, "mask")) return CUBED_OK;
+    if (cb_count(t->cells.ndim, t->cells.shape, &n) || n < 1 || n > CB_GRID_MOST_CELLS)
+        return cb_fail(t->err, CUBED_E_ARG, "grid description: a mask of a grid without cells");
+    CB_TRY(many_numbers(t, e, "mask", "", n, &v));
+    bool *mask = cb_zone_alloc(t->zone, (size_t)n * sizeof *mask);
+    if (!mask) return no_memory(t);
+    for (int64_t i = 0; i < n; i++) mask[i] = v[i] != 0;
+    t->cells.mask = mask;
+    return CUBED_OK;
+}
+
 static cubed_status of_axes(grid_text *t, const grid_entries *e, bool is_gaussian, int64_t nx,
                             int64_t ny)
 {
@@ -413,6 +429,21 @@ static cubed_status of_cells(grid_text *t, const grid_entries *e, bool two, int6
     return corners > 0 ? bounds_of(t, e, (int)corners, n, n) : CUBED_OK;
 }
 
+static cubed_status cells_of_type(grid_text *t, const grid_entries *e, const char *type, int64_t nx,
+                                  int64_t ny)
+{
+    if (strcmp(type, "lonlat") == 0 || strcmp(type, "latlon") == 0)
+        return of_axes(t, e, false, nx, ny);
+    if (strcmp(type, "gaussian") == 0) return of_axes(t, e, true, nx, ny);
+    if (strcmp(type, "curvilinear") == 0) return of_cells(t, e, true, nx, ny);
+    if (strcmp(type, "unstructured") == 0 || strcmp(type, "cell") == 0)
+        return of_cells(t, e, false, nx, ny);
+    return cb_fail(t->err, CUBED_E_UNSUPPORTED,
+                   "grid description: gridtype is \"%s\", expected lonlat, gaussian, curvilinear "
+                   "or unstructured",
+                   type);
+}
+
 static cubed_status of_description(grid_text *t, const char *text)
 {
     grid_entries *e = cb_zone_alloc(t->zone, sizeof *e);
@@ -425,16 +456,8 @@ static cubed_status of_description(grid_text *t, const char *text)
     first_word(at, type, sizeof type);
     CB_TRY(one_count(t, e, "xsize", 0, &nx));
     CB_TRY(one_count(t, e, "ysize", 0, &ny));
-    if (strcmp(type, "lonlat") == 0 || strcmp(type, "latlon") == 0)
-        return of_axes(t, e, false, nx, ny);
-    if (strcmp(type, "gaussian") == 0) return of_axes(t, e, true, nx, ny);
-    if (strcmp(type, "curvilinear") == 0) return of_cells(t, e, true, nx, ny);
-    if (strcmp(type, "unstructured") == 0 || strcmp(type, "cell") == 0)
-        return of_cells(t, e, false, nx, ny);
-    return cb_fail(t->err, CUBED_E_UNSUPPORTED,
-                   "grid description: gridtype is \"%s\", expected lonlat, gaussian, curvilinear "
-                   "or unstructured",
-                   type);
+    CB_TRY(cells_of_type(t, e, type, nx, ny));
+    return mask_of(t, e);
 }
 
 cubed_status cubed_grid_parse(cubed_context *ctx, const char *text, cubed_grid **out,

@@ -174,12 +174,30 @@ static bool is_sorted(const int32_t *column, int64_t n)
     return true;
 }
 
+/* Leaves out the weights of masked cells of the last row. If a weight is negative, the others do not replace them: then the row
+ * is empty. */
+static void drop_masked(const cb_weights_builder *b, int64_t first)
+{
+    cubed_weights *w = b->w;
+    bool is_negative = false;
+    int64_t to = first;
+    for (int64_t i = first; i < w->n; i++) {
+        is_negative = is_negative || w->value[i] < 0;
+        if (!b->source_mask[w->column[i]]) continue;
+        w->column[to] = w->column[i];
+        w->value[to++] = w->value[i];
+    }
+    w->n = is_negative && to < w->n ? first : to;
+}
+
 enum { FEW_WEIGHTS = 32 };
 
 void cb_weights_end_row(cb_weights_builder *b, bool normalise)
 {
     cubed_weights *w = b->w;
-    const int64_t first = w->starts[b->row], n = w->n - first;
+    const int64_t first = w->starts[b->row];
+    if (b->target_mask && !b->target_mask[b->row]) w->n = first;
+    const int64_t n = w->n - first;
     int32_t *column = w->column + first;
     double sum = 0;
     if (n <= FEW_WEIGHTS)
@@ -187,6 +205,7 @@ void cb_weights_end_row(cb_weights_builder *b, bool normalise)
     else if (!is_sorted(column, n))
         sort_many(column, w->value + first, n);
     merge_last_row(w, first);
+    if (b->source_mask) drop_masked(b, first);
     for (int64_t i = first; i < w->n; i++) sum += w->value[i];
     for (int64_t i = first; normalise && sum != 0 && i < w->n; i++) w->value[i] /= sum;
     if (w->n == first) w->full = false;

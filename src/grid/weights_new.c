@@ -15,6 +15,8 @@ cubed_status cubed_weights_new(cubed_context *ctx, const cubed_grid *source,
                                        .source = {source->shape[0], source->shape[1]},
                                        .target = {target->shape[0], target->shape[1]}};
     CB_TRY(cb_weights_begin(ctx, &shape, o.memory, &b, err));
+    b.source_mask = source->mask;
+    b.target_mask = target->mask;
     cubed_status st;
     switch (o.method) {
     case CUBED_REMAP_NEAREST:

@@ -6,6 +6,17 @@
 
 enum { MOST_NEIGHBOURS = 64 };
 
+/* Replaces the numbers of items, which count only cells in use, by the numbers of their cells. `cells` is scratch memory for a
+ * number of each item. */
+static void name_items(const cubed_grid *g, int32_t *cells, cb_space_index *index)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        if (g->mask[i]) cells[n++] = (int32_t)i;
+    }
+    for (int64_t i = 0; i < index->n; i++) index->order[i] = cells[index->order[i]];
+}
+
 cubed_status cb_centres_sort(cb_zone *zone, const cubed_grid *g, cb_space_index *out,
                              cubed_error *err)
 {
@@ -13,11 +24,15 @@ cubed_status cb_centres_sort(cb_zone *zone, const cubed_grid *g, cb_space_index 
     cb_space_box *boxes = cb_alloc(a, (size_t)g->n * sizeof *boxes);
     if (!boxes)
         return cb_fail(err, CUBED_E_NOMEM, "out of memory: centres of %lld cells", (long long)g->n);
+    int64_t n = 0;
     for (int64_t i = 0; i < g->n; i++) {
+        if (g->mask && !g->mask[i]) continue;
         const cb_vec v = cb_vec_of(cb_grid_lat(g, i), cb_grid_lon(g, i));
-        boxes[i] = (cb_space_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}};
+        boxes[n++] = (cb_space_box){{v.x, v.y, v.z}, {v.x, v.y, v.z}};
     }
-    cubed_status st = cb_space_sort(zone, boxes, g->n, out, err);
+    *out = (cb_space_index){.n = 0};
+    cubed_status st = n > 0 ? cb_space_sort(zone, boxes, n, out, err) : CUBED_OK;
+    if (st == CUBED_OK && n < g->n) name_items(g, (int32_t *)(void *)boxes, out);
     cb_free(a, boxes, (size_t)g->n * sizeof *boxes);
     return st;
 }
@@ -26,6 +41,7 @@ cubed_status cb_weights_near(cb_weights_builder *b, const cb_space_index *centre
                              bool along_earth, cubed_error *err)
 {
     cb_space_near found[MOST_NEIGHBOURS];
+    if (centres->n == 0) return CUBED_OK; /* all cells are masked */
     const int n = cb_space_nearest(centres, at, k, found);
     /* A centre less than a micrometre (on the earth) away has the whole weight. */
     if (n == 1 || (n > 1 && found[0].distance2 < 1e-26))

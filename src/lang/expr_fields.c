@@ -501,13 +501,48 @@ cubed_status expr_fields_build(expr_builder *b, const expr *e, const cubed_funct
 
 /* --- Grids -------------------------------------------------------------------------------------------- */
 
+/* Reads the rotated pole of the grid mapping of x. *found is false if x has none. */
+static cubed_status find_pole(const field *f, double pole[3], bool *found)
+{
+    cubed_array *mapping = NULL;
+    EXPR_TRY(open_input(f, lang_attribute_text(f->about.attrs, "grid_mapping"), &mapping));
+    json_t *attrs = mapping ? expr_json_attrs(f->b, mapping) : NULL;
+    *found = field_axes_pole(attrs, pole);
+    json_decref(attrs);
+    cubed_array_unref(mapping);
+    return CUBED_OK;
+}
+
+/* Finds the axes of a field about a rotated pole, if it has no latitudes and longitudes of the earth. */
+static cubed_status find_rotated(field *f, char **named, expr_grid *out)
+{
+    expr_builder *b = f->b;
+    const expr *e = f->e;
+    bool has_pole = false;
+    EXPR_TRY(find_pole(f, out->pole, &has_pole));
+    if (!has_pole) return CUBED_OK;
+    expr_text_free(*named);
+    *named = NULL;
+    field_free(f);
+    EXPR_TRY(start(b, e, false, f, named));
+    out->is_rotated = has_grid(f) && f->axes[0] != f->axes[1] &&
+                      cubed_array_ndim(f->coordinate[0]) == 1 &&
+                      cubed_array_ndim(f->coordinate[1]) == 1;
+    return CUBED_OK;
+}
+
 cubed_status expr_grid_find(expr_builder *b, const expr *e, expr_grid *out)
 {
     field f;
     char *named = NULL;
     *out = (expr_grid){.x = NULL};
     cubed_status st = start(b, e, true, &f, &named);
-    if (st == CUBED_OK && !has_grid(&f)) {
+    bool found = st == CUBED_OK && has_grid(&f);
+    if (st == CUBED_OK && !found) {
+        st = find_rotated(&f, &named, out);
+        found = out->is_rotated;
+    }
+    if (st == CUBED_OK && !found) {
         st = reject_moved(&f);
         if (st == CUBED_OK)
             st = expr_fail(b->err, CUBED_E_ARG, b->text, f.of->at,

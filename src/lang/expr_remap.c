@@ -37,6 +37,8 @@ struct expr_weights {
     cubed_remap_method method;
     int64_t neighbours, shape[2];
     bool regular;
+    bool is_rotated;
+    double pole[3]; /* if is_rotated */
     double *number[NUMBERS];
     int64_t n[NUMBERS];
     cubed_weights *weights;
@@ -130,7 +132,11 @@ static cubed_status read_source(remap_call *c)
     cells.corners = bounded ? (int)cubed_array_shape(bounds[LAT])[n] : 0;
     cells.lat_bounds = c->number[2];
     cells.lon_bounds = c->number[3];
-    EXPR_TRY(expr_located(c->b, c->e, cubed_grid_new(c->b->ctx, &cells, &c->from, c->b->err)));
+    EXPR_TRY(expr_located(
+        c->b, c->e,
+        c->found.is_rotated
+            ? cubed_grid_new_rotated(c->b->ctx, &cells, c->found.pole, &c->from, c->b->err)
+            : cubed_grid_new(c->b->ctx, &cells, &c->from, c->b->err)));
     for (int d = 0; d < ndim; d++) {
         if (!((c->found.axes[LAT] | c->found.axes[LON]) >> d & 1)) axes[outer++] = d;
     }
@@ -151,7 +157,9 @@ static bool is_kept(const remap_call *c, const expr_weights *w, const int64_t sh
 {
     bool same = w && strcmp(w->target, c->target) == 0 && w->method == c->method &&
                 w->neighbours == c->neighbours && memcmp(w->shape, shape, sizeof w->shape) == 0 &&
-                w->regular == (c->found.axes[LAT] != c->found.axes[LON]);
+                w->regular == (c->found.axes[LAT] != c->found.axes[LON]) &&
+                w->is_rotated == c->found.is_rotated &&
+                memcmp(w->pole, c->found.pole, sizeof w->pole) == 0;
     for (int i = 0; i < NUMBERS && same; i++)
         same = w->n[i] == c->n[i] &&
                (c->n[i] == 0 ||
@@ -187,7 +195,9 @@ static cubed_status make_weights(remap_call *c)
                         .neighbours = c->neighbours,
                         .shape = {shape[0], shape[1]},
                         .regular = c->found.axes[LAT] != c->found.axes[LON],
+                        .is_rotated = c->found.is_rotated,
                         .weights = cubed_weights_ref(c->weights)};
+    memcpy(w->pole, c->found.pole, sizeof w->pole);
     for (int i = 0; i < NUMBERS; i++) {
         w->number[i] = c->number[i];
         w->n[i] = c->n[i];

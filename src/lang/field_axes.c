@@ -67,3 +67,18 @@ bool field_axis_is_rotated(const char *name, const json_t *attrs)
     const char *standard_name = lang_attribute_text(attrs, "standard_name");
     return standard_name ? lang_is_one_of(standard_name, standard) : lang_is_one_of(name, names);
 }
+
+bool field_axes_pole(const json_t *attrs, double pole[3])
+{
+    static const char *const keys[3] = {"grid_north_pole_latitude", "grid_north_pole_longitude",
+                                        "north_pole_grid_longitude"};
+    const char *mapping = lang_attribute_text(attrs, "grid_mapping_name");
+    if (!mapping || strcmp(mapping, "rotated_latitude_longitude") != 0) return false;
+    for (int i = 0; i < 3; i++) {
+        const json_t *v = json_object_get(attrs, keys[i]);
+        if (json_is_array(v) && json_array_size(v) == 1) v = json_array_get(v, 0);
+        if (!json_is_number(v) && i < 2) return false;
+        pole[i] = v ? json_number_value(v) : 0;
+    }
+    return true;
+}

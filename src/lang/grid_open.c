@@ -1,4 +1,5 @@
 /* Reads the grid of a file or store (cubed/grid_files.h). */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +29,13 @@ bool cubed_units_are_radians(const char *units)
 
 /* An array of the file. Owns its strings. */
 typedef struct member {
-    char *name, *bounds, *coordinates; /* `bounds` and `coordinates` are attributes; may be NULL */
-    char kind;                         /* a cubed_coordinate_kind */
-    double degrees;                    /* degrees per unit of the coordinate */
+    char *name;
+    char *bounds, *coordinates, *mapping; /* attributes; may be NULL */
+    char kind;                            /* a cubed_coordinate_kind */
+    char rotated;   /* 'y' or 'x' for latitudes or longitudes about a rotated pole; else 0 */
+    bool has_pole;  /* the array is a grid mapping with a rotated pole */
+    double pole[3]; /* argument of cubed_grid_new_rotated, if has_pole */
+    double degrees; /* degrees per unit of the coordinate */
     int ndim;
     int64_t shape[2];
     char *dim[CUBED_MAX_NDIM]; /* "" for a dimension without a name */
@@ -48,6 +53,7 @@ static void members_free(members *m)
         lang_free(m->list[i].name);
         lang_free(m->list[i].bounds);
         lang_free(m->list[i].coordinates);
+        lang_free(m->list[i].mapping);
     }
     lang_free(m->list);
 }
@@ -83,8 +89,12 @@ static cubed_status note_member(void *ctx, const cubed_zarr_info *info, cubed_er
     *a = (member){.name = lang_strdup(info->path),
                   .kind = cubed_coordinate_kind(info->path, info->attrs),
                   .degrees = in_radians ? 180 / 3.14159265358979323846 : 1};
+    if (field_axis_is_rotated(a->name, attrs))
+        a->rotated = field_axis_kind(a->name, attrs) == FIELD_LAT ? 'y' : 'x';
+    a->has_pole = field_axes_pole(attrs, a->pole);
     bool copied = a->name && copy_text(attrs, "bounds", &a->bounds) &&
-                  copy_text(attrs, "coordinates", &a->coordinates);
+                  copy_text(attrs, "coordinates", &a->coordinates) &&
+                  copy_text(attrs, "grid_mapping", &a->mapping);
     json_decref(attrs);
     for (int d = 0; d < info->ndim && copied; d++) {
         a->dim[d] = lang_strdup(info->dim_names[d] ? info->dim_names[d] : "");
@@ -153,6 +163,20 @@ static bool find_pair(const members *m, const member *x, const member *pair[2])
     return pair[0] && pair[1];
 }
 
+/* Sets pair to the axes of variable x about a rotated pole. Returns the grid mapping, or NULL if x has none, or no such axes. */
+static const member *find_rotated(const members *m, const member *x, const member *pair[2])
+{
+    const member *mapping = find_member(m, x->mapping);
+    pair[0] = pair[1] = NULL;
+    if (!mapping || !mapping->has_pole) return NULL;
+    for (int i = 0; i < m->n; i++) {
+        const member *y = &m->list[i];
+        const int k = y->rotated == 'y' ? 0 : 1;
+        if (y->rotated && !pair[k] && y->ndim == 1 && fit(x, y) == 3) pair[k] = y;
+    }
+    return pair[0] && pair[1] ? mapping : NULL;
+}
+
 /* --- The grid ----------------------------------------------------------------------------------------- */
 
 /* Coordinates of a grid: latitudes, longitudes, bounds of latitudes, bounds of longitudes, in degrees. */
@@ -187,8 +211,10 @@ static const member *bounds_of(const members *m, const member *y)
     return fits ? b : NULL;
 }
 
+/* `mapping` NULL: latitudes and longitudes are those of the earth. */
 static cubed_status make_grid(cubed_context *ctx, const char *place, const members *m,
-                              const member *const pair[2], cubed_grid **out, cubed_error *err)
+                              const member *const pair[2], const member *mapping, cubed_grid **out,
+                              cubed_error *err)
 {
     const member *bounds[2] = {bounds_of(m, pair[0]), bounds_of(m, pair[1])};
     const bool regular =
@@ -216,7 +242,9 @@ static cubed_status make_grid(cubed_context *ctx, const char *place, const membe
         st = lang_fail(err, CUBED_E_ARG,
                        "%s: %s and %s, or their bounds, have different numbers of cells", place,
                        pair[0]->name, pair[1]->name);
-    if (st == CUBED_OK) st = cubed_grid_new(ctx, &cells, out, err);
+    if (st == CUBED_OK)
+        st = mapping ? cubed_grid_new_rotated(ctx, &cells, mapping->pole, out, err)
+                     : cubed_grid_new(ctx, &cells, out, err);
     for (int k = 0; k < 4; k++) lang_free(v.of[k]);
     return st;
 }
@@ -244,23 +272,21 @@ static bool is_scrip(const members *m)
     return find_member(m, scrip[0]) && find_member(m, scrip[1]);
 }
 
-/* Refuses a mask that excludes cells, because such cells would change the weights. */
-static cubed_status check_mask(cubed_context *ctx, const char *place, const members *m,
-                               cubed_error *err)
+/* Reads the cells in use: those whose grid_imask is not 0. *out is NULL if the file has no mask. */
+static cubed_status read_mask(cubed_context *ctx, const char *place, const members *m, bool **out,
+                              int64_t *n, cubed_error *err)
 {
     const member *mask = find_member(m, "grid_imask");
     double *used = NULL;
-    int64_t n = 0, unused = 0;
+    *out = NULL;
     if (!mask) return CUBED_OK;
-    cubed_status st = read_array(ctx, place, mask, 1, &used, &n, err);
-    for (int64_t i = 0; st == CUBED_OK && i < n; i++) unused += used[i] == 0;
+    cubed_status st = read_array(ctx, place, mask, 1, &used, n, err);
+    if (st == CUBED_OK) *out = lang_alloc((size_t)*n + 1);
+    if (st == CUBED_OK && !*out)
+        st = lang_fail(err, CUBED_E_NOMEM, "out of memory: %" PRId64 " cells of grid_imask", *n);
+    for (int64_t i = 0; st == CUBED_OK && i < *n; i++) (*out)[i] = used[i] != 0;
     lang_free(used);
-    if (st != CUBED_OK || unused == 0) return st;
-    return lang_fail(err, CUBED_E_UNSUPPORTED,
-                     "%s: grid_imask excludes %lld of %lld cells, but masks of grids are not "
-                     "supported: remove grid_imask, and set the elements of these cells to missing "
-                     "values",
-                     place, (long long)unused, (long long)n);
+    return st;
 }
 
 static cubed_status read_scrip(cubed_context *ctx, const char *place, const members *m,
@@ -272,7 +298,9 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     double *extent = NULL;
     int64_t rank = 0;
     cubed_grid_cells cells = CUBED_GRID_CELLS_INIT;
-    cubed_status st = check_mask(ctx, place, m, err);
+    bool *mask = NULL;
+    int64_t masked = 0;
+    cubed_status st = read_mask(ctx, place, m, &mask, &masked, err);
     for (int k = 0; k < (bounded ? 4 : 2) && st == CUBED_OK; k++) {
         const member *a = find_member(m, scrip[k]);
         st = read_array(ctx, place, a, a->degrees, &v.of[k], &v.n[k], err);
@@ -291,11 +319,14 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     cells.corners = bounded && n > 0 ? (int)(v.n[2] / n) : 0;
     cells.lat_bounds = v.of[2];
     cells.lon_bounds = v.of[3];
-    if (st == CUBED_OK && (v.n[1] != n || v.n[2] != v.n[3] || v.n[2] != n * cells.corners))
+    cells.mask = mask;
+    if (st == CUBED_OK && (v.n[1] != n || v.n[2] != v.n[3] || v.n[2] != n * cells.corners ||
+                           (mask && masked != n)))
         st = lang_fail(err, CUBED_E_ARG, "%s: arrays of a SCRIP grid have different sizes", place);
     if (st == CUBED_OK) st = cubed_grid_new(ctx, &cells, out, err);
     for (int k = 0; k < 4; k++) lang_free(v.of[k]);
     lang_free(extent);
+    lang_free(mask);
     return st;
 }
 
@@ -303,7 +334,7 @@ cubed_status cubed_grid_open(cubed_context *ctx, const char *place, cubed_grid *
                              cubed_grid_names *names, cubed_error *err)
 {
     members m = {NULL, 0, 0};
-    const member *pair[2];
+    const member *pair[2], *mapping = NULL;
     if (names) *names = (cubed_grid_names){.lat = ""};
     cubed_status st = cubed_zarr_walk(ctx, place, false, note_member, &m, err);
     if (st == CUBED_OK && is_scrip(&m)) {
@@ -312,9 +343,13 @@ cubed_status cubed_grid_open(cubed_context *ctx, const char *place, cubed_grid *
         bool found = false;
         for (int i = 0; i < m.n && !found; i++)
             found = m.list[i].ndim > 0 && find_pair(&m, &m.list[i], pair);
+        for (int i = 0; i < m.n && !found; i++) {
+            mapping = find_rotated(&m, &m.list[i], pair);
+            found = mapping != NULL;
+        }
         if (!found) found = find_pair(&m, NULL, pair);
         if (found)
-            st = make_grid(ctx, place, &m, pair, out, err);
+            st = make_grid(ctx, place, &m, pair, mapping, out, err);
         else
             st = lang_fail(err, CUBED_E_ARG,
                            "%s: there are no coordinates of latitude and longitude, expected "
@@ -322,6 +357,10 @@ cubed_status cubed_grid_open(cubed_context *ctx, const char *place, cubed_grid *
                            "description",
                            place);
         if (st == CUBED_OK && names) copy_names(pair, names);
+        if (st == CUBED_OK && names && mapping) {
+            copy_name(names->lat, "lat");
+            copy_name(names->lon, "lon");
+        }
     }
     members_free(&m);
     return st;

@@ -259,7 +259,7 @@ static double number_of(part what, const cubed_grid_cells *g, int64_t i)
     case DST_LAT: return centre_of(g, true, i);
     case SRC_LON:
     case DST_LON: return centre_of(g, false, i);
-    default: return 1; /* masks */
+    default: return !g->mask || g->mask[i]; /* masks */
     }
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of
-from cubed.functions._calls import alike, task_mem
+from cubed.functions._calls import alike, operand, task_mem
 
 __all__ = [
     "apply_weights",
@@ -138,6 +138,8 @@ def remap_weights(
     neighbours: int = 4,
     source_unstructured: bool = False,
     target_unstructured: bool = False,
+    source_mask: Any = None,
+    target_mask: Any = None,
 ) -> tuple[Array, ...]:
     """Weights that interpolate arrays from one grid to another.
 
@@ -160,6 +162,11 @@ def remap_weights(
         Whether latitudes and longitudes of one dimension are those of cells, not of axes.
     target_unstructured : bool, default False
         Like `source_unstructured`, for the target.
+    source_mask : array_like or None
+        Bools: true for cells of the source in use, an array in memory. Other cells have no weights.
+        None: all.
+    target_mask : array_like or None
+        Bools: true for cells of the target in use. Other cells have no value. None: all.
 
     Returns
     -------
@@ -188,7 +195,7 @@ def remap_weights(
     """
     source = alike(source)
     target = alike(target)
-    spec = common_spec(*source, *target)
+    spec = common_spec(*source, *target, source_mask, target_mask)
     cores = _core.call(
         "remap_weights",
         [a._x for a in source],
@@ -197,6 +204,8 @@ def remap_weights(
         neighbours,
         source_unstructured,
         target_unstructured,
+        operand(source_mask),
+        operand(target_mask),
         task_mem(spec),
     )
     return tuple(Array._new(c, spec) for c in cores)

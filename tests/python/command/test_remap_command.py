@@ -363,6 +363,120 @@ def test_grid_files_of_scrip(tmp_path, source):
         np.testing.assert_allclose(a["t"].values, b["t"].values, rtol=1e-12)
     grid.grid_imask[3:5] = 0
     grid.to_netcdf(tmp_path / "masked.nc")
-    done = run("remap", str(tmp_path / "masked.nc"), str(source), str(tmp_path / "q.nc"), *words)
-    assert done.code == 1 and "grid_imask excludes 2 of 54 cells" in done.err, done.err
-    assert not (tmp_path / "q.nc").exists()
+    for method in ("conservative", "bilinear", "nearest"):
+        masked = cubed_remap(tmp_path, "masked.nc", source, method)
+        whole = cubed_remap(tmp_path, "scrip.nc", source, method)
+        assert np.isnan(masked[:, 0, 3:5]).all() and not np.isnan(whole).any()
+        whole[:, 0, 3:5] = np.nan
+        np.testing.assert_array_equal(masked, whole)
+    cdo("remapcon," + str(tmp_path / "masked.nc"), "-selname,t", source, tmp_path / "c.nc")
+    with xr.open_dataset(tmp_path / "c.nc") as want:
+        got = cubed_remap(tmp_path, "masked.nc", source, "conservative")
+        np.testing.assert_allclose(got.reshape(3, 54), want["t"].values.reshape(3, 54), rtol=1e-7)
+    cubed(f"gencon,{tmp_path / 'masked.nc'}", source, tmp_path / "w.nc")
+    with xr.open_dataset(tmp_path / "w.nc") as w:
+        np.testing.assert_array_equal(w["dst_grid_imask"], grid.grid_imask)
+    grid["grid_imask"] = ("cells", np.ones(53, np.int32))
+    grid.to_netcdf(tmp_path / "short.nc")
+    done = run("remap", str(tmp_path / "short.nc"), str(source), str(tmp_path / "q.nc"), *words)
+    assert done.code == 1 and "arrays of a SCRIP grid have different sizes" in done.err, done.err
+
+
+def cubed_remap(tmp_path, target, source, method):
+    """The variable t on the grid of a file."""
+    out = tmp_path / "q.nc"
+    cubed("remap", tmp_path / target, source, out, "--method", method, "--overwrite")
+    with xr.open_dataset(out) as got:
+        return got["t"].values
+
+
+def rotated(pole=(39.25, -162.0, 0.0), bounds=False):
+    """A field on axes about a rotated pole, without latitudes and longitudes of the earth."""
+    rlat, rlon = np.linspace(-5, 5, 11), np.linspace(-8, 8, 17)
+    keys = (
+        "grid_north_pole_latitude",
+        "grid_north_pole_longitude",
+        "north_pole_grid_longitude",
+    )
+    mapping = {"grid_mapping_name": "rotated_latitude_longitude"}
+    mapping |= {k: v for k, v in zip(keys, pole, strict=True) if v}
+    ds = xr.Dataset(
+        {
+            "t": (("time", "rlat", "rlon"), np.random.default_rng(1).normal(size=(2, 11, 17))),
+            "pole": ((), np.int32(1), mapping),
+        },
+        {
+            "time": ("time", [0.0, 1.0], {"units": "days since 2000-01-01"}),
+            "rlat": ("rlat", rlat, {"standard_name": "grid_latitude", "units": "degrees"}),
+            "rlon": ("rlon", rlon, {"standard_name": "grid_longitude", "units": "degrees"}),
+        },
+    )
+    ds["t"].attrs["grid_mapping"] = "pole"
+    if bounds:
+        for name, v, half in (("rlat", rlat, 0.5), ("rlon", rlon, 0.5)):
+            ds[name].attrs["bounds"] = f"{name}_bnds"
+            ds[f"{name}_bnds"] = ((name, "bnds"), np.stack([v - half, v + half], -1))
+    return ds
+
+
+def write_rotated(path, **how):
+    ds = rotated(**how)
+    ds.to_netcdf(path, encoding={v: {"_FillValue": None} for v in ds.variables})
+    return ds
+
+
+@pytest.mark.parametrize("bounds", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_axes_about_a_rotated_pole_are_those_of_cdo(tmp_path, source, method, bounds):
+    """The places of cells on the earth follow from the grid mapping: of sources and of targets."""
+    import cubed as package
+
+    ds = write_rotated(tmp_path / "r.nc", bounds=bounds)
+    (tmp_path / "g.txt").write_text(
+        "gridtype=lonlat\nxsize=15\nysize=12\nxfirst=11\nxinc=1\nyfirst=45\nyinc=1\n"
+    )
+    cubed("remap", tmp_path / "g.txt", tmp_path / "r.nc", tmp_path / "o.nc", "--method", method)
+    got = xr.load_dataset(tmp_path / "o.nc")["t"]
+    assert "grid_mapping" not in got.attrs
+    opened = xr.open_dataset(tmp_path / "r.nc", decode_coords="all")
+    for given in (ds, opened):
+        ours = package.remap(given, tmp_path / "g.txt", method)["t"]
+        np.testing.assert_allclose(ours.values, got.values, rtol=1e-12)
+        assert "grid_mapping" not in ours.attrs
+    if method == "bicubic":
+        return  # slopes of curvilinear cells are not those of CDO
+    cdo(f"remap{METHODS[method]},{tmp_path / 'g.txt'}", tmp_path / "r.nc", tmp_path / "c.nc")
+    with xr.open_dataset(tmp_path / "c.nc") as want:
+        tolerance = {"distance": 1e-6}.get(method, 1e-9)
+        np.testing.assert_allclose(got.values, want["t"].values, rtol=tolerance, atol=tolerance)
+    cdo(f"remap{METHODS[method]},{tmp_path / 'r.nc'}", "-selname,t", source, tmp_path / "d.nc")
+    there = cubed_remap(tmp_path, "r.nc", source, method)
+    with xr.open_dataset(tmp_path / "d.nc") as want:
+        np.testing.assert_allclose(there, want["t"].values, rtol=1e-7)
+    with xr.open_dataset(tmp_path / "q.nc") as target:
+        assert target["t"].dims == ("time", "rlat", "rlon")
+        assert target["lat"].dims == ("rlat", "rlon")
+
+
+def test_rotated_poles():
+    """The pole of the grid, and the north pole of the earth, by the conventions of CF."""
+    from cubed.remapping import grid
+
+    for pole in ((39.25, -162.0, 0.0), (30.0, 20.0, 0.0), (50.0, 190.0, 77.0)):
+        ds = rotated(pole=pole).assign_coords(
+            rlat=("rlat", np.linspace(-90, 90, 11), rotated()["rlat"].attrs),
+            rlon=("rlon", pole[2] + np.linspace(-160, 160, 17), rotated()["rlon"].attrs),
+        )
+        places = grid(ds)
+        np.testing.assert_allclose(places.lat[-1], pole[0], atol=1e-9)
+        np.testing.assert_allclose(np.cos(np.radians(places.lon[-1] - pole[1])), 1, atol=1e-9)
+        north = ds.assign_coords(
+            rlat=("rlat", pole[0] + np.linspace(-5, 5, 11), ds["rlat"].attrs),
+            rlon=("rlon", pole[2] + np.linspace(-8, 8, 17), ds["rlon"].attrs),
+        )
+        np.testing.assert_allclose(grid(north).lat[5, 8], 90, atol=1e-5)
+    same = grid(rotated(pole=(90.0, 180.0, 0.0)))
+    np.testing.assert_allclose(same.lat[:, 0], np.linspace(-5, 5, 11), atol=1e-12)
+    np.testing.assert_allclose(same.lon[0], np.linspace(-8, 8, 17), atol=1e-12)
+    with pytest.raises(ValueError, match="the rotated pole is at latitude 91"):
+        grid(rotated(pole=(91.0, 1.0, 0.0)))

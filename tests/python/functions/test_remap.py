@@ -1,5 +1,6 @@
 """Arrays on other horizontal grids: against formulas, and against CDO."""
 
+import dataclasses
 import shutil
 import subprocess
 
@@ -141,6 +142,15 @@ def test_other_grid_types_are_refused_by_name():
         remapping.grid("gridtype = gme\nxsize=1")
 
 
+def test_masks_of_descriptions():
+    text = "gridtype=lonlat\nxsize=3\nysize=2\nxfirst=0\nxinc=9\nyfirst=0\nyinc=9\n"
+    g = remapping.grid(text + "mask = 1 1 0\n  0 1 1\n")
+    assert g.mask.tolist() == [[True, True, False], [False, True, True]]
+    assert remapping.grid(text).mask is None
+    with pytest.raises(ValueError, match="mask has 2 numbers, expected 6"):
+        remapping.grid(text + "mask = 1 1\n")
+
+
 # --- Weights -------------------------------------------------------------------------------------
 
 PAIRS = [("r36x18", "r17x10"), ("r13x9", "n8"), ("n6", "r20x11"), ("global_7.5", "r9x6")]
@@ -170,6 +180,57 @@ def test_nearest_and_distance_by_brute_force(source, target):
                 assert used.size == k
                 want = 1 / d[used] / np.sum(1 / d[used])
                 np.testing.assert_allclose(row[used], want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["axes", "cells", "list"])
+@pytest.mark.parametrize("method", [*METHODS, *OTHERS])
+def test_masked_cells_are_as_missing_values(method, kind):
+    """A masked source has the values of a source with NaN there; nearest centres are the others."""
+    rng = np.random.default_rng(5)
+    source, target = remapping.grid("r24x12"), remapping.grid("r17x10")
+    if kind != "axes":
+        if method == "conservative2" or (kind == "list" and method in ("bilinear", "bicubic")):
+            pytest.skip("this method needs axes")
+        source = as_cells(source, unstructured=kind == "list")
+    used = rng.random(source.shape) < 0.7
+    wanted = rng.random(target.shape) < 0.6
+    w = remapping.make_weights(
+        dataclasses.replace(source, mask=used), dataclasses.replace(target, mask=wanted), method
+    )
+    x = rng.normal(size=(2, *source.shape))
+    got = w.apply(x).compute()
+    assert np.isnan(got[:, ~wanted]).all()
+    assert used.ravel()[w.columns].all() and wanted.ravel()[w.rows].all()
+    if method in ("nearest", "distance"):
+        near = vectors(*centres(source))[used.ravel()]
+        values = x.reshape(2, -1)[:, used.ravel()]
+        k = 1 if method == "nearest" else 4
+        for i, at in enumerate(vectors(*centres(target))):
+            if not wanted.ravel()[i]:
+                continue
+            far = np.linalg.norm(near - at, axis=1)
+            order = np.argsort(far, kind="stable")[:k]
+            share = 1 / far[order] if k > 1 else np.ones(1)
+            want = (values[:, order] * share).sum(1) / share.sum()
+            np.testing.assert_allclose(got[:, *np.unravel_index(i, target.shape)], want, rtol=1e-6)
+        return
+    holes = np.where(used, x, np.nan)
+    plain = remapping.make_weights(source, target, method).apply(holes).compute()
+    poles = method == "bilinear" and kind == "axes"
+    rows = slice(1, -1) if poles else slice(None)  # beyond the outermost latitudes: nearest centres
+    np.testing.assert_allclose(
+        got[:, rows][:, wanted[rows]], plain[:, rows][:, wanted[rows]], rtol=1e-9
+    )
+
+
+def test_wrong_masks():
+    grid = remapping.grid("r6x4")
+    with pytest.raises(ValueError, match=r"the mask has shape \(4, 5\), expected \(4, 6\)"):
+        remapping.make_weights(dataclasses.replace(grid, mask=np.ones((4, 5), bool)), "r3x2")
+    none = dataclasses.replace(grid, mask=np.zeros((4, 6), bool))
+    for method in METHODS:
+        assert remapping.make_weights(none, "r3x2", method).weights.size == 0
+        assert remapping.make_weights("r3x2", none, method).weights.size == 0
 
 
 def test_the_first_of_equally_near_centres_is_used():
