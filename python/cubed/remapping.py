@@ -30,8 +30,9 @@ class Grid:
     """A horizontal grid, in degrees.
 
     A grid has the axes of a regular grid, or cells along one or two dimensions. Bounds have one
-    more dimension than the coordinates. The mask has the shape of arrays on the grid: False for cells that are not in use. Such a cell of a
-    source has no weight, and such a cell of a target has no value.
+    more dimension than the coordinates. The mask has the shape of arrays on the grid. It is False
+    for cells that are not in use: such a cell of a source has no weight, and such a cell of a
+    target has no value.
     """
 
     lat: NDArray

@@ -7,7 +7,9 @@ const cli_topic eval_topics[] = {
      "stdtr(df, t)"},
     {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
                    "nanmax, nanargmin, nanargmax, ... "
-                   "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=)"},
+                   "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=); mean, var, "
+                   "std and their nan forms also with weights=, whose dimensions meet those of x by "
+                   "name"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes",
@@ -21,7 +23,7 @@ const cli_topic eval_topics[] = {
      "mode=\"edge\", constant_values=, end_values=, stat_length=)"},
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
-     "keepdims=True, method=\"nearest\")"},
+     "keepdims=True, method=\"nearest\", or weights= with method=\"inverted_cdf\")"},
     {"numbers",
      "isclose allclose (a, b, rtol=1e-5, atol=1e-8, equal_nan=True) "
      "nan_to_num(x, 0, posinf=, neginf=) fmax fmin (a, b) isposinf isneginf isreal "
@@ -39,7 +41,8 @@ const cli_topic eval_topics[] = {
      "their statistics, without probabilities: ttest_1samp(x, 0) ttest_rel(x, y) "
      "ttest_ind(x, y, equal_var=False) f_oneway(x, y, ...) chisquare(x, expected) "
      "power_divergence(x, expected, lambda_=0); all with axis=, dim=\"time\", keepdims=True"},
-    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x; patterns, "
+    {"covariances", "cov(x, ddof=1, fweights=, aweights=) corrcoef(x), of the rows of x, or of "
+                    "observations along dim=(\"lat\", \"lon\"); patterns, "
                     "variances, coefficients = eofs(x, 3, weights=, axis=0), of anomalies"},
     {"attributes", "set_attrs(x, units=\"degC\", comment=None); None removes one"},
     {"counts",
@@ -105,7 +108,9 @@ const cli_topic eval_topics[] = {
      "over all times, or freq=\"YS\", in units of x: eca_fd frost_days, eca_id ice_days, "
      "eca_su(x, 25) summer_days, eca_tr tropical_nights, eca_rr1 wet_days, eca_r1mm, eca_r10mm "
      "heavy_precipitation_days, eca_r20mm very_heavy_precipitation_days, eca_cdd "
-     "consecutive_dry_days, eca_cwd consecutive_wet_days, eca_sdii wet_day_intensity, eca_rx1day "
+     "consecutive_dry_days, eca_cwd consecutive_wet_days, eca_csu(x, 25) consecutive_summer_days, "
+     "eca_cfd consecutive_frost_days, eca_hd(x, 17) heating_degree_days, eca_etr(x, y) "
+     "extreme_temperature_range, eca_sdii wet_day_intensity, eca_rx1day "
      "highest_one_day_precipitation, eca_rx5day(runsum(x, 5)) highest_five_day_precipitation(x); "
      "beside a climatology eca_hwdi(x, c, 6, 5) heat_wave_days, eca_cwdi "
      "cold_wave_days, eca_hwfi warm_spell_days, eca_cwfi cold_spell_days, eca_tx90p eca_tg90p "

@@ -69,10 +69,10 @@
         .body = HOLDS(CONDITION) "100 * {mean m}", .rule = CUBED_ATTRS_REDUCE, .units = "%",       \
         .long_name = "share of days " SIDE " a percentile", .takes_freq = true                     \
     }
-#define LONGEST(NAME, ALIAS, CONDITION, LONG_NAME, SUMMARY)                                        \
+#define LONGEST(NAME, ALIAS, NUMBER, FIRST, CONDITION, LONG_NAME, SUMMARY)                         \
     {                                                                                              \
-        .name = (NAME), .alias = (ALIAS), .arrays = {"x"}, .numbers = {"threshold"},               \
-        .number = {1}, .summary = (SUMMARY),                                                       \
+        .name = (NAME), .alias = (ALIAS), .arrays = {"x"}, .numbers = {NUMBER}, .number = {FIRST}, \
+        .summary = (SUMMARY),                                                                      \
         .body = "{p}c = consecsum(" CONDITION ", dim={d}); {p}m = where({x} == {x}, {p}c, nan); "  \
                 "{most m}",                                                                        \
         .rule = CUBED_ATTRS_REDUCE, .method = "maximum", .units = "days",                          \
@@ -239,12 +239,41 @@ static const expr_definition definitions[] = {
     DAYS("eca_r20mm", "very_heavy_precipitation_days", NULL, 20, "{x} >= {R0}",
          "days with 20 mm or more of precipitation",
          "Number of days with 20 mm or more of precipitation."),
-    LONGEST("eca_cdd", "consecutive_dry_days", "{x} < {R0}", "longest dry spell",
+    LONGEST("eca_cdd", "consecutive_dry_days", "threshold", 1, "{x} < {R0}", "longest dry spell",
             "Largest number of consecutive days with less than a threshold of precipitation, in mm "
             "per day."),
-    LONGEST("eca_cwd", "consecutive_wet_days", "{x} >= {R0}", "longest wet spell",
+    LONGEST("eca_cwd", "consecutive_wet_days", "threshold", 1, "{x} >= {R0}", "longest wet spell",
             "Largest number of consecutive days with at least a threshold of precipitation, in mm "
             "per day."),
+    LONGEST("eca_csu", "consecutive_summer_days", "threshold", 25, "{x} > {K0}",
+            "longest spell of summer days",
+            "Largest number of consecutive days whose maximum temperature is above a threshold in "
+            "degrees Celsius."),
+    LONGEST("eca_cfd", "consecutive_frost_days", NULL, 0, "{x} < {K0}",
+            "longest spell of frost days",
+            "Largest number of consecutive days whose minimum temperature is below 0 degrees "
+            "Celsius."),
+    {.name = "eca_hd",
+     .alias = "heating_degree_days",
+     .arrays = {"x"},
+     .numbers = {"base"},
+     .number = {17},
+     .summary = "Sum of base - x over the days whose mean temperature x is below the base, in "
+                "degrees Celsius.",
+     .body = "{p}m = where({x} == {x}, where({x} < {K0}, {K0} - {x}, 0.0), nan); {total m}",
+     .rule = CUBED_ATTRS_REDUCE,
+     .method = "sum",
+     .units = "K d",
+     .long_name = "heating degree days",
+     .takes_freq = true},
+    {.name = "eca_etr",
+     .alias = "extreme_temperature_range",
+     .arrays = {"x", "y"},
+     .summary = "Largest maximum temperature x less the smallest minimum temperature y.",
+     .body = "{p}m = {x}; {p}n = -{y}; {most m} + {most n}",
+     .rule = CUBED_ATTRS_REDUCE,
+     .method = "range",
+     .takes_freq = true},
     LARGEST("eca_rx1day", "highest_one_day_precipitation", "{x}",
             "Largest precipitation of one day."),
     /* CDO expects sums of five days as input. */

@@ -199,6 +199,50 @@ class Functions:
             {"freq": freq, "dim": dim},
         )
 
+    def consecutive_frost_days(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest number of consecutive days whose minimum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "consecutive_frost_days", (), {"freq": freq, "dim": dim})
+
+    def consecutive_summer_days(
+        self, threshold: float = 25, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Largest number of consecutive days whose maximum temperature is above a threshold in
+        degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 25
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner,
+            "consecutive_summer_days",
+            (("threshold", threshold),),
+            {"freq": freq, "dim": dim},
+        )
+
     def consecutive_wet_days(
         self, threshold: float = 1, freq: str | None = None, dim: str = "time"
     ) -> Any:
@@ -520,6 +564,43 @@ class Functions:
         """
         return call(self._owner, "eca_cdd", (("threshold", threshold),), {"freq": freq, "dim": dim})
 
+    def eca_cfd(self, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest number of consecutive days whose minimum temperature is below 0 degrees Celsius.
+
+        Parameters
+        ----------
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_cfd", (), {"freq": freq, "dim": dim})
+
+    def eca_csu(self, threshold: float = 25, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest number of consecutive days whose maximum temperature is above a threshold in
+        degrees Celsius.
+
+        Parameters
+        ----------
+        threshold : float, default 25
+            Limit in degrees Celsius or in mm per day. The units of x say what it is for x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_csu", (("threshold", threshold),), {"freq": freq, "dim": dim})
+
     def eca_cwd(self, threshold: float = 1, freq: str | None = None, dim: str = "time") -> Any:
         """Largest number of consecutive days with at least a threshold of precipitation, in mm per
         day.
@@ -594,6 +675,25 @@ class Functions:
         """
         return call(self._owner, "eca_cwfi", (("c", c), ("days", days)), {"freq": freq, "dim": dim})
 
+    def eca_etr(self, y: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest maximum temperature x less the smallest minimum temperature y.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_etr", (("y", y),), {"freq": freq, "dim": dim})
+
     def eca_fd(self, freq: str | None = None, dim: str = "time") -> Any:
         """Number of days whose minimum temperature is below 0 degrees Celsius.
 
@@ -610,6 +710,25 @@ class Functions:
             Lazy.
         """
         return call(self._owner, "eca_fd", (), {"freq": freq, "dim": dim})
+
+    def eca_hd(self, base: Any = 17, freq: str | None = None, dim: str = "time") -> Any:
+        """Sum of base - x over the days whose mean temperature x is below the base, in degrees
+        Celsius.
+
+        Parameters
+        ----------
+        base : DataArray or Dataset, default 17
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(self._owner, "eca_hd", (("base", base),), {"freq": freq, "dim": dim})
 
     def eca_hwdi(
         self, c: Any, days: int = 6, degrees: float = 5, freq: str | None = None, dim: str = "time"
@@ -1121,6 +1240,27 @@ class Functions:
         """
         return call(self._owner, "eca_tx90p", (("c", c),), {"freq": freq, "dim": dim})
 
+    def extreme_temperature_range(self, y: Any, freq: str | None = None, dim: str = "time") -> Any:
+        """Largest maximum temperature x less the smallest minimum temperature y.
+
+        Parameters
+        ----------
+        y : DataArray or Dataset
+            Second array, with the dimensions of x.
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "extreme_temperature_range", (("y", y),), {"freq": freq, "dim": dim}
+        )
+
     def fldcor(self, y: Any) -> Any:
         """Correlation of two fields, weighted by area, over the cells that neither lacks.
 
@@ -1198,6 +1338,29 @@ class Functions:
             "heat_wave_days",
             (("c", c), ("days", days), ("degrees", degrees)),
             {"freq": freq, "dim": dim},
+        )
+
+    def heating_degree_days(
+        self, base: Any = 17, freq: str | None = None, dim: str = "time"
+    ) -> Any:
+        """Sum of base - x over the days whose mean temperature x is below the base, in degrees
+        Celsius.
+
+        Parameters
+        ----------
+        base : DataArray or Dataset, default 17
+        freq : str or None
+            Intervals of the results, such as "YS" for years. None: all times together.
+        dim : str, default "time"
+            Dimension of the times.
+
+        Returns
+        -------
+        DataArray or Dataset
+            Lazy.
+        """
+        return call(
+            self._owner, "heating_degree_days", (("base", base),), {"freq": freq, "dim": dim}
         )
 
     def heavy_precipitation_days(self, freq: str | None = None, dim: str = "time") -> Any:

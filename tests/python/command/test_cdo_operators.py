@@ -27,7 +27,7 @@ def inputs_of(operator):
     if re.match(r"(tim|fld)co", operator):
         return ["t.nc", "y.nc"]
     if operator.startswith("eca_"):
-        return ["p.nc" if re.match(r"eca_(r|c.d|sdii)", operator) else "t.nc"]
+        return ["p.nc" if re.match(r"eca_(r|c[dw]d|sdii)", operator) else "t.nc"]
     return ["months.nc" if operator == "yearmonmean" else "a.nc"]
 
 

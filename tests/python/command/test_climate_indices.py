@@ -16,6 +16,7 @@ needs_cdo = pytest.mark.skipif(not shutil.which("cdo"), reason="the command cdo 
 
 #: Calls of CDO, its input files, and our expression if it is not the same.
 OF_TEMPERATURE = ["eca_fd", "eca_id", "eca_su", "eca_su,20", "eca_tr", "eca_tr,10"]
+OF_TEMPERATURE += ["eca_csu", "eca_csu,15", "eca_cfd", "eca_hd", "eca_hd,12"]
 OF_RAIN = ["eca_rr1", "eca_rr1,5", "eca_r1mm", "eca_r10mm", "eca_r20mm", "eca_cdd", "eca_cwd"]
 OF_RAIN += ["eca_cwd,3", "eca_sdii", "eca_rx1day", "eca_rx5day"]
 OF_BOTH = ["timcor", "timcovar", "fldcor", "fldcovar"]
@@ -96,6 +97,7 @@ def test_indices_by_cdo(tmp_path, calendar):
     compare(tmp_path, OF_RAIN, "p.nc")
     compare(tmp_path, OF_NORMAL, "t.nc", "n.nc")
     compare(tmp_path, OF_WET, "p.nc", "w.nc")
+    compare(tmp_path, ["eca_etr"], "t.nc", "y.nc")
 
 
 @needs_cdo
