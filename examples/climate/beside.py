@@ -49,9 +49,9 @@ def run_steps(program: str, folder: Path, steps: list[str]) -> tuple[float, floa
 
 
 def values_of(path: Path) -> np.ndarray:
-    """The first variable of a file that is no bounds, without axes of length 1."""
+    """The first variable that is no bounds or grid mapping, without axes of length 1."""
     with xr.open_dataset(path, decode_times=False) as ds:
-        names = [n for n in ds.data_vars if not str(n).endswith("_bnds")]
+        names = [n for n, v in ds.data_vars.items() if v.ndim and not str(n).endswith("_bnds")]
         return np.squeeze(ds[names[0]].values)
 
 

@@ -17,6 +17,10 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples/climate"
     ("script", "results"),
     [
         (["ensemble_anomalies.py", "--grid", "6x8"], ["mean_map.nc", "spread_map.nc"]),
+        (
+            ["satellite_to_model.py", "--days", "4", "--grid", "40x80", "--model", "12x15"],
+            ["observed.nc", "bias.nc", "spread.nc"],
+        ),
         (["heat_waves.py", "--grid", "3x4"], ["tx.nc", "wave_days.nc", "series.nc"]),
     ],
 )
