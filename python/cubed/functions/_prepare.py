@@ -45,6 +45,16 @@ def quantile_of(
     return x._like(out)
 
 
+def median_of(name: str, x: Any, axis: Axis, keepdims: bool, weights: Any) -> Array:
+    """Medians of an array, which is no list, with or without weights."""
+    x = lazy(x)
+    w = None if weights is None else as_lazy(weights)._x
+    out = _core.call(name, x._x, axis, keepdims, w, task_mem(common_spec(x, weights)))
+    if weights is not None and not isinstance(weights, Array):
+        _check_weights(name, to_numpy(weights))
+    return x._like(out)
+
+
 def select_of(name: str, condlist: Any, choicelist: Any, default: Any) -> Array:
     """Casts the choices, which may be Python scalars, to their promoted type."""
     conditions = arrays_of(condlist)

@@ -9,7 +9,7 @@ from cubed.array._array import Array
 from cubed.array._operands import common_spec, core_of, lazy
 from cubed.base._types import Axis, DTypeLike
 from cubed.functions._calls import check_choice, operand, task_mem, type_for
-from cubed.functions._prepare import quantile_of
+from cubed.functions._prepare import median_of, quantile_of
 from cubed.functions._results import EofsResult
 
 __all__ = [
@@ -429,7 +429,9 @@ def eofs(x: Any, n: int, weights: Any = None, *, axis: int = 0) -> EofsResult:
 def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False, weights: Any = None) -> Array:
     """The median: the middle element, or the mean of the two middle elements.
 
-    Complex numbers are ordered by their real parts first.
+    Complex numbers are ordered by their real parts first. With `weights` the result is the first
+    sorted element at which the share of the weight exceeds a half, or the mean of two elements if
+    the share is exactly a half between them.
 
     Parameters
     ----------
@@ -453,9 +455,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False, weights: A
     >>> cubed.median(cubed.asarray([1.0, 2.0, 9.0])).compute()
     array(2.)
     """
-    spec = common_spec(x, weights)
-    core = _core.call("median", core_of(x), axis, keepdims, operand(weights), task_mem(spec))
-    return Array._new(core, spec)
+    return median_of("median", x, axis, keepdims, weights)
 
 
 def nancumprod(
@@ -547,7 +547,9 @@ def nancumsum(
 def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False, *, weights: Any = None) -> Array:
     """The median of the elements that are not NaN, or not NaT.
 
-    Complex numbers are ordered by their real parts first.
+    Complex numbers are ordered by their real parts first. With `weights` the result is the first
+    sorted element at which the share of the weight exceeds a half, or the mean of two elements if
+    the share is exactly a half between them.
 
     Parameters
     ----------
@@ -571,9 +573,7 @@ def nanmedian(x: Any, axis: Axis = None, keepdims: bool = False, *, weights: Any
     >>> cubed.nanmedian(cubed.asarray([1.0, float("nan"), 9.0])).compute()
     array(5.)
     """
-    spec = common_spec(x, weights)
-    core = _core.call("nanmedian", core_of(x), axis, keepdims, operand(weights), task_mem(spec))
-    return Array._new(core, spec)
+    return median_of("nanmedian", x, axis, keepdims, weights)
 
 
 def nanpercentile(

@@ -125,6 +125,8 @@ def test_the_table_is_long():
 #: Errors of other types than NumPy's, with the reason.
 OTHERWISE = {
     "cov: ddof no number": "NumPy makes an integer of the string",
+    "cov: axis out of range": "NumPy has no axes of observations",
+    "corrcoef: axis out of range": "as cov",
     "cumulative_sum: include_initial no number": "NumPy looks at the axis first",
     "cumulative_prod: include_initial no number": "NumPy looks at the axis first",
     "fft2: s no number": "NumPy counts the characters of the string first",
