@@ -44,9 +44,7 @@ def make_satellite(path: Path, days: int, nlat: int, nlon: int) -> None:
     lat = 30 + (np.arange(nlat) + 0.5) * 40 / nlat
     lon = -25 + (np.arange(nlon) + 0.5) * 80 / nlon
     at = np.arange(days)[:, None, None]
-    sst = truth(lat[None, :, None], lon[None, None, :], at) + rng.normal(
-        0, 0.3, (days, nlat, nlon)
-    )
+    sst = truth(lat[None, :, None], lon[None, None, :], at) + rng.normal(0, 0.3, (days, nlat, nlon))
     clouds = np.repeat(
         np.repeat(rng.random((days, -(-nlat // 8), -(-nlon // 8))) < 0.4, 8, 1), 8, 2
     )
@@ -125,9 +123,7 @@ def main() -> None:
             "cdo": {"TIMMEAN": "timmean", "TIMSTD": "timstd"},
         }
         of_programs = {
-            program: [
-                " ".join(words.get(word, word) for word in step.split()) for step in steps
-            ]
+            program: [" ".join(words.get(word, word) for word in step.split()) for step in steps]
             for program, words in names.items()
         }
         compare(folder, of_programs, ["observed.nc", "errors.nc", "bias.nc", "spread.nc"])

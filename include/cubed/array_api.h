@@ -301,8 +301,8 @@ typedef struct cubed_weighted_options {
     /* The divisor of var and std is W - correction * (sum of w^2) / W, at least 0; W is the sum of the weights w. With 1, the
      * variance equals cubed_cov with aweights. */
     double correction;
-    cubed_array
-        *where; /* bools that broadcast to x's shape: true for the elements that count; NULL: all elements */
+    cubed_array *
+        where; /* bools that broadcast to x's shape: true for the elements that count; NULL: all elements */
 } cubed_weighted_options;
 #define CUBED_WEIGHTED_OPTIONS_INIT                                                                \
     {                                                                                              \
@@ -316,9 +316,10 @@ typedef struct cubed_weighted_options {
  *
  * Errors: CUBED_E_TYPE unless x has numbers, weights have real numbers and `where` has bools; CUBED_E_ARG for another reduction
  * or weights of another shape; CUBED_E_AXIS for an axis that x does not have. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_reduce(
-    cubed_reduction reduction, cubed_array *x, cubed_array *weights,
-    const cubed_weighted_options *options, cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_weighted_reduce(cubed_reduction reduction,
+                                                              cubed_array *x, cubed_array *weights,
+                                                              const cubed_weighted_options *options,
+                                                              cubed_array **out, cubed_error *err);
 
 /* --- Close, missing and infinite numbers -------------------------------------------------------------- */
 

@@ -126,8 +126,7 @@ static PyObject *rotated_grid(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O(ddd)", &axes, &pole[0], &pole[1], &pole[2]) ||
         !take_grid(s, "axes", axes, false, &regular))
         return NULL;
-    if (!regular)
-        return PyErr_Format(PyExc_ValueError, "axes has no arrays, expected 2 or 4");
+    if (!regular) return PyErr_Format(PyExc_ValueError, "axes has no arrays, expected 2 or 4");
     cubed_status st = cubed_grid_get(regular, &cells, &err);
     if (st == CUBED_OK) st = cubed_grid_new_rotated(s->ctx, &cells, pole, &grid, &err);
     if (st == CUBED_OK) st = cubed_grid_arrays(s->ctx, grid, made, &err);

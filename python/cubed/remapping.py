@@ -348,7 +348,8 @@ class Weights:
         """
         xr = import_counted("xarray")
         source, target = (
-            () if g is None
+            ()
+            if g is None
             else tuple(x._x for x in (*g._arrays(None), g._mask_array(None)) if x is not None)
             for g in (self.source, self.target)
         )

@@ -14,7 +14,7 @@
 
 typedef struct weighted {
     cb_steps *s;
-    const char *name; /* name of the function, for messages */
+    const char *name;     /* name of the function, for messages */
     const char *expected; /* message of a run with invalid weights */
     const cubed_quantile_options *o;
     uint32_t reduced;
@@ -216,8 +216,9 @@ static cubed_array *median(weighted *q, cubed_array *x, cubed_array *weights)
     }
     /* Halving equal elements would lose subnormal bits. */
     cubed_array *is_one = op(q, CUBED_OP_EQUAL, half[0], half[1]);
-    cubed_array *mean = op(q, CUBED_OP_ADD, op(q, CUBED_OP_MULTIPLY, half[0], cb_step_float(s, 0.5)),
-                           op(q, CUBED_OP_MULTIPLY, half[1], cb_step_float(s, 0.5)));
+    cubed_array *mean =
+        op(q, CUBED_OP_ADD, op(q, CUBED_OP_MULTIPLY, half[0], cb_step_float(s, 0.5)),
+           op(q, CUBED_OP_MULTIPLY, half[1], cb_step_float(s, 0.5)));
     return finished(q, &in, where(q, is_one, half[0], mean), x,
                     is_float ? x->node.dtype : CUBED_FLOAT64);
 }

@@ -86,9 +86,10 @@ static const cubed_param weights_params[] = {
         "source_unstructured", NAMED, false,
         "Whether latitudes and longitudes of one dimension are those of cells, not of axes."),
     PARAM_BOOL("target_unstructured", NAMED, false, "Like `source_unstructured`, for the target."),
-    PARAM_OPTIONAL_ARRAY("source_mask", NAMED,
-                         "Bools: true for cells of the source in use, an array in memory. Other cells "
-                         "have no weights. None: all."),
+    PARAM_OPTIONAL_ARRAY(
+        "source_mask", NAMED,
+        "Bools: true for cells of the source in use, an array in memory. Other cells "
+        "have no weights. None: all."),
     PARAM_OPTIONAL_ARRAY("target_mask", NAMED,
                          "Bools: true for cells of the target in use. Other cells have no value. "
                          "None: all."),
@@ -105,10 +106,10 @@ static cubed_status grid_of(const cb_call *c, int i, bool unstructured, int mask
                                      "%s: %s has %d arrays, expected 2, or 4 with bounds",
                                      c->function->name, c->function->params[i].name, v->n));
     cubed_array *const *a = v->as.arrays;
-    CB_TRY(cb_call_blame(c, i,
-                         cubed_grid_from_arrays(a[0], a[1], v->n == 4 ? a[2] : NULL,
-                                                v->n == 4 ? a[3] : NULL, unstructured, out,
-                                                c->err)));
+    CB_TRY(
+        cb_call_blame(c, i,
+                      cubed_grid_from_arrays(a[0], a[1], v->n == 4 ? a[2] : NULL,
+                                             v->n == 4 ? a[3] : NULL, unstructured, out, c->err)));
     if (!cb_call_has(c, mask)) return CUBED_OK;
     return cb_call_blame(c, mask, cubed_grid_set_mask(*out, cb_call_array(c, mask), c->err));
 }

@@ -5,11 +5,12 @@ const cli_topic eval_topics[] = {
     {"elementwise",
      "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1) "
      "stdtr(df, t)"},
-    {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
-                   "nanmax, nanargmin, nanargmax, ... "
-                   "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=); mean, var, "
-                   "std and their nan forms also with weights=, whose dimensions meet those of x by "
-                   "name"},
+    {"reductions",
+     "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
+     "nanmax, nanargmin, nanargmax, ... "
+     "(axis=, dim=\"time\", keepdims=True, correction=, where=, initial=, dtype=); mean, var, "
+     "std and their nan forms also with weights=, whose dimensions meet those of x by "
+     "name"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes",

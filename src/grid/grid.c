@@ -143,7 +143,8 @@ static cubed_status fill(cubed_grid *g, const cubed_grid_cells *c, cubed_error *
         g->lon_bounds = cb_zone_alloc(g->zone, (size_t)nlon * 2 * sizeof *g->lat);
     }
     if (c->mask) g->mask = cb_zone_memdup(g->zone, c->mask, (size_t)g->n * sizeof *c->mask);
-    if (!g->lat || !g->lon || (c->mask && !g->mask) || ((g->corners > 0) && (!g->lat_bounds || !g->lon_bounds)))
+    if (!g->lat || !g->lon || (c->mask && !g->mask) ||
+        ((g->corners > 0) && (!g->lat_bounds || !g->lon_bounds)))
         return cb_fail(err, CUBED_E_NOMEM, "out of memory: a grid of %lld cells", (long long)g->n);
     if (c->regular) {
         unwrap(g, c->corners > 0);

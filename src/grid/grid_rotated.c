@@ -19,8 +19,8 @@ static void unrotate(const rotation *r, double at_lat, double at_lon, double *la
     const double along = r->cos_lat * z - r->sin_lat * x; /* towards the meridian of the pole */
     const double up = fmin(1, fmax(-1, r->cos_lat * x + r->sin_lat * z));
     *lat = asin(up) / CB_DEGREE;
-    *lon = atan2(r->sin_lon * along - r->cos_lon * y, r->cos_lon * along + r->sin_lon * y) /
-           CB_DEGREE;
+    *lon =
+        atan2(r->sin_lon * along - r->cos_lon * y, r->cos_lon * along + r->sin_lon * y) / CB_DEGREE;
 }
 
 /* Fills the numbers of cells on the earth from a regular grid of rotated axes. */

@@ -320,8 +320,8 @@ static cubed_status read_scrip(cubed_context *ctx, const char *place, const memb
     cells.lat_bounds = v.of[2];
     cells.lon_bounds = v.of[3];
     cells.mask = mask;
-    if (st == CUBED_OK && (v.n[1] != n || v.n[2] != v.n[3] || v.n[2] != n * cells.corners ||
-                           (mask && masked != n)))
+    if (st == CUBED_OK &&
+        (v.n[1] != n || v.n[2] != v.n[3] || v.n[2] != n * cells.corners || (mask && masked != n)))
         st = lang_fail(err, CUBED_E_ARG, "%s: arrays of a SCRIP grid have different sizes", place);
     if (st == CUBED_OK) st = cubed_grid_new(ctx, &cells, out, err);
     for (int k = 0; k < 4; k++) lang_free(v.of[k]);

@@ -269,7 +269,14 @@ def nanvar(
     array(1.)
     """
     return reduced(
-        "nanvar", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
+        "nanvar",
+        x,
+        axis,
+        keepdims,
+        dtype,
+        correction if ddof is None else ddof,
+        where=where,
+        weights=weights,
     )
 
 
@@ -317,5 +324,12 @@ def nanstd(
     array(1.)
     """
     return reduced(
-        "nanstd", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
+        "nanstd",
+        x,
+        axis,
+        keepdims,
+        dtype,
+        correction if ddof is None else ddof,
+        where=where,
+        weights=weights,
     )

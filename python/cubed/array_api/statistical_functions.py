@@ -311,7 +311,14 @@ def std(
     array([1., 1.])
     """
     return reduced(
-        "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
+        "std",
+        x,
+        axis,
+        keepdims,
+        dtype,
+        correction if ddof is None else ddof,
+        where=where,
+        weights=weights,
     )
 
 
@@ -421,5 +428,12 @@ def var(
     array([1., 1.])
     """
     return reduced(
-        "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where, weights=weights
+        "var",
+        x,
+        axis,
+        keepdims,
+        dtype,
+        correction if ddof is None else ddof,
+        where=where,
+        weights=weights,
     )

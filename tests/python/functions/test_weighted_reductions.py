@@ -221,7 +221,7 @@ def test_wrong_calls(call, error, text):
         call()
 
 
-# --- In expressions, by names of dimensions --------------------------------------------------------
+# --- In expressions, by names of dimensions -------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
