@@ -158,8 +158,8 @@ static bool is_kept(const remap_call *c, const expr_weights *w, const int64_t sh
     bool same = w && strcmp(w->target, c->target) == 0 && w->method == c->method &&
                 w->neighbours == c->neighbours && memcmp(w->shape, shape, sizeof w->shape) == 0 &&
                 w->regular == (c->found.axes[LAT] != c->found.axes[LON]) &&
-                w->is_rotated == c->found.is_rotated &&
-                memcmp(w->pole, c->found.pole, sizeof w->pole) == 0;
+                w->is_rotated == c->found.is_rotated;
+    for (int i = 0; i < 3 && same; i++) same = w->pole[i] == c->found.pole[i];
     for (int i = 0; i < NUMBERS && same; i++)
         same = w->n[i] == c->n[i] &&
                (c->n[i] == 0 ||
