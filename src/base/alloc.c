@@ -76,6 +76,7 @@ struct cb_zone {
     char *at, *end;
     size_t next_size;
     size_t bytes; /* size of all blocks and this struct */
+    bool failed;
 };
 
 static const size_t block_head = (sizeof(zone_block) + ZONE_ALIGN - 1) & ~(size_t)(ZONE_ALIGN - 1);
@@ -120,10 +121,13 @@ static bool add_block(cb_zone *z, size_t wanted)
 void *cb_zone_alloc(cb_zone *z, size_t size)
 {
     size_t rounded;
-    if (cb_add_size(size, ZONE_ALIGN - 1, &rounded)) return NULL;
+    const bool too_large = cb_add_size(size, ZONE_ALIGN - 1, &rounded);
     rounded &= ~(size_t)(ZONE_ALIGN - 1);
     if (rounded == 0) rounded = ZONE_ALIGN;
-    if ((size_t)(z->end - z->at) < rounded && !add_block(z, rounded)) return NULL;
+    if (too_large || ((size_t)(z->end - z->at) < rounded && !add_block(z, rounded))) {
+        z->failed = true;
+        return NULL;
+    }
     void *p = z->at;
     z->at += rounded;
     memset(p, 0, rounded);
@@ -155,6 +159,8 @@ bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size)
 const cubed_allocator *cb_zone_allocator(const cb_zone *z) { return z->alloc; }
 
 size_t cb_zone_bytes(const cb_zone *z) { return z->bytes; }
+
+bool cb_zone_failed(const cb_zone *z) { return z->failed; }
 
 /* --- Byte strings ---------------------------------------------------------------------------------- */
 

@@ -30,6 +30,8 @@ void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
 /* Like cb_list_grow. Old items stay allocated in the zone. */
 bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
+/* Returns true if an allocation of the zone has failed. For code in which NULL has another meaning, such as a missing setting. */
+bool cb_zone_failed(const cb_zone *z);
 /* Bytes obtained from the allocator so far. */
 size_t cb_zone_bytes(const cb_zone *z);
 

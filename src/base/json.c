@@ -267,6 +267,17 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
     return CUBED_OK;
 }
 
+cubed_status cb_json_try(const char *where, const char *text, size_t size, json_t **out,
+                         cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    *out = NULL;
+    const cubed_status st = cb_json_parse(where, text ? text : "", size, out, &why);
+    if (st != CUBED_E_NOMEM) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
 cubed_status cb_json_get_string(const char *where, const json_t *obj, const char *key,
                                 const char **out, cubed_error *err)
 {

@@ -11,6 +11,10 @@
  * (json_decref). */
 CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text, size_t size,
                                             json_t **out, cubed_error *err);
+/* Like cb_json_parse, for bytes that may be anything, such as a reply of a server: sets *out to NULL if they are not valid JSON.
+ * `text` may be NULL if `size` is 0. The only error is CUBED_E_NOMEM. */
+CUBED_MUST_CHECK cubed_status cb_json_try(const char *where, const char *text, size_t size,
+                                          json_t **out, cubed_error *err);
 /* Appends JSON with jansson's `flags`; reals have 17 digits. Returns false if out of memory. */
 CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
 /* Memory of a document as jansson allocates it; 0 for NULL. */

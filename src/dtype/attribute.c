@@ -237,7 +237,8 @@ bool cb_attributes_gather(json_t *attrs)
         ok = take(all, attrs, json_object_get(json_object_get(attrs, names[i]), "types"));
         json_object_del(attrs, names[i]);
     }
-    if (ok && s && cb_json_parse(CB_ATTRIBUTE_TYPES_V3, s, strlen(s), &inner, NULL) == CUBED_OK) {
+    if (ok && s) ok = cb_json_try(CB_ATTRIBUTE_TYPES_V3, s, strlen(s), &inner, NULL) == CUBED_OK;
+    if (ok && inner) {
         ok = take(all, attrs, inner);
         json_object_del(attrs, CB_ATTRIBUTE_TYPES_V3);
     }

@@ -57,26 +57,26 @@ static int group_id(const cb_netcdf_writer *w, int group)
 
 /* --- Dimensions --------------------------------------------------------------------------------------- */
 
-/* Returns true if a dimension is time, according to the CF units of its coordinate. Such a dimension is unlimited, because
- * CDO and NCO append to it. */
-static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
+/* Sets *is if a dimension is time, according to the CF units of its coordinate. Such a dimension is unlimited, because CDO and
+ * NCO append to it. */
+static cubed_status is_of_time(const cb_netcdf_writer *w, int group, const char *name, bool *is,
+                               cubed_error *err)
 {
     json_t *attrs = NULL;
-    bool is = false;
-    for (int i = 0; i < w->n && !is; i++) {
+    *is = false;
+    for (int i = 0; i < w->n && !*is; i++) {
         const cb_netcdf_entry *e = &w->list[i];
         if (!e->is_array || e->group != group || strcmp(name_of(e), name) != 0) continue;
         const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
         if (m->ndim != 1) continue;
-        cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, NULL);
-        const char *units =
-            st == CUBED_OK ? json_string_value(json_object_get(attrs, "units")) : NULL;
-        is =
+        CB_TRY(cb_json_try("attributes", m->attrs, strlen(m->attrs), &attrs, err));
+        const char *units = json_string_value(json_object_get(attrs, "units"));
+        *is =
             cubed_dtype_family(m->dtype) == CUBED_DATETIME64 || (units && strstr(units, " since "));
         json_decref(attrs);
         attrs = NULL;
     }
-    return is;
+    return CUBED_OK;
 }
 
 /* Finds the dimension in the group or its parents. Returns NULL if it does not exist. */
@@ -105,7 +105,9 @@ static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name,
                        "two files, or to a Zarr store",
                        w->path, name, known->n, n);
     /* A length of 0 would make the dimension unlimited, as for time. */
-    const size_t length = is_of_time(w, group, name) ? NC_UNLIMITED : (size_t)n;
+    bool unlimited;
+    CB_TRY(is_of_time(w, group, name, &unlimited, err));
+    const size_t length = unlimited ? NC_UNLIMITED : (size_t)n;
     const int rc = w->nc.def_dim(group_id(w, group), name, length, id);
     if (rc) return cb_netcdf_fail(w, rc, name, err);
     if (!cb_zone_grow(w->zone, &w->dims, w->ndims, &w->capdims, sizeof *w->dims))
@@ -353,9 +355,11 @@ static cubed_status define_variable(cb_netcdf_writer *w, cb_netcdf_entry *e, cub
                        "%s: \"%s\" has irregular chunks, which HDF5 does not support", w->path,
                        e->path);
     CB_TRY(define_dims(w, e, ids, err));
-    for (int d = 0; d < m->ndim; d++)
-        growing = growing || m->shape[d] == 0 ||
-                  (m->dim_names[d] && is_of_time(w, e->group, m->dim_names[d]));
+    for (int d = 0; d < m->ndim; d++) {
+        bool unlimited = false;
+        if (m->dim_names[d]) CB_TRY(is_of_time(w, e->group, m->dim_names[d], &unlimited, err));
+        growing = growing || m->shape[d] == 0 || unlimited;
+    }
     CB_TRY(define_characters(w, e, &ids[m->ndim], err));
     const int ndim = m->ndim + (e->width > 0);
     int rc = w->nc.def_var(group, name_of(e), cb_netcdf_type(m->dtype), ndim, ids, &e->id);

@@ -20,10 +20,11 @@ static void copy(char *to, size_t cap, const json_t *o, const char *key)
     snprintf(to, cap, "%s", text ? text : "");
 }
 
-/* Parses a record. Missing fields and fields of other types are empty, so such a record names no owner. */
-static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
+/* Parses a record. Missing fields and fields of other types are empty, so such a record names no owner. Returns false if out
+ * of memory. */
+static bool parse(const json_t *o, cb_zone *zone, cb_run_record *r)
 {
-    if (json_integer_value(json_object_get(o, "version")) != VERSION) return;
+    if (json_integer_value(json_object_get(o, "version")) != VERSION) return true;
     copy(r->plan, sizeof r->plan, o, "plan");
     copy(r->goal, sizeof r->goal, o, "goal");
     copy(r->run, sizeof r->run, o, "run");
@@ -43,6 +44,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     }
     const char *sources = json_string_value(json_object_get(o, "sources"));
     if (sources) r->sources = cb_zone_strdup(zone, sources);
+    return !sources || r->sources;
 }
 
 cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *zone,
@@ -61,8 +63,10 @@ cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *z
     if (st == CUBED_OK) {
         *version = info.version;
         json_t *o = NULL;
-        if (cb_json_parse(key, text.data ? text.data : "", text.size, &o, NULL) == CUBED_OK)
-            parse(o, zone, out);
+        /* Without memory the owner is unknown, not absent: its place must not be taken over. */
+        st = cb_json_try(key, text.data, text.size, &o, &why);
+        if (st == CUBED_OK && !parse(o, zone, out))
+            st = cb_fail(&why, CUBED_E_NOMEM, "no memory for %s", key);
         json_decref(o);
     }
     cb_buf_free(&text);

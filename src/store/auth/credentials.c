@@ -379,7 +379,10 @@ cubed_status cb_credentials_find(cb_net *net, const char *url, cb_credentials_lo
     if (!c->url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     CB_GO(cb_net_get_way(net, zone, url, &c->way, err));
     c->way.plain_proxy = NULL;
-    CB_GO(look(c, err));
+    st = look(c, err);
+    /* A setting that could not be copied is not a missing one. */
+    if (cb_zone_failed(zone)) st = cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
+    CB_GO(st);
     if (*c->keys.secret || *c->keys.token || c->bearer || c->account || c->secret)
         CB_GO(cb_net_keep_secrets(net, err));
     cb_mutex_lock(&f->lock);

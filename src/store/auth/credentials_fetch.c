@@ -73,7 +73,7 @@ static void note_fault(cubed_error *err, const cb_buf *reply)
     json_t *o = NULL;
     char text[256] = "";
     cb_xml_part x;
-    if (cb_json_parse("reply", reply->data, reply->size, &o, NULL) == CUBED_OK) {
+    if (cb_json_try("reply", reply->data, reply->size, &o, NULL) == CUBED_OK && o) {
         const json_t *e = json_object_get(o, "error");
         const char *more = json_string_value(json_object_get(o, "error_description"));
         if (!more) more = json_string_value(json_object_get(e, "message"));
@@ -116,10 +116,13 @@ static cubed_status ask_once(const cb_question *q, const cb_http_way *way, cb_bu
     curl_easy_cleanup(curl);
     curl_slist_free_all(headers);
     const int host = (int)strcspn(q->url, "?");
+    const bool lacks_memory = !ok || !curl || rc == CURLE_OUT_OF_MEMORY || out->failed;
     if (rc != CURLE_OK)
-        return cb_fail(err, CUBED_E_IO, "credentials from %.*s: %s", host, q->url,
-                       curl_easy_strerror(rc));
+        return cb_fail(err, lacks_memory ? CUBED_E_NOMEM : CUBED_E_IO, "credentials from %.*s: %s",
+                       host, q->url, lacks_memory ? "out of memory" : curl_easy_strerror(rc));
     cb_buf_put(out, "", 0);
+    if (out->failed)
+        return cb_fail(err, CUBED_E_NOMEM, "credentials from %.*s: out of memory", host, q->url);
     if (code == 200) return CUBED_OK;
     cubed_status st =
         cb_fail(err, CUBED_E_IO, "credentials from %.*s: the reply is %ld", host, q->url, code);
@@ -156,7 +159,7 @@ static cubed_status take_keys(const char *from, const char *id, const char *secr
                               cubed_error *err)
 {
     *ends = end ? cb_parse_utc(end) : 0;
-    if (id && secret && (!end || *ends) && put(keys->id, sizeof keys->id, id) &&
+    if (id && *id && secret && *secret && (!end || *ends) && put(keys->id, sizeof keys->id, id) &&
         put(keys->secret, sizeof keys->secret, secret) &&
         put(keys->token, sizeof keys->token, token ? token : ""))
         return CUBED_OK;
@@ -168,8 +171,8 @@ static cubed_status take_json(const char *from, const cb_buf *text, const char *
 {
     json_t *o = NULL;
     /* Do not quote the reply: it may contain a secret. */
-    if (cb_json_parse(from, text->data ? text->data : "", text->size, &o, NULL) != CUBED_OK)
-        return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply is not JSON", from);
+    CB_TRY(cb_json_try(from, text->data, text->size, &o, err));
+    if (!o) return cb_fail(err, CUBED_E_IO, "credentials from %s: the reply is not JSON", from);
     cubed_status st =
         take_keys(from, json_string_value(json_object_get(o, "AccessKeyId")),
                   json_string_value(json_object_get(o, "SecretAccessKey")),
@@ -205,10 +208,10 @@ cubed_status cb_ask_for_token(const cb_credentials *c, const cb_question *q, cb_
     json_t *o = NULL;
     cb_buf reply;
     cb_buf_init(&reply, cb_zone_allocator(c->zone));
-    cubed_status st = cb_ask(c, q, &reply, err);
-    if (st != CUBED_OK) goto out;
+    cubed_status st;
+    CB_GO(cb_ask(c, q, &reply, err));
     /* Do not quote the reply: it contains a secret. */
-    if (cb_json_parse(q->url, reply.data, reply.size, &o, NULL) != CUBED_OK) o = NULL;
+    CB_GO(cb_json_try("credentials", reply.data, reply.size, &o, err));
     const char *token = json_string_value(json_object_get(o, "access_token"));
     const char *end = json_string_value(json_object_get(o, "expireTime"));
     if (!token) token = json_string_value(json_object_get(o, "accessToken"));
@@ -237,13 +240,18 @@ cubed_status cb_read_token(cb_zone *zone, const char *path, const char **out, cu
     return CUBED_OK;
 }
 
-static const char *element(cb_zone *zone, const cb_buf *text, const char *name)
+/* Sets *out to the text of an element, in the zone; NULL if there is none. */
+static cubed_status find_element(cb_zone *zone, const cb_buf *text, const char *name,
+                                 const char **out, cubed_error *err)
 {
     cb_xml_part x;
-    if (!cb_xml_find((cb_xml_part){text->data, text->size}, name, &x)) return NULL;
+    *out = NULL;
+    if (!cb_xml_find((cb_xml_part){text->data, text->size}, name, &x)) return CUBED_OK;
     char *copy = cb_zone_alloc(zone, x.size + 1);
-    if (copy) memcpy(copy, x.text, x.size);
-    return copy;
+    if (!copy) return cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
+    memcpy(copy, x.text, x.size);
+    *out = copy;
+    return CUBED_OK;
 }
 
 cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t *ends,
@@ -251,7 +259,7 @@ cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t 
 {
     cb_zone *zone;
     cb_buf url, reply;
-    const char *token;
+    const char *token, *id, *secret, *session, *end;
     CB_TRY(cb_zone_new(cb_zone_allocator(c->zone), &zone, err));
     cb_buf_init(&url, cb_zone_allocator(zone));
     cb_buf_init(&reply, cb_zone_allocator(zone));
@@ -271,9 +279,11 @@ cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t 
     if (url.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     const cb_question q = {"GET", url.data, NULL, 10000, ATTEMPTS, NULL};
     CB_GO(cb_ask(c, &q, &reply, err));
-    st = take_keys("STS", element(zone, &reply, "AccessKeyId"),
-                   element(zone, &reply, "SecretAccessKey"), element(zone, &reply, "SessionToken"),
-                   element(zone, &reply, "Expiration"), keys, ends, err);
+    CB_GO(find_element(zone, &reply, "AccessKeyId", &id, err));
+    CB_GO(find_element(zone, &reply, "SecretAccessKey", &secret, err));
+    CB_GO(find_element(zone, &reply, "SessionToken", &session, err));
+    CB_GO(find_element(zone, &reply, "Expiration", &end, err));
+    st = take_keys("STS", id, secret, session, end, keys, ends, err);
 out:
     cb_buf_free(&url);
     cb_buf_free(&reply);
@@ -335,16 +345,19 @@ static cubed_status ask_machine(const cb_credentials *c, cb_buf *reply, cubed_er
     cb_buf_init(&header, a);
     cb_buf_printf(&url, "%s/latest/api/token", c->address);
     q.url = url.data;
-    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
+    if (url.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
+    CB_GO(cb_ask(c, &q, reply, err));
     cb_buf_printf(&header, "X-aws-ec2-metadata-token: %s", reply->data);
     url.size = 0;
     cb_buf_printf(&url, "%s/latest/meta-data/iam/security-credentials/", c->address);
-    if (url.failed || header.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory"));
+    if (url.failed || header.failed)
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     q = (cb_question){"GET", url.data, header.data, 1000, ATTEMPTS, NULL};
     CB_GO(cb_ask(c, &q, reply, err));
     cb_buf_put(&url, reply->data, strcspn(reply->data, "\r\n"));
+    if (url.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for credentials"));
     q.url = url.data;
-    CB_GO(url.failed ? CUBED_E_NOMEM : cb_ask(c, &q, reply, err));
+    CB_GO(cb_ask(c, &q, reply, err));
 out:
     cb_buf_free(&url);
     cb_buf_free(&header);
@@ -360,6 +373,8 @@ cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64
     cubed_status st = ask_machine(c, &reply, &why);
     if (st == CUBED_OK)
         st = take_json(c->address, &reply, "Token", keys, ends, err);
+    else if (st == CUBED_E_NOMEM)
+        st = cb_fail(err, st, "%s", why.message);
     else /* most likely this is no EC2 instance */
         st = cb_fail(err, CUBED_E_IO, CB_NO_CREDENTIALS " (%s)", why.message);
     cb_buf_free(&reply);
@@ -423,6 +438,7 @@ cubed_status cb_run_program(const char *command, const char *name, cb_buf *out, 
     while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (rc != 0) return cb_fail_errno(err, rc, "cannot start %s", name);
+    if (out->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for the output of %s", name);
     if (ok && status == 0) return CUBED_OK;
     return cb_fail(err, CUBED_E_IO, "%s failed or took more than a minute", name);
 }

@@ -25,10 +25,11 @@ enum { MOST_FILE = 64 << 10, ATTEMPTS = 3, HOUR = 3600 };
 /* Appends base64 with the alphabet for URLs, without trailing '='. */
 static void put_base64url(cb_buf *out, const void *bytes, size_t n)
 {
-    char text[2048];
+    enum { PART = 1536 };
+    char text[PART / 3 * 4 + 1];
     const unsigned char *at = bytes;
     while (n > 0) {
-        const size_t k = n < 1536 ? n : 1536;
+        const size_t k = n < PART ? n : PART;
         cb_base64_encode(at, k, text);
         for (char *c = text; *c && *c != '='; c++) {
             const char same = (char)(*c == '+' ? '-' : *c == '/' ? '_' : *c);
@@ -65,6 +66,8 @@ static cubed_status put_assertion(cb_buf *out, const char *mail, const char *id,
                       mail));
     cb_buf_puts(out, ".");
     put_base64url(out, signature.data, signature.size);
+    if (signature.failed || out->failed)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for credentials");
 out:
     cb_buf_free(&part);
     cb_buf_free(&signature);
@@ -148,7 +151,7 @@ static cubed_status get_subject(const cb_credentials *c, const json_t *source, c
     }
     const char *type = text_of(format, "type");
     if (!type || strcmp(type, "json") != 0) goto out;
-    if (cb_json_parse("token", *out, strlen(*out), &o, NULL) != CUBED_OK) o = NULL;
+    CB_GO(cb_json_try("token", *out, strlen(*out), &o, err));
     const char *token = field ? text_of(o, field) : NULL;
     if (!token)
         CB_GO(cb_fail(err, CUBED_E_IO, "credentials from %s: there is no \"%s\" in JSON",
@@ -201,8 +204,10 @@ static cubed_status impersonate(const cb_credentials *c, const json_t *o, const 
     snprintf(lifetime, sizeof lifetime, "%llds", asked > 0 ? (long long)asked : (long long)HOUR);
     json_t *wanted = json_pack("{s[s]ss}", "scope", SCOPE, "lifetime", lifetime);
     json_t *delegates = json_object_get(o, "delegates");
-    if (json_array_size(delegates) > 0) json_object_set(wanted, "delegates", delegates);
-    const bool ok = wanted && cb_json_dump(wanted, JSON_COMPACT, &body);
+    bool ok = wanted != NULL;
+    if (json_array_size(delegates) > 0)
+        cb_json_put(wanted, "delegates", json_incref(delegates), &ok);
+    ok = ok && cb_json_dump(wanted, JSON_COMPACT, &body);
     json_decref(wanted);
     cb_buf_printf(&headers, "Content-Type: application/json\nAuthorization: Bearer %s",
                   keys->token);
@@ -226,7 +231,7 @@ static cubed_status fetch_for_account(const cb_credentials *c, cb_keys *keys, in
                                       cubed_error *err)
 {
     json_t *o = NULL;
-    CB_TRY(cb_json_parse("credentials", c->account, strlen(c->account), &o, NULL));
+    CB_TRY(cb_json_parse("credentials", c->account, strlen(c->account), &o, err));
     const char *url = text_of(o, "service_account_impersonation_url");
     const char *scope = url ? SCOPE_ALL : SCOPE;
     const json_t *who =
@@ -247,7 +252,9 @@ static cubed_status fetch_from_machine(const cb_credentials *c, cb_keys *keys, i
              "http://%s/computeMetadata/v1/instance/service-accounts/default/token", c->address);
     const cb_question q = {"GET", url, "Metadata-Flavor: Google", 1000, 1, NULL};
     cubed_status st = cb_ask_for_token(c, &q, keys, ends, &why);
-    if (st != CUBED_OK) /* most likely this is not a machine of Google Cloud */
+    if (st == CUBED_E_NOMEM && err)
+        *err = why;
+    else if (st != CUBED_OK) /* most likely this is not a machine of Google Cloud */
         st = cb_fail(err, CUBED_E_IO,
                      "no credentials were found: set GOOGLE_APPLICATION_CREDENTIALS to a file of "
                      "an account, run `gcloud auth application-default login`, or set storage "
@@ -312,8 +319,8 @@ static cubed_status use_account(cb_credentials *c, const char *from, const char 
                                 cubed_error *err)
 {
     json_t *o = NULL;
-    if (cb_json_parse(from, text, strlen(text), &o, NULL) != CUBED_OK)
-        return cb_fail(err, CUBED_E_ARG, "%s: credentials of Google are JSON", from);
+    CB_TRY(cb_json_try(from, text, strlen(text), &o, err));
+    if (!o) return cb_fail(err, CUBED_E_ARG, "%s: credentials of Google are JSON", from);
     cubed_status st = check_account(from, o, true, err);
     json_decref(o);
     c->account = text;

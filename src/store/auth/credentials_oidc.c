@@ -44,10 +44,11 @@ static int64_t expiry_of(const cubed_allocator *a, const char *token)
     int64_t ends = (int64_t)time(NULL) + UNKNOWN_LIFE;
     json_t *o = NULL;
     cb_buf text;
-    if (!payload++) return ends;
+    if (!payload) return ends;
+    payload++;
     cb_buf_init(&text, a);
     if (decode_base64url(payload, strcspn(payload, "."), &text) &&
-        cb_json_parse("token", text.data ? text.data : "", text.size, &o, NULL) == CUBED_OK) {
+        cb_json_try("token", text.data, text.size, &o, NULL) == CUBED_OK && o) {
         const json_t *exp = json_object_get(o, "exp");
         if (json_is_number(exp) && json_number_value(exp) > 0 && json_number_value(exp) < 1e12)
             ends = (int64_t)json_number_value(exp);

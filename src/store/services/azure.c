@@ -411,6 +411,7 @@ static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, c
         name.size = 0;
         cb_remote_put_tag(&tag, x, "Etag");
         if (!cb_xml_find(x, "Name", &part) || !cb_xml_put_text(&name, part)) CB_GO(malformed(err));
+        if (name.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a listing"));
         if (!prefixes && is_directory(x)) continue;
         const uint64_t size = !prefixes && cb_xml_find(x, "Content-Length", &part)
                                   ? strtoull(part.text, NULL, 10)
@@ -434,7 +435,7 @@ static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_reque
         CB_TRY(tell_all(s, r, blobs, true, err));
     }
     if (!r->next_page || !cb_xml_find(all, "NextMarker", &x) || x.size == 0) return CUBED_OK;
-    return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : malformed(err);
+    return cb_remote_tell_next_page(s, r, x, err);
 }
 
 /* --- Opening ------------------------------------------------------------------------------------------ */

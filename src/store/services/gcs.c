@@ -177,10 +177,8 @@ static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
 static json_t *parse(const cb_remote_call *c)
 {
     json_t *o = NULL;
-    if (!c->http.text.size ||
-        cb_json_parse("reply", c->http.text.data, c->http.text.size, &o, NULL) != CUBED_OK)
-        return NULL;
-    return o;
+    return cb_json_try("reply", c->http.text.data, c->http.text.size, &o, NULL) == CUBED_OK ? o
+                                                                                            : NULL;
 }
 
 static void tell(const cb_remote_call *c, cubed_object_info *info)
@@ -251,14 +249,22 @@ static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_rem
 /* Continues a copy. Large objects are copied in several calls, and each call returns a token for the next. */
 static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
 {
-    json_t *o = parse(c);
-    const char *token = json_string_value(json_object_get(o, "rewriteToken"));
-    const bool done = json_is_true(json_object_get(o, "done")) || !token;
+    json_t *o = NULL;
     (void)s;
+    c->http.status = cb_json_try("reply", c->http.text.data, c->http.text.size, &o, &c->http.error);
+    if (c->http.status != CUBED_OK) return CB_HTTP_DONE;
+    const char *token = json_string_value(json_object_get(o, "rewriteToken"));
+    const bool done = json_is_true(json_object_get(o, "done"));
+    if (!done && !token)
+        c->http.status = cb_fail(&c->http.error, CUBED_E_IO,
+                                 "the reply does not say that the object was copied");
     c->body.size = 0;
     c->http.attempts = 0;
-    if (!done) cb_uri_put(&c->body, token, "");
+    if (!done && token) cb_uri_put(&c->body, token, "");
     json_decref(o);
+    if (c->body.failed)
+        c->http.status = cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a copy");
+    if (c->http.status != CUBED_OK) return CB_HTTP_DONE;
     if (!done && ++c->steps > MOST_REWRITES) {
         c->http.status =
             cb_fail(&c->http.error, CUBED_E_IO,
@@ -310,9 +316,10 @@ static cubed_status tell_name(const cb_remote *s, const cubed_store_request *r, 
 static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
                               cubed_error *err)
 {
-    json_t *o = parse(c), *x;
+    json_t *o = NULL, *x;
     cubed_status st = CUBED_OK;
     size_t i;
+    CB_TRY(cb_json_try("reply", c->http.text.data, c->http.text.size, &o, err));
     if (!json_is_object(o)) {
         json_decref(o);
         return cb_fail(err, CUBED_E_IO, "the reply is not a listing of Google's Cloud Storage");

@@ -255,6 +255,14 @@ static cubed_status read_ranges(cb_resp *c, const char *key, const cubed_range *
     r->got = 0;
     for (size_t i = 0; i < n; i++) {
         CB_TRY(expect_bytes(c, ranges[i].size, &reply, err));
+        const uint64_t from = ranges[i].offset, size = r->info.size;
+        const uint64_t left = size > from ? size - from : 0;
+        const uint64_t expected = ranges[i].size < left ? ranges[i].size : left;
+        if ((uint64_t)reply.number != expected)
+            return cb_fail(err, CUBED_E_IO,
+                           "the reply has %" PRId64 " bytes of an object of %" PRIu64
+                           " bytes, expected %" PRIu64,
+                           reply.number, size, expected);
         const size_t k =
             r->info.size <= most ? cb_min_size((size_t)reply.number, ranges[i].size) : 0;
         CB_TRY(cb_resp_take(c, &reply, 0, k ? (char *)r->dst + at : NULL, k, err));

@@ -208,9 +208,10 @@ CUBED_MUST_CHECK cubed_status cb_remote_tell_upload(const cb_remote *s,
                                                     const cubed_store_request *r, cb_buf *name,
                                                     const char *id, int64_t begun,
                                                     cubed_error *err);
-/* Stores the token of a listing's next page, if the request wants the next page. Returns false if it is not valid text or too
+/* Stores the token of a listing's next page, if the request wants the next page. CUBED_E_IO if it is not valid text or too
  * long. */
-bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
+CUBED_MUST_CHECK cubed_status cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r,
+                                                       cb_xml_part token, cubed_error *err);
 /* Sets `out` to the ETag of a listing's entry with quotes, as in headers; some services omit them in listings. "" if the
  * entry has none. */
 void cb_remote_put_tag(cb_buf *out, cb_xml_part entry, const char *element);

@@ -78,15 +78,22 @@ void cb_remote_put_tag(cb_buf *out, cb_xml_part entry, const char *element)
     out->data[out->size] = 0;
 }
 
-bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token)
+cubed_status cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token,
+                                      cubed_error *err)
 {
     cb_buf text;
+    cubed_status st = CUBED_OK;
     cb_buf_init(&text, s->head.alloc);
-    const bool ok =
-        cb_xml_put_text(&text, token) && !text.failed && text.size < CUBED_STORE_PAGE_CAP;
-    if (ok) memcpy(r->next_page, text.data, text.size + 1);
+    const bool valid = cb_xml_put_text(&text, token);
+    if (text.failed)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
+    else if (!valid || text.size >= CUBED_STORE_PAGE_CAP)
+        st = cb_fail(err, CUBED_E_IO, "the listing's token is not text of less than %d bytes",
+                     CUBED_STORE_PAGE_CAP);
+    else
+        memcpy(r->next_page, text.data, text.size + 1);
     cb_buf_free(&text);
-    return ok;
+    return st;
 }
 
 void cb_remote_set_version(cubed_object_info *info, const char *text)

@@ -28,14 +28,16 @@ void cb_s3_put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *q
     cb_s3_put_prefix(s, c, query);
 }
 
-bool cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element)
+cubed_status cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element,
+                            cubed_error *err)
 {
     cb_xml_part x;
     name->size = text->size = 0;
-    if (!cb_xml_find(in, element, &x) || !cb_xml_put_text(text, x) || text->failed) return false;
+    if (!cb_xml_find(in, element, &x) || !cb_xml_put_text(text, x)) return cb_s3_malformed(err);
     cb_buf_put(name, "", 0);
-    cb_uri_decode(name, text->data, text->size, true);
-    return true;
+    if (!text->failed) cb_uri_decode(name, text->data, text->size, true);
+    return text->failed || name->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a listing")
+                                        : CUBED_OK;
 }
 
 cubed_status cb_s3_malformed(cubed_error *err)
@@ -89,8 +91,7 @@ static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, c
     cb_buf_init(&text, s->head.alloc);
     cb_buf_init(&version, s->head.alloc);
     while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
-        if (!cb_s3_put_name(&name, &text, x, prefixes ? "Prefix" : "Key"))
-            CB_GO(cb_s3_malformed(err));
+        CB_GO(cb_s3_put_name(&name, &text, x, prefixes ? "Prefix" : "Key", err));
         keep_plus(s, r, &text, &name);
         const uint64_t bytes =
             !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
@@ -121,5 +122,5 @@ cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_call *c, cubed_sto
     if (!r->next_page) return CUBED_OK;
     if (!cb_xml_find(all, "NextContinuationToken", &x) || x.size == 0)
         return cb_s3_check_end(all, "NextContinuationToken", err);
-    return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : cb_s3_malformed(err);
+    return cb_remote_tell_next_page(s, r, x, err);
 }

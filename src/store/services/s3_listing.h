@@ -16,9 +16,10 @@ CUBED_MUST_CHECK cubed_status cb_s3_read_entries(const cb_remote *s, cb_remote_c
 
 /* Appends the query that limits a list to names with the call's prefix. */
 void cb_s3_put_prefix(const cb_remote *s, const cb_remote_call *c, cb_buf *query);
-/* Gets the name in an element: decoded in `name`, as spelled there in `text`. Returns false if the element has no name. Empties
+/* Gets the name in an element: decoded in `name`, as spelled there in `text`. CUBED_E_IO if the element has no name. Empties
  * both buffers first. */
-bool cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element);
+CUBED_MUST_CHECK cubed_status cb_s3_put_name(cb_buf *name, cb_buf *text, cb_xml_part in,
+                                             const char *element, cubed_error *err);
 /* Checks the end of a listing: CUBED_E_IO if the listing claims to be truncated but has no `token` element. */
 CUBED_MUST_CHECK cubed_status cb_s3_check_end(cb_xml_part all, const char *token, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_s3_malformed(cubed_error *err);

@@ -96,11 +96,12 @@ static cubed_status tell_next_uploads(cubed_store_request *r, cb_xml_part all, c
     cb_buf_init(&text, &cb_system_allocator);
     cb_buf_init(&name, &cb_system_allocator);
     for (int i = 0; i < 2; i++) {
-        if (!cb_s3_put_name(&name, &text, all, names[i][1])) CB_GO(cb_s3_malformed(err));
+        CB_GO(cb_s3_put_name(&name, &text, all, names[i][1], err));
         cb_buf_puts(&page, names[i][0]);
         cb_uri_put(&page, i == 0 ? name.data : text.data, ""); /* keys are encoded in the reply */
     }
-    if (page.failed || page.size >= CUBED_STORE_PAGE_CAP)
+    if (page.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a list of uploads"));
+    if (page.size >= CUBED_STORE_PAGE_CAP)
         CB_GO(cb_fail(err, CUBED_E_IO, "a list of uploads continues at a key that is too long"));
     memcpy(r->next_page, page.data, page.size + 1);
 out:
@@ -121,11 +122,12 @@ cubed_status cb_s3_read_uploads(cb_remote *s, cb_remote_call *c, cubed_store_req
     cb_buf_init(&name, s->head.alloc);
     cb_buf_init(&text, s->head.alloc);
     for (rest = all; cb_xml_next(&rest, "Upload", &x);) {
-        if (!cb_s3_put_name(&name, &text, x, "Key")) CB_GO(cb_s3_malformed(err));
+        CB_GO(cb_s3_put_name(&name, &text, x, "Key", err));
         const int64_t begun = cb_xml_find(x, "Initiated", &part) ? second_of(part) : INT64_MAX;
         text.size = 0;
         if (!cb_xml_find(x, "UploadId", &part) || !cb_xml_put_text(&text, part))
             CB_GO(cb_s3_malformed(err));
+        if (text.failed) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for a list of uploads"));
         CB_GO(cb_remote_tell_upload(s, r, &name, text.data, begun, err));
     }
     st = tell_next_uploads(r, all, err);
