@@ -72,7 +72,9 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     int fd = open_to_read(s, path), e = fd < 0 ? errno : 0;
     bool seen = fd >= 0 ? fstat(fd, &info) == 0
                         : e != ENOENT && fstatat(s->dir, cb_local_at(s, path), &info, 0) == 0;
-    if (seen && !S_ISREG(info.st_mode))
+    if (fd >= 0 && !seen)
+        *st = cb_fail_errno(err, errno, "cannot look at %s", path);
+    else if (seen && !S_ISREG(info.st_mode))
         *st = cb_local_not_regular(path, info.st_mode, err);
     else if (fd < 0)
         *st = explain_absence(s, path, e, true, "cannot open", err);
