@@ -31,9 +31,10 @@ static cubed_array *along(cb_steps *s, cubed_reduction which, cubed_array *x, in
     return x ? cb_step_reduce(s, which, x, &o) : NULL;
 }
 
-/* Makes the matrix of x, of a floating-point type, whose axis of times is `axis`. */
+/* Makes the matrix of x, of a floating-point type, whose axis of times is `axis`. NULL has no matrix. */
 static void flatten(cells *c, cubed_array *x, int axis)
 {
+    if (!x) return;
     const int64_t times = x->shape[axis];
     int order[CUBED_MAX_NDIM];
     order[0] = axis;

@@ -224,9 +224,9 @@ static cubed_status join_parts(cubed_array *x, cubed_array *values, const place 
     joint j = {.s = s, .axis = axis};
     j.parts = cb_alloc(&x->ctx->alloc, most * sizeof(cubed_array *));
     if (!j.parts) {
-        const cubed_status st = cb_fail(s->err, CUBED_E_NOMEM, "out of memory: %zu parts", most);
-        (void)cb_steps_end(s, NULL, out);
-        return st;
+        if (s->st == CUBED_OK)
+            s->st = cb_fail(s->err, CUBED_E_NOMEM, "out of memory: %zu parts", most);
+        return cb_steps_end(s, NULL, out);
     }
     if (s->st == CUBED_OK) fill(&j, x, values, p, n);
     cubed_array *made =

@@ -111,8 +111,9 @@ typedef struct links {
 static cubed_status tell_link(links *l, const uint8_t *name, uint64_t n, uint64_t address,
                               cubed_error *err)
 {
-    char *copy = n < 4096 ? cb_zone_alloc(l->h->temp, (size_t)n + 1) : NULL;
-    if (!copy) return cb_h5_bad(l->h, err, "a name of more than 4096 bytes");
+    if (n >= 4096) return cb_h5_bad(l->h, err, "a name of more than 4096 bytes");
+    char *copy = cb_zone_alloc(l->h->temp, (size_t)n + 1);
+    if (!copy) return cb_file_no_memory(l->h->f, err);
     memcpy(copy, name, (size_t)n);
     if (strlen(copy) != n || n == 0 || strchr(copy, '/'))
         return cb_h5_bad(l->h, err, "a link whose name is none");

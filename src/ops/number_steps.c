@@ -23,6 +23,10 @@ cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
 cubed_status cb_steps_end_all(cb_steps *s, cubed_array *const *x, cubed_array **const *outs, int n)
 {
     for (int i = 0; i < n && s->st == CUBED_OK; i++) {
+        if (outs[i] && !x[i])
+            s->st = cb_fail(s->err, CUBED_E_INTERNAL, "bug: an operation has no result");
+    }
+    for (int i = 0; i < n && s->st == CUBED_OK; i++) {
         if (outs[i]) *outs[i] = cubed_array_ref(x[i]);
     }
     for (size_t i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
