@@ -57,8 +57,8 @@ static cubed_task_report random_report(void)
     r.task = (int64_t)(any() >> 1);
     r.worker = (unsigned)any();
     r.coop = (unsigned)any();
-    r.start_ns = (int64_t)any();
-    r.end_ns = (int64_t)any();
+    r.start_ns = (int64_t)any() >> 3; /* at most 2^60 */
+    r.end_ns = (int64_t)any() >> 3;
     r.bytes_read = any();
     r.bytes_written = any();
     r.stored_read = any();

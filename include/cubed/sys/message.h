@@ -20,7 +20,7 @@
  *   176  process_tasks, 32 bits           180  zero, 32 bits
  *   184  the message, then the raised object (cubed/sys/raised.h)
  *
- * Times are those of the worker's own clock, which has no date.
+ * Times are those of the worker's own clock, which has no date, and differ from 0 by at most 2^60 ns.
  *
  * A worker that is started without arguments gets everything in one message: behind the bytes of the range the URL of
  * the work directory, the key of the plan in it (both as in cubed_executor_args), the library's version, and options of

@@ -170,12 +170,20 @@ cubed_status cubed_report_size(const void *data, size_t *size, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Sums and differences of times do not overflow. */
+static bool is_time(uint64_t ns)
+{
+    const int64_t most = (int64_t)1 << 60;
+    return (int64_t)ns >= -most && (int64_t)ns <= most;
+}
+
 static bool is_valid(const uint8_t *bytes)
 {
     const uint32_t status = get32(bytes + 104), failure = get32(bytes + 124);
     if (status == CUBED_E_NOMEM && failure == CUBED_FAILURE_PERMANENT) return false;
     return cb_le_get(bytes + 6, 2) == 0 && get32(bytes + 180) == 0 &&
-           (int64_t)get64(bytes + 16) >= 0 && status <= CUBED_E_AXIS && failure < CUBED_FAILURES;
+           (int64_t)get64(bytes + 16) >= 0 && is_time(get64(bytes + 24)) &&
+           is_time(get64(bytes + 32)) && status <= CUBED_E_AXIS && failure < CUBED_FAILURES;
 }
 
 cubed_status cubed_report_read(const cubed_context *ctx, const void *data, size_t size,

@@ -16,6 +16,7 @@
 #include "store/core/uri.h"
 
 enum { NTEXTS = 4, HEAD = 12 };
+#define MOST_SHIFT ((int64_t)1 << 61) /* ns */
 
 cubed_status cb_told_write(const cubed_executor_args *args, const cubed_task_range *range,
                            cb_buf *out, cubed_error *err)
@@ -87,7 +88,10 @@ cubed_status cb_answer_read(const void *bytes, size_t size, cb_answer *out, cube
                        .worker_size = (size_t)name,
                        .reports = (const char *)p + HEAD + name,
                        .size = size - HEAD - (size_t)name,
-                       .shift_ns = (int64_t)get_number(p, 8) - clock_shift()};
+                       .shift_ns = (int64_t)(get_number(p, 8) - (uint64_t)clock_shift())};
+    if (out->shift_ns < -MOST_SHIFT || out->shift_ns > MOST_SHIFT)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the clock of a worker differs by more than 73 years from this machine's");
     return CUBED_OK;
 }
 
