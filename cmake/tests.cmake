@@ -71,6 +71,28 @@ endif()
 target_link_options(test_expr_memory PRIVATE
   -Wl,--wrap=lang_alloc,--wrap=lang_resize,--wrap=lang_vprintf,--wrap=lang_printf,--wrap=json_loads,--wrap=json_loadb)
 
+if(TARGET test_files_faults)
+  target_compile_definitions(test_files_faults PRIVATE XXH_INLINE_ALL CORPUS="${PROJECT_SOURCE_DIR}/fuzz/corpus")
+endif()
+# Jansson's parsers fail as a whole (tests/unit/failing_json.h).
+foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults test_remote_faults)
+  if(TARGET ${name})
+    target_link_options(${name} PRIVATE -Wl,--wrap=json_loads,--wrap=json_loadb)
+    if(NOT name STREQUAL test_remote_faults)
+      target_link_options(${name} PRIVATE -Wl,--wrap=realloc)
+    endif()
+  endif()
+endforeach()
+
+if(TARGET test_memory_faults) # with CUBED_ALL_FAULTS
+  set_tests_properties(test_memory_faults test_system_faults PROPERTIES TIMEOUT 1800)
+endif()
+if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these functions from the program
+  foreach(function IN ITEMS connect send recv)
+    target_link_options(test_remote_faults PRIVATE -Wl,--export-dynamic-symbol=${function})
+  endforeach()
+endif()
+
 if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()

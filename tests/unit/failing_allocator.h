@@ -11,11 +11,16 @@ typedef struct failing {
     size_t live;
 } failing;
 
+/* Whether this thread is in the function below, which calls the C library's allocator. */
+static _Thread_local bool failing_is_resizing;
+
 static inline void *failing_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 {
     failing *f = ctx;
     if (__atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED) == f->at) return NULL;
+    failing_is_resizing = true;
     void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    failing_is_resizing = false;
     if (p) __atomic_add_fetch(&f->live, new_size - (ptr ? old_size : 0), __ATOMIC_RELAXED);
     return p;
 }

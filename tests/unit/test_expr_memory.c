@@ -11,6 +11,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/lang.h"
+#include "failing_json.h"
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker makes these names */
 /* The linker has calls of these functions go through those below, except calls within lang_memory.c. */
@@ -47,39 +48,7 @@ char *__wrap_lang_printf(const char *fmt, ...)
     return s;
 }
 
-/* While Jansson parses, it cuts strings short without memory, and reports other errors. Its parsers fail as a whole here. */
-json_t *__real_json_loads(const char *text, size_t flags, json_error_t *error);
-json_t *__wrap_json_loads(const char *text, size_t flags, json_error_t *error);
-json_t *__real_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error);
-json_t *__wrap_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error);
-
-static bool is_parsing, of_json;
-
-static void *json_malloc(size_t size) { return !is_parsing && fails() ? NULL : malloc(size); }
-
-static json_t *no_parser(json_error_t *error)
-{
-    if (error) *error = (json_error_t){.line = -1};
-    return NULL;
-}
-
-json_t *__wrap_json_loads(const char *text, size_t flags, json_error_t *error)
-{
-    if (of_json && fails()) return no_parser(error);
-    is_parsing = true;
-    json_t *v = __real_json_loads(text, flags, error);
-    is_parsing = false;
-    return v;
-}
-
-json_t *__wrap_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error)
-{
-    if (of_json && fails()) return no_parser(error);
-    is_parsing = true;
-    json_t *v = __real_json_loadb(text, size, flags, error);
-    is_parsing = false;
-    return v;
-}
+static bool json_fails(void) { return fails(); }
 
 enum { DAYS = 70 };
 
@@ -208,14 +177,12 @@ static void fail_each_of_json(const char *text)
     cubed_expr_results_free(r);
     for (int n = 0;; n++) {
         cubed_error err = CUBED_ERROR_INIT;
-        json_set_alloc_funcs(json_malloc, free);
-        of_json = true;
+        let_json_fail(true);
         until = n;
         const cubed_status st = build(text, &r, &err);
         const bool all = until >= 0;
         until = -1;
-        of_json = false;
-        json_set_alloc_funcs(malloc, free);
+        let_json_fail(false);
         if (st != CUBED_OK && (all || st != CUBED_E_NOMEM))
             fail_msg("%s: allocation %d: status %d, %s", text, n, st, err.message);
         char *got = st == CUBED_OK ? described(r) : NULL;

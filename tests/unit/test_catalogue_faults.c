@@ -1,0 +1,92 @@
+/* Every function of the catalogue, and expressions, where one allocation after the other fails: an error or the arrays, and
+ * nothing that is not freed. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../fuzz/call_arguments.h"
+#include "fault_steps.h"
+
+enum { BYTES = 40, TRIES = 400, NEEDED = 3 };
+
+typedef struct chosen_call {
+    const cubed_function *f;
+    uint8_t bytes[BYTES];
+    size_t size;
+} chosen_call;
+
+static uint64_t random_state = 1;
+
+static uint64_t random_bits(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return random_state >> 33;
+}
+
+static cubed_status new_context(const cubed_allocator *a, cubed_context **out, cubed_error *err)
+{
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    o.allocator = a;
+    return cubed_context_new(&o, out, err);
+}
+
+static cubed_status call_once(void *ctx, const cubed_allocator *a, cubed_error *err)
+{
+    const chosen_call *c = ctx;
+    input in = {.at = c->bytes, .end = c->bytes + c->size};
+    cubed_argument arguments[MOST] = {{.name = NULL}};
+    cubed_context *context;
+    cubed_results results;
+    cubed_status st = new_context(a, &context, err);
+    if (st != CUBED_OK) return st;
+    if (make_arrays(context, &in)) {
+        const int n = make_arguments(&in, c->f, arguments);
+        st = cubed_call(context, c->f, arguments, n, &results, err);
+        if (st == CUBED_OK) assert_true(results.n > 0 || c->f->any_results);
+        cubed_results_free(context, &results);
+    } else {
+        st = CUBED_E_NOMEM;
+        snprintf(err->message, sizeof err->message, "no memory for arrays");
+    }
+    free_arrays(&in);
+    cubed_context_unref(context);
+    return st;
+}
+
+/* Arguments that the function accepts are found by trying. */
+static int try_function(const cubed_function *f)
+{
+    int found = 0;
+    for (int i = 0; i < TRIES && found < NEEDED; i++) {
+        chosen_call c = {.f = f, .size = random_bits() % BYTES};
+        cubed_error err = CUBED_ERROR_INIT;
+        for (size_t k = 0; k < c.size; k++) c.bytes[k] = (uint8_t)random_bits();
+        if (call_once(&c, &cb_system_allocator, &err) != CUBED_OK) continue;
+        found++;
+        fail_each_allocation(f->name, call_once, NULL, &c);
+    }
+    return found;
+}
+
+static void test_functions(void **state)
+{
+    int n = 0, reached = 0;
+    (void)state;
+    for (const cubed_function *f = cubed_function_next(NULL); f; f = cubed_function_next(f), n++)
+        reached += try_function(f) > 0;
+    print_message("%d of %d functions\n", reached, n);
+    assert_true(reached > n / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
