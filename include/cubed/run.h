@@ -105,6 +105,10 @@ typedef struct cubed_executor_caps {
      * is negligible. */
     unsigned range_ms;
 #define CUBED_RANGE_OVERHEADS 20
+    /* Workers that the service starts at once, and further ones per second. The driver submits no more ranges than workers
+     * can have started, and fewer if they start more slowly. 0: all workers start at once, or the executor queues ranges
+     * until a worker is idle. */
+    unsigned ramp_workers, ramp_per_second;
 } cubed_executor_caps;
 /* Gets the capabilities of an executor.
  *

@@ -250,9 +250,11 @@ static PyObject *add_executor(PyObject *module, PyObject *args)
     const char *name;
     int remote;
     unsigned long long max_message_bytes;
-    unsigned range_ms;
+    unsigned range_ms, ramp_workers, ramp_per_second;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "spKI", &name, &remote, &max_message_bytes, &range_ms)) return NULL;
+    if (!PyArg_ParseTuple(args, "spKIII", &name, &remote, &max_message_bytes, &range_ms,
+                          &ramp_workers, &ramp_per_second))
+        return NULL;
     const size_t size = strlen(name) + 1;
     core_added *a = PyMem_Calloc(1, sizeof *a + size);
     if (!a) return PyErr_NoMemory();
@@ -262,7 +264,9 @@ static PyObject *add_executor(PyObject *module, PyObject *args)
                                     .caps = {.remote = remote,
                                              .finds_plan = true,
                                              .max_message_bytes = max_message_bytes,
-                                             .range_ms = range_ms},
+                                             .range_ms = range_ms,
+                                             .ramp_workers = ramp_workers,
+                                             .ramp_per_second = ramp_per_second},
                                     .open = engine_open,
                                     .submit = engine_submit,
                                     .poll = engine_poll,
@@ -279,6 +283,7 @@ static PyObject *add_executor(PyObject *module, PyObject *args)
 
 PyMethodDef core_engine_methods[] = {
     {"add_executor", add_executor, METH_VARARGS,
-     "add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, /) -> None"},
+     "add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, "
+     "ramp_workers: int, ramp_per_second: int, /) -> None"},
     {NULL, NULL, 0, NULL},
 };

@@ -90,14 +90,14 @@ static PyObject *machine_mem(PyObject *module, PyObject *unused)
 static PyObject *caps_dict(const cubed_executor_caps *c)
 {
     return Py_BuildValue(
-        "{sNsNsNsNsNsNsNsNsIsIsKsI}", "shares_memory", PyBool_FromLong(c->shares_memory),
+        "{sNsNsNsNsNsNsNsNsIsIsKsIsIsI}", "shares_memory", PyBool_FromLong(c->shares_memory),
         "maps_memory", PyBool_FromLong(c->maps_memory), "shares_tasks",
         PyBool_FromLong(c->shares_tasks), "remote", PyBool_FromLong(c->remote), "enforces_memory",
         PyBool_FromLong(c->enforces_memory), "retries_itself", PyBool_FromLong(c->retries_itself),
         "takes_command", PyBool_FromLong(c->takes_command), "finds_plan",
         PyBool_FromLong(c->finds_plan), "max_workers", c->max_workers, "max_in_flight",
         c->max_in_flight, "max_message_bytes", (unsigned long long)c->max_message_bytes, "range_ms",
-        c->range_ms);
+        c->range_ms, "ramp_workers", c->ramp_workers, "ramp_per_second", c->ramp_per_second);
 }
 
 /* Returns the capabilities of executors by name, the default executor first. */

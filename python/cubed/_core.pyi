@@ -275,7 +275,15 @@ def unpack(
 ) -> Array: ...
 def decode(x: Array, /) -> Array: ...
 def join_characters(x: Array, /) -> Array: ...
-def add_executor(name: str, remote: bool, max_message_bytes: int, range_ms: int, /) -> None: ...
+def add_executor(
+    name: str,
+    remote: bool,
+    max_message_bytes: int,
+    range_ms: int,
+    ramp_workers: int,
+    ramp_per_second: int,
+    /,
+) -> None: ...
 def eval(
     text: str,
     names: tuple[str, ...],

@@ -6,13 +6,12 @@
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* Maximum number of states that a task merges while other workers are idle. On other machines with states so large that
- * merges are divided into tasks (split_output.c), one more stage is faster than more states. */
+/* Number of states that is too large for one task while other workers are idle. On other machines with states so large that
+ * merges are divided into tasks (split_output.c), one more stage is faster than the reads of three states. */
 static int64_t many_states(const cubed_plan *p, const cb_node *n)
 {
     const size_t state = (size_t)cb_grid_max_chunk(n->grid) * cubed_dtype_size(n->dtype);
-    return p->other_machines && state >= CB_OPT_TASK_BYTES ? CB_REDUCE_GROUP + 1
-                                                           : (int64_t)4 * CB_REDUCE_GROUP;
+    return p->other_machines && state >= CB_OPT_TASK_BYTES ? 3 : (int64_t)4 * CB_REDUCE_GROUP;
 }
 
 static int64_t count_blocks(const cubed_plan *p, const cb_node *n)

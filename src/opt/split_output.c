@@ -2,6 +2,8 @@
  * a reduction are its output chunks. If parts of the input can be read separately, an intermediate with smaller chunks
  * makes more tasks, and a copy joins its pieces. States of tree reductions are themselves divided, without a copy, if
  * workers are on other machines and there are fewer groups of blocks than useful; merges accept any chunks. */
+#include <math.h>
+
 #include "base/error.h"
 #include "exec/plan/load_need.h"
 #include "opt/opt.h"
@@ -9,6 +11,17 @@
 /* Preferred size of a task's input. Each piece of a mapped chunk is a separate mapping, so larger pieces cost less. Larger copied
  * pieces would leave the processor's cache before they are reduced (docs/benchmarks.md). */
 #define PIECE_BYTES ((size_t)12 << 20)
+
+#define FAR_TASKS_PER_WORKER 6
+
+/* Bytes per second of a worker of a cloud service (Klimovic et al., Understanding Ephemeral Storage for Serverless Analytics,
+ * USENIX ATC 2018: 600 Mbit/s), and GETs per second of a prefix of an object store (Amazon S3 User Guide: at least 5,500). */
+#define WORKER_BYTES 75e6
+#define PREFIX_GETS  5500.0
+/* Requests may take this many times as long as the bytes: if all workers read at once for the whole time, and if each task
+ * has a worker of its own. Then smaller tasks shorten the end of the stage. */
+#define REQUEST_SHARE_FULL 0.75
+#define REQUEST_SHARE_FREE 4
 
 typedef struct spread {
     const cubed_plan *p; /* plan before the change */
@@ -21,7 +34,7 @@ typedef struct spread {
  * last task. */
 static int64_t enough_tasks(const cubed_plan *p)
 {
-    return (int64_t)p->max_workers * (p->other_machines ? CB_OPT_TASKS_PER_WORKER : 1);
+    return (int64_t)p->max_workers * (p->other_machines ? FAR_TASKS_PER_WORKER : 1);
 }
 
 /* Memory of a task's buffers for a block of all arrays. */
@@ -35,55 +48,74 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Whether chunks are encoded, so that every piece reads and decodes slightly too much. */
-static bool is_encoded(const cubed_plan *p, const cb_stage *s)
+/* Whether chunks are encoded, so that every piece reads and decodes slightly too much; `in_blocks`: also chunks of which
+ * each piece needs only some blocks. */
+static bool is_encoded(const cubed_plan *p, const cb_stage *s, bool in_blocks)
 {
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
         const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
         const cb_storage *x = p->storage[l->node];
         const cb_zarr_parts parts = x ? cb_zarr_parts_of(&x->meta, false) : CB_ZARR_NO_PARTS;
-        if (p->ir.nodes[l->node].source || parts == CB_ZARR_BLOCKS ||
-            parts == CB_ZARR_BLOCKS_ONCE ||
+        const bool blocks = parts == CB_ZARR_BLOCKS || parts == CB_ZARR_BLOCKS_ONCE;
+        if (p->ir.nodes[l->node].source || (in_blocks && blocks) ||
             (parts == CB_ZARR_RANGES && !cb_codec_chain_is_raw(&x->meta.codecs)))
             return true;
     }
     return false;
 }
 
-/* Number of pieces if workers are on other machines, where the cache does not matter and every piece of a chunk may be a
- * request. */
-static int64_t far_pieces(const cubed_plan *p, const cb_stage *s)
+/* Number of stored pieces of each state that the stage merges, along axis d of its kept domain; 1 if it merges none. */
+static int64_t stored_pieces(const cubed_plan *p, const cb_stage *s, int d)
+{
+    if (s->reduce->body.nbranches > 0) return 1;
+    const cb_grid *states = p->ir.nodes[s->reduce->list[0].states].grid;
+    const int axis = states->ndim - (s->kept->ndim - d);
+    if (axis < 0) return 1;
+    return cb_max_i64(1, cb_axis_count(&states->axis[axis]) / cb_axis_count(&s->kept->axis[d]));
+}
+
+/* Maximum number of pieces whose requests do not take much longer than their bytes. A piece of a chunk is a request, except
+ * that of a state that is stored in `stored` pieces. The chunks of a source have a prefix, intermediates have one together. */
+static double pieces_in_time(const cubed_plan *p, const cb_stage *s, int64_t stored)
+{
+    const double prefixes = s->reduce->body.nbranches > 0 ? fmax(1, s->ninputs) : 1;
+    const double chunks = fmax(1, (double)s->chunks_read / (double)stored / prefixes);
+    const double requests = (double)s->bytes_read / WORKER_BYTES * PREFIX_GETS / chunks;
+    const double pieces = fmax(REQUEST_SHARE_FULL * requests / p->max_workers,
+                               sqrt(REQUEST_SHARE_FREE * requests / (double)s->ntasks));
+    return fmax(pieces, (double)stored);
+}
+
+/* Number of pieces if workers are on other machines, where the cache does not matter. */
+static int64_t far_pieces(const cubed_plan *p, const cb_stage *s, int d)
 {
     const uint64_t most = s->bytes_read / (uint64_t)s->ntasks / CB_OPT_TASK_BYTES;
     const int64_t want = cb_ceil_div(enough_tasks(p), s->ntasks);
-    return most < (uint64_t)want ? (int64_t)most : want;
+    const int64_t useful = most < (uint64_t)want ? (int64_t)most : want;
+    return (int64_t)fmin((double)useful, pieces_in_time(p, s, stored_pieces(p, s, d)));
 }
 
 static int64_t near_pieces(const cubed_plan *p, const cb_stage *s)
 {
     const int64_t workers = (int64_t)p->max_workers;
-    if (is_encoded(p, s)) return workers;
+    if (is_encoded(p, s, true)) return workers;
     const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
     /* Each worker gets the same number of pieces. */
     const int64_t pieces = cb_ceil_div((int64_t)(block_bytes(p, s) / piece) + 1, workers) * workers;
     return cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
 }
 
-/* Chooses the first axis that can be divided. */
-static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
+/* Chooses the first axis that can be divided, and the number of pieces. */
+static bool choose(const cubed_plan *p, const cb_stage *s, spread *out, int64_t *pieces)
 {
     int d = 0;
     while (d < s->kept->ndim && s->kept->axis[d].chunk < 2) d++;
     if (d == s->kept->ndim) return false;
-    const int64_t chunk = s->kept->axis[d].chunk;
-    if (p->other_machines) {
-        const int64_t pieces = far_pieces(p, s);
-        *out = (spread){p, s, d, chunk / cb_max_i64(1, cb_min_i64(pieces, chunk))};
-        return pieces > 1;
-    }
-    *out = (spread){p, s, d, cb_ceil_div(chunk, near_pieces(p, s))};
-    return true;
+    *out = (spread){.p = p, .stage = s, .axis = d};
+    *pieces = p->other_machines ? cb_min_i64(far_pieces(p, s, d), s->kept->axis[d].chunk)
+                                : near_pieces(p, s);
+    return !p->other_machines || *pieces > 1;
 }
 
 /* Whether the stage's outputs are states of partial reductions, which are divided themselves. */
@@ -100,7 +132,7 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (s->ntasks == 0 || s->ntasks >= enough_tasks(p)) return false;
     /* The body of a merge of states, which are unencoded, has no branches. */
     if (s->reduce->body.nbranches == 0) return p->other_machines && s->reduce->list[0].states >= 0;
-    if (p->other_machines && is_encoded(p, s)) return false;
+    if (p->other_machines && is_encoded(p, s, false)) return false;
     for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
         const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_subread_run(p, l->node) == 0))
@@ -203,15 +235,31 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 
+/* Divides the outputs of a stage. A worker on another machine reads parts of encoded chunks only if they are long: then
+ * fewer pieces are tried. */
+static cubed_status split_stage(cubed_plan *p, const cubed_plan *before, const cb_stage *stage,
+                                bool *done, cubed_error *err)
+{
+    spread s;
+    int64_t pieces;
+    if (!may_spread(p, stage) || !choose(before, stage, &s, &pieces)) return CUBED_OK;
+    const int64_t chunk = stage->kept->axis[s.axis].chunk;
+    const bool fewer =
+        p->other_machines && stage->reduce->body.nbranches > 0 && is_encoded(p, stage, true);
+    do {
+        s.step = p->other_machines ? chunk / pieces : cb_ceil_div(chunk, pieces);
+        CB_TRY(cb_opt_try_rewrite(p, insert, &s, is_worth, done, err));
+        pieces /= 2;
+    } while (!*done && fewer && pieces > 1);
+    return CUBED_OK;
+}
+
 cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
 {
     for (int i = 0; i < p->nstages; i++) {
         const cubed_plan before = *p;
-        spread s;
         bool done = false;
-        if (!may_spread(p, &p->stages[i]) || !choose(p, &p->stages[i], &s)) continue;
-        s.p = &before;
-        CB_TRY(cb_opt_try_rewrite(p, insert, &s, is_worth, &done, err));
+        CB_TRY(split_stage(p, &before, &before.stages[i], &done, err));
         /* Start again, because stages were reordered. Divided stages now have many tasks. */
         if (done) i = -1;
     }

@@ -319,13 +319,14 @@ static cubed_status poll_next(cubed_executor *ex, int timeout_ms, cubed_task_rep
 
 static void close_it(cubed_executor *ex) { (void)ex; }
 
-static const cubed_executor_vtable vtable = {.struct_size = sizeof vtable,
-                                             .name = "simulated",
-                                             /* as of the executor "lambda" */
-                                             .caps = {.remote = true, .range_ms = 1000},
-                                             .submit = submit,
-                                             .poll = poll_next,
-                                             .close = close_it};
+static const cubed_executor_vtable vtable = {
+    .struct_size = sizeof vtable,
+    .name = "simulated",
+    /* as of the executor "lambda" */
+    .caps = {.remote = true, .range_ms = 1000, .ramp_workers = 1000, .ramp_per_second = 100},
+    .submit = submit,
+    .poll = poll_next,
+    .close = close_it};
 
 static int64_t now_of(void *ctx) { return ((simulation *)ctx)->now; }
 

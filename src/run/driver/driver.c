@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "exec/plan/operations.h"
 #include "exec/plan/operator.h"
+#include "run/driver/ramp.h"
 #include "run/driver/ready.h"
 #include "run/executors/executor.h"
 #include "run/executors/watchdog.h"
@@ -25,9 +26,11 @@
 
 /* Backups: see find_straggler. */
 #define WORKERS_PER_BACKUP 20
-#define SLOW_TIMES         2
+#define SLOW_TIMES         1.5
 #define SLOW_LEAST_NS      ((int64_t)1000000000)
 #define LOOK_NS            ((int64_t)50000000)
+/* Maximum backups in that time, because each is found by a search of all ranges. */
+#define BACKUPS_PER_LOOK 32
 
 typedef struct stage_state {
     int64_t done, started;
@@ -77,6 +80,7 @@ struct cb_driver {
      * the next checks for stragglers and for overdue ranges. */
     int64_t calm_ns, look_ns, look_due_ns;
     int64_t most_ns; /* maximum duration of any range so far */
+    cb_ramp ramp;
 };
 
 static int64_t now_of(const cb_driver *d)
@@ -262,7 +266,9 @@ static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
     const stage_state *s = &d->stages[f->stage];
     if (!f->used || f->twin || f->late || s->timed == 0) return 0;
     const double usual = (double)s->timed_ns / (double)s->timed * (double)(f->last - f->first);
-    const int64_t taken = now - cb_max_i64(f->given_ns, d->calm_ns);
+    /* With a ramp no range waits for a worker. */
+    const int64_t since = d->a.ramp_workers ? f->given_ns : cb_max_i64(f->given_ns, d->calm_ns);
+    const int64_t taken = now - since;
     if (taken < SLOW_LEAST_NS || (double)taken < SLOW_TIMES * usual) return 0;
     return taken - (int64_t)usual;
 }
@@ -281,13 +287,13 @@ static in_flight *find_straggler(cb_driver *d)
     if (!d->a.backups || d->busy >= d->a.workers || d->backups >= (share ? share : 1)) return NULL;
     const int64_t now = now_of(d);
     if (now < d->look_ns) return NULL;
-    d->look_ns = now + LOOK_NS;
     for (unsigned i = 0; i < d->fresh; i++) {
         const int64_t excess = excess_of(d, &d->flights[i], now);
         if (excess <= most) continue;
         most = excess;
         worst = &d->flights[i];
     }
+    d->look_ns = now + (worst ? LOOK_NS / BACKUPS_PER_LOOK : LOOK_NS);
     return worst;
 }
 
@@ -379,14 +385,26 @@ static unsigned back_up(cb_driver *d, in_flight *worst)
     return slot;
 }
 
+/* Workers in use, if each has its share of the ranges in flight. */
+static unsigned busy_workers(const cb_driver *d)
+{
+    return (unsigned)((uint64_t)d->busy * d->a.workers / d->nflights);
+}
+
+static bool may_submit(cb_driver *d)
+{
+    return d->busy < d->nflights && cb_ramp_has_worker(&d->ramp, busy_workers(d), now_of(d));
+}
+
 cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
 {
     in_flight f;
     *got = false;
-    if (d->busy == d->nflights) return CUBED_OK;
+    if (!may_submit(d)) return CUBED_OK;
     CB_TRY(next_range(d, &f, err));
     in_flight *straggler = f.used ? NULL : find_straggler(d);
     if (!f.used && !straggler) return CUBED_OK;
+    cb_ramp_submit(&d->ramp, busy_workers(d));
     const unsigned slot = straggler ? back_up(d, straggler) : fly(d, f);
     const in_flight *given = &d->flights[slot];
     stage_state *s = &d->stages[given->stage];
@@ -511,6 +529,9 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;
     const in_flight was = *f;
     cb_run_add_process(d->p, d->a.stats, r);
+    if (!failed)
+        cb_ramp_report(&d->ramp, r->worker,
+                       (double)(r->end_ns - r->start_ns) * (double)(f->last - f->first));
     f->next++;
     f->attempts = f->preempted = 0;
     if (failed || f->next == f->last) land(d, f, twin, failed);
@@ -587,6 +608,7 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
     d->alloc = alloc;
     d->released = -1;
     d->start_ns = now_of(d);
+    cb_ramp_begin(&d->ramp, args->workers, args->ramp_workers, args->ramp_per_second, d->start_ns);
     const cb_ready_args ready = {.plan = args->plan,
                                  .chunks = cb_io_chunks(args->io),
                                  .workers = args->workers,

@@ -33,6 +33,8 @@
 /* Number of tasks that determine the mean duration. The first tasks of a function may be much slower than later tasks, because
  * they load data and libraries. */
 #define TIMED_MOST 4
+/* The first ranges take this part of the intended duration, because estimates do not include the time of stores. */
+#define FIRST_SHARE 4
 /* Stands for all chunks in place of a chunk's number. */
 #define WHOLE (-1)
 
@@ -56,10 +58,9 @@ typedef struct stage_tasks {
     uint32_t nheld, head, tail; /* list of ready tasks */
     float seconds;              /* mean duration of recent tasks */
     uint8_t timed; /* number of tasks in the mean, up to TIMED_MOST; 0: none has ended */
-    /* range sizes follow measured durations: the plan has no estimate for a user-defined function */
-    bool learns;
-    bool waits; /* tasks wait for chunks, so they are held */
-    bool over;  /* all tasks have been taken */
+    bool learns;   /* range sizes follow measured durations */
+    bool waits;    /* tasks wait for chunks, so they are held */
+    bool over;     /* all tasks have been taken */
 } stage_tasks;
 
 _Static_assert(sizeof(node_chunks) <= 32, "what a run keeps of a node");
@@ -281,17 +282,22 @@ static uint32_t cut_batch(const cb_ready *r, int64_t batch, int64_t left, double
     return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
 }
 
-static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
+/* Minimum tasks of a range, however long they take. */
+static int64_t least_batch(const cb_ready *r, const cb_stage *s)
 {
-    if (s->ntasks == 0 || s->coop > 1) return 1;
     /* The duration of a user-defined function is unknown: see set_batch. */
     if (cb_stage_code(s)) return 1;
-    uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
-    int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
+    const uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     /* The chunks of the next tasks in a range are prefetched. */
-    if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
+    if (r->p->fetch_depth > 1 && s->op->visit) return RANGE_TASKS;
+    return cb_min_i64((int64_t)(RANGE_BYTES / (each + 1)) + 1, RANGE_TASKS);
+}
+
+static uint32_t first_batch(const cb_ready *r, const cb_stage *s)
+{
+    if (s->ntasks == 0 || s->coop > 1 || cb_stage_code(s)) return 1;
     const double seconds = r->a.range_ms ? seconds_of_task(r, s) : 0;
-    batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, seconds, 1));
+    const int64_t batch = cb_max_i64(least_batch(r, s), tasks_in(r, seconds, FIRST_SHARE));
     return cut_batch(r, batch, s->ntasks, seconds);
 }
 
@@ -305,8 +311,8 @@ static cubed_status make_tables(cb_ready *r, cubed_error *err)
     if (st != CUBED_OK) return st;
     for (int i = 0; i < r->p->nstages; i++) {
         const cb_stage *s = &r->p->stages[i];
-        r->stages[i] = (stage_tasks){.batch = batch_of(r, s),
-                                     .learns = r->a.range_ms && cb_stage_code(s) && s->coop <= 1,
+        r->stages[i] = (stage_tasks){.batch = first_batch(r, s),
+                                     .learns = r->a.range_ms && s->coop <= 1,
                                      .head = NOTHING,
                                      .tail = NOTHING,
                                      .waits = s->level > 0,
@@ -483,13 +489,15 @@ void cb_ready_free(cb_ready *r)
 
 /* --- During the run ----------------------------------------------------------------------------------- */
 
-/* Sets the range size of a user-defined function from the measured durations. */
+/* Sets the range size from the measured durations and the tasks that are left, so that the last ranges are small. */
 static void set_batch(cb_ready *r, int stage)
 {
     stage_tasks *s = &r->stages[stage];
     if (!s->learns || s->timed == 0) return;
     const int64_t left = r->p->stages[stage].ntasks - s->next + s->nheld;
-    s->batch = cut_batch(r, tasks_in(r, s->seconds, 1), left, s->seconds);
+    const int64_t batch =
+        cb_max_i64(least_batch(r, &r->p->stages[stage]), tasks_in(r, s->seconds, 1));
+    s->batch = cut_batch(r, batch, left, s->seconds);
 }
 
 void cb_ready_timed(cb_ready *r, int stage, int64_t ns)

@@ -85,6 +85,8 @@ cubed_status cb_schedule_run(const cb_schedule_args *a, cubed_error *err)
                                  .range_ms = caps->range_ms,
                                  .start_ms = ex->start_ms,
                                  .most_ms = ex->range_ms,
+                                 .ramp_workers = caps->ramp_workers,
+                                 .ramp_per_second = caps->ramp_per_second,
                                  .retries = !caps->retries_itself,
                                  .backups = a->options->backups && !caps->shares_memory &&
                                             !caps->maps_memory && !caps->retries_itself,

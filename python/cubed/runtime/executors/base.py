@@ -69,10 +69,12 @@ def _capabilities(name: str) -> dict[str, Any]:
 
 
 @cache
-def _added(name: str, remote: bool, max_message_bytes: int, overhead: float) -> dict[str, Any]:
+def _added(
+    name: str, remote: bool, max_message_bytes: int, overhead: float, ramp: tuple[int, int]
+) -> dict[str, Any]:
     """Registers an executor and returns its capabilities, unless another one has its name."""
     if name not in _core.executors():
-        _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000))
+        _core.add_executor(name, remote, max_message_bytes, round(20 * overhead * 1000), *ramp)
     return _capabilities(name)
 
 
@@ -223,6 +225,8 @@ class EngineExecutor(Executor):
     max_message_bytes: ClassVar[int] = 0
     #: Seconds of an empty call: ranges of tasks are planned to take twenty times as long.
     overhead: ClassVar[float] = 0.0
+    #: Workers that the service starts at once, and further ones per second; 0: all at once.
+    ramp: ClassVar[tuple[int, int]] = (0, 0)
     _accepted: ClassVar[frozenset[str]] = Executor._accepted | {"start_timeout"}
 
     def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
@@ -233,7 +237,7 @@ class EngineExecutor(Executor):
     @property
     def capabilities(self) -> dict[str, Any]:
         """Capabilities, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
-        return _added(self.name, self.remote, self.max_message_bytes, self.overhead)
+        return _added(self.name, self.remote, self.max_message_bytes, self.overhead, self.ramp)
 
     def num_workers(self) -> int:
         """Returns the requested number of workers, the number that the engine reports, or one per

@@ -125,6 +125,8 @@ class LithopsExecutor(EngineExecutor):
     keeps_messages: ClassVar[str] = "Lithops's storage"
     engine: ClassVar[tuple[str, str]] = ("lithops", "lithops")
     overhead: ClassVar[float] = 0.5
+    # "Lambda scaling behavior" in the Developer Guide of AWS.
+    ramp: ClassVar[tuple[int, int]] = (1000, 100)
     max_message_bytes: ClassVar[int] = 4 << 20
     _arguments = frozenset(
         ("config", "config_file", "backend", "storage", "monitoring", "log_level", "mode", "region",

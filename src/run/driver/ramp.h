@@ -1,0 +1,33 @@
+/* How many workers of a service a driver may use while the service starts them step by step (ramp.c). Used by one thread. */
+#ifndef CB_RUN_RAMP_H
+#define CB_RUN_RAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CB_RAMP_SECONDS = 64 };
+
+typedef struct cb_ramp {
+    unsigned workers;             /* maximum */
+    unsigned at_once, per_second; /* of cubed_executor_caps; at_once 0: all workers start at once */
+    double spare;                 /* workers that the service can start at time spare_ns */
+    int64_t start_ns, spare_ns;
+    unsigned asked;  /* workers that the service was asked to start */
+    unsigned seen;   /* workers that have reported a task */
+    double usual_ns; /* recent mean of the time that a worker needs for a range */
+    int64_t second;  /* the last second that asked_at has */
+    unsigned asked_at
+        [CB_RAMP_SECONDS]; /* `asked` at the end of a second, by the second modulo CB_RAMP_SECONDS */
+} cb_ramp;
+
+void cb_ramp_begin(cb_ramp *r, unsigned workers, unsigned at_once, unsigned per_second,
+                   int64_t now_ns);
+/* Returns whether a worker can take one more range while `busy` workers have one each. Otherwise the range would wait for a
+ * worker that has not started, although others become idle before. */
+bool cb_ramp_has_worker(cb_ramp *r, unsigned busy, int64_t now_ns);
+/* Counts the worker of a range that is submitted while `busy` other workers have one each. */
+void cb_ramp_submit(cb_ramp *r, unsigned busy);
+/* Counts a report. `worker` counts distinct workers from 0; `taken_ns` is the estimated time of its whole range. */
+void cb_ramp_report(cb_ramp *r, unsigned worker, double taken_ns);
+
+#endif
