@@ -1,5 +1,5 @@
-/* Takes any bytes as the snapshot and the manifest of a repository of Icechunk. The first four bytes are the length of the
- * snapshot, and both follow. */
+/* Takes any bytes as the snapshot and the manifest of an Icechunk repository. The first four bytes are the length of the
+ * snapshot, which follows, then the manifest. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

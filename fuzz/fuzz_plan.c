@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= HEADER_BYTES) {
         if (!header[0]) get_header(ctx, header);
         uint32_t sum = (uint32_t)crc32(0, bytes + HEADER_BYTES, (uInt)(size - HEADER_BYTES));
-#ifdef FUZZ_REPLAY /* only here: a fuzzer also finds right checksums of wrong plans */
+#ifdef FUZZ_REPLAY /* only here: the fuzzer also finds valid checksums of invalid plans */
         uint32_t said = 0;
         for (int k = 0; k < 4; k++) said |= (uint32_t)bytes[CHECKSUM_AT + k] << (8 * k);
         whole = sum == said && memcmp(bytes, header, MAGIC_BYTES) == 0;

@@ -1,4 +1,4 @@
-/* Reads any bytes as an array of strings of any length: its metadata (format 3), a line break, and the object of each of its
+/* Reads any bytes as an array of variable-length strings: its metadata (format 3), a line break, and the object of each of its
  * chunks. Strings are read twice: to find the longest, and to store them. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Chains of codecs from text, and one chunk through them: for tests. */
+/* Makes codec chains from text, and passes a chunk through them: for tests. */
 #ifndef CB_TESTS_CODEC_TEST_H
 #define CB_TESTS_CODEC_TEST_H
 
@@ -69,7 +69,7 @@ static inline cubed_status decode(const cb_codec_chain *c, const void *src, size
     return st;
 }
 
-/* From memory of just that size, beyond which a sanitizer sees. */
+/* The memory has exactly the declared size, so that a sanitizer detects an overrun. */
 static inline cubed_status decode_exact(const cb_codec_chain *c, const uint8_t *src, size_t size,
                                         void *dst, cubed_error *err)
 {
@@ -81,7 +81,7 @@ static inline cubed_status decode_exact(const cb_codec_chain *c, const uint8_t *
     return st;
 }
 
-/* A chunk's bytes: decoded, encoded (or made by another writer), and decoded again. */
+/* The bytes of a chunk: decoded, encoded (or written by another program), and decoded again. */
 enum { N = 100000 };
 static uint8_t plain[N], packed[2 * N], unpacked[N];
 

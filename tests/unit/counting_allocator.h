@@ -1,10 +1,10 @@
-/* An allocator that counts the bytes which it has given away. */
+/* An allocator that counts the bytes that are allocated. */
 #ifndef CB_TESTS_COUNTING_ALLOCATOR_H
 #define CB_TESTS_COUNTING_ALLOCATOR_H
 
 #include "base/alloc.h"
 
-/* Threads may share it. */
+/* Thread-safe. */
 typedef struct counting {
     int64_t now, most;
 } counting;
@@ -31,7 +31,7 @@ static inline void counting_free(void *ctx, void *ptr, size_t size)
     if (ptr) count_bytes(ctx, -(int64_t)size);
 }
 
-/* It refers to *c. */
+/* The allocator refers to *c. */
 static inline cubed_allocator counting_allocator(counting *c)
 {
     return (cubed_allocator){c, counting_resize, counting_free};

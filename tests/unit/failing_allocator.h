@@ -1,11 +1,11 @@
-/* An allocator of which one allocation fails. */
+/* An allocator in which one allocation fails. */
 #ifndef CB_TESTS_FAILING_ALLOCATOR_H
 #define CB_TESTS_FAILING_ALLOCATOR_H
 
 #include "base/alloc.h"
 
-/* Allocation number `at` fails, from 1 up; `calls` counts them, and `live` the bytes that are not given back, by
- * the sizes that are said. Threads may share it. */
+/* Allocation number `at` fails, from 1 on. `calls` counts allocations, and `live` the bytes that are not freed, by the sizes
+ * that the caller states. Thread-safe. */
 typedef struct failing {
     long at, calls;
     size_t live;
@@ -32,7 +32,7 @@ static inline void failing_free(void *ctx, void *ptr, size_t size)
     cb_system_allocator.free(NULL, ptr, size);
 }
 
-/* It refers to *f. */
+/* The allocator refers to *f. */
 static inline cubed_allocator failing_allocator(failing *f)
 {
     return (cubed_allocator){f, failing_resize, failing_free};

@@ -1,4 +1,4 @@
-/* Files of bytes that a test has made, as stores. */
+/* Files whose bytes a test has made, as stores. */
 #ifndef CB_TESTS_FILES_TEST_H
 #define CB_TESTS_FILES_TEST_H
 
@@ -26,7 +26,7 @@ static inline cubed_store *memory_store(const cubed_allocator *a)
     return s;
 }
 
-/* The stores that files lead to: those in memory are there. */
+/* The stores to which files may refer: those in memory. */
 static inline int setup_stores(void **state)
 {
     cb_stores *s = malloc(sizeof *s);
@@ -86,7 +86,7 @@ static inline void expect_failure(cubed_store *s, const char *key, cubed_status 
     cb_buf_free(&b);
 }
 
-/* That an object, metadata as a rule, has those words. */
+/* Checks that an object, usually metadata, contains those words. */
 static inline void expect_words(cubed_store *s, const char *key, const char *part)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -114,7 +114,7 @@ static inline cubed_status note_name(void *ctx, const char *key, uint64_t size, 
     return CUBED_OK;
 }
 
-/* All keys below a prefix, a space behind each. */
+/* All keys below a prefix, each followed by a space. */
 static inline void expect_keys(cubed_store *s, const char *prefix, const char *keys)
 {
     names x = {.n = 0};
@@ -123,7 +123,7 @@ static inline void expect_keys(cubed_store *s, const char *prefix, const char *k
     assert_string_equal(x.text, keys);
 }
 
-/* What zlib.compress and base64.b64encode made of a file of `size` bytes; to be freed. */
+/* Decodes the result of zlib.compress and base64.b64encode for a file of `size` bytes. The caller frees it. */
 static inline unsigned char *inflated(const char *text, size_t size)
 {
     unsigned char *packed = malloc(strlen(text)), *out = malloc(size);
@@ -138,8 +138,8 @@ static inline unsigned char *inflated(const char *text, size_t size)
     return out;
 }
 
-/* Opens a file and reads an object with an allocator of which one allocation after the other fails: each time that is said,
- * and nothing is left; until none fails any more. */
+/* Opens a file and reads an object while each allocation fails in turn: every failure is reported and leaks nothing. Ends when
+ * no allocation fails any more. */
 static inline void expect_no_memory_is_said(cb_stores *stores, const void *bytes, size_t n,
                                             const char *key)
 {

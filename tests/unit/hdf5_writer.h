@@ -1,4 +1,4 @@
-/* Files of HDF5, structure by structure: of versions that its library writes no more, and damaged ones. */
+/* Writes HDF5 files structure by structure: of versions that the library no longer writes, and damaged files. */
 #ifndef CB_TESTS_HDF5_WRITER_H
 #define CB_TESTS_HDF5_WRITER_H
 
@@ -66,7 +66,7 @@ static inline void h5_add_bytes(h5_message *m, const void *bytes, size_t n)
     m->n += n;
 }
 
-/* A superblock of version 2, whose root is not known yet. */
+/* A superblock of version 2. The address of the root is set later. */
 static inline void h5_begin(h5_file *f)
 {
     f->n = 0;
@@ -78,7 +78,7 @@ static inline void h5_begin(h5_file *f)
     h5_put_number(f, 0, 8); /* a checksum, and four bytes */
 }
 
-/* An object's header of version 1: its address. */
+/* Writes an object header of version 1, and returns its address. */
 static inline uint64_t h5_object(h5_file *f, const h5_message *list, int n)
 {
     size_t size = 0;
@@ -106,7 +106,7 @@ static inline h5_message h5_link(const char *name, uint64_t address)
     return m;
 }
 
-/* The root: a group of one object. */
+/* Writes the root: a group with one object. */
 static inline void h5_end(h5_file *f, const char *name, uint64_t address)
 {
     const h5_message link = h5_link(name, address);
@@ -125,7 +125,7 @@ static inline h5_message h5_space(int ndim, const uint64_t *shape)
 
 static inline h5_message h5_vector(uint64_t n) { return h5_space(1, &n); }
 
-/* The eight bytes in front of each type, of version 1. */
+/* The eight bytes at the start of each type, version 1. */
 static inline h5_message h5_type(int class, uint64_t bits, uint64_t size)
 {
     h5_message m = {.type = H5_TYPE};
@@ -156,7 +156,7 @@ static inline h5_message h5_float(uint64_t size, uint64_t exponent, uint64_t man
     return m;
 }
 
-/* Of any length, in the global heap. */
+/* A variable-length type, in the global heap. */
 static inline h5_message h5_long_text(void)
 {
     h5_message m = h5_type(9, 1, 16);
@@ -165,7 +165,7 @@ static inline h5_message h5_long_text(void)
     return m;
 }
 
-/* Elements side by side; of version 3. */
+/* A layout with contiguous elements, version 3. */
 static inline h5_message h5_contiguous(uint64_t address, uint64_t bytes)
 {
     h5_message m = {.type = H5_LAYOUT};
@@ -176,7 +176,7 @@ static inline h5_message h5_contiguous(uint64_t address, uint64_t bytes)
     return m;
 }
 
-/* Of version 2, always there. */
+/* A fill value of version 2, always defined. */
 static inline h5_message h5_fill(const void *bytes, size_t n)
 {
     h5_message m = {.type = H5_FILL};
@@ -187,7 +187,7 @@ static inline h5_message h5_fill(const void *bytes, size_t n)
     return m;
 }
 
-/* An attribute of one element, of version 3. */
+/* An attribute with one element, version 3. */
 static inline h5_message h5_attribute(const char *name, const h5_message *type,
                                       const h5_message *space, const void *value, size_t size)
 {
@@ -205,7 +205,7 @@ static inline h5_message h5_attribute(const char *name, const h5_message *type,
     return m;
 }
 
-/* A part of the global heap, of texts numbered from 1: its address. */
+/* Writes a collection of the global heap, with strings numbered from 1, and returns its address. */
 static inline uint64_t h5_heap(h5_file *f, const char *const *texts, int n)
 {
     size_t size = 16;
@@ -223,7 +223,7 @@ static inline uint64_t h5_heap(h5_file *f, const char *const *texts, int n)
     return at;
 }
 
-/* What leads to one of those. */
+/* The reference to one of these strings. */
 typedef struct h5_lead {
     uint64_t length, heap, index;
 } h5_lead;

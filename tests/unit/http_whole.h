@@ -1,4 +1,4 @@
-/* Calls of an HTTP client that get whole objects, or put what they have as a body, and tell of it by 200. */
+/* Calls of an HTTP client that get whole objects, or put an object as their body, and report success by code 200. */
 #ifndef CUBED_HTTP_WHOLE_H
 #define CUBED_HTTP_WHOLE_H
 
@@ -22,7 +22,7 @@ static inline cb_http_verdict whole_judge(cb_http_call *c)
     return CB_HTTP_DONE;
 }
 
-/* Bytes go to `piece`; where that has no memory they are a text. `fns` has the two functions above. */
+/* Bytes go to `piece`; if it has no memory, they become text. `fns` has the two functions above. */
 static inline void whole_init(whole_call *w, const cb_http_functions *fns, const char *url,
                               cb_http_piece piece, const cubed_allocator *a)
 {

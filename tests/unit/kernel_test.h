@@ -1,5 +1,4 @@
-/* What the kernel tests share: every instruction set of this machine, values at the edges, and
- * comparison of results. */
+/* Common parts of the kernel tests: every instruction set of this machine, edge values, and comparison of results. */
 #ifndef CB_TESTS_KERNEL_TEST_H
 #define CB_TESTS_KERNEL_TEST_H
 
@@ -31,7 +30,7 @@ static inline void for_each_isa(void (*check)(const cb_kernels *k))
     }
 }
 
-/* A small generator with a fixed start, so that a failure comes back. */
+/* A small generator with a fixed seed, so that failures are reproducible. */
 static inline uint64_t next_random(uint64_t *state)
 {
     uint64_t z = (*state += 0x9E3779B97F4A7C15u);
@@ -81,7 +80,7 @@ static inline cubed_scalar edge(cubed_dtype dtype, int i)
         else
             s.f64 = f64[i];
         break;
-    /* Imaginary parts go through the same values at another pace. */
+    /* Imaginary parts take the same values in another order. */
     default:
         if (dtype == CUBED_COMPLEX64) {
             s.c64[0] = f32[i];
@@ -95,7 +94,7 @@ static inline cubed_scalar edge(cubed_dtype dtype, int i)
     return s;
 }
 
-/* Equal bits, except that all NaNs are one: which of two NaNs survives is the compiler's choice. */
+/* Compares bits, except that all NaNs are equal: which of two NaNs is returned depends on the compiler. */
 static inline bool same_value(cubed_dtype dtype, const void *x, const void *y)
 {
     size_t size = cubed_dtype_size(dtype);
@@ -129,8 +128,8 @@ static inline double shown(cubed_dtype dtype, const void *x)
     return out.f64;
 }
 
-/* Distance in units of the last place that the type has around `want`, also below its normal
- * numbers; beyond its range it goes on as if the exponent had no end. */
+/* Distance in units of the last place of the type at `want`, also for subnormal numbers. Beyond the range of the type the
+ * exponent is unlimited. */
 static inline double ulps(double got, long double want, int digits, int min_exponent)
 {
     long double largest = ldexpl(1.0L - ldexpl(1.0L, -digits), 1 - min_exponent + 2);
@@ -151,7 +150,7 @@ static inline double ulps(double got, long double want, int digits, int min_expo
     return (double)fabsl(((long double)got - want) / ldexpl(1.0L, e - digits));
 }
 
-/* Any bits: all exponents alike, with infinities and NaN. */
+/* Random bits: all exponents are equally likely, with infinities and NaN. */
 static inline double any_double(uint64_t *seed, bool single)
 {
     uint64_t r = next_random(seed);

@@ -1,5 +1,5 @@
-/* A store that completes requests from a thread of its own, over another one: each some time after it was made, or all in any
- * order. It counts them; some can be held, or made to fail. */
+/* A store over another store that completes requests from a separate thread: each some time after it was made, or all in any
+ * order. It counts the requests. Tests can hold requests or make them fail. */
 #ifndef CB_TEST_LATER_STORE_H
 #define CB_TEST_LATER_STORE_H
 
@@ -24,23 +24,24 @@ typedef struct later_handle {
 
 typedef struct later_store {
     later_handle own;
-    cubed_store_vtable vt; /* whose ctx is this: all stores of the scheme are one */
+    cubed_store_vtable
+        vt; /* pointer of the registered scheme: this struct, for all stores of the scheme */
     cubed_store *inner;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t came;
-    cubed_store_request *waiting; /* the first is due first */
+    cubed_store_request *waiting; /* sorted by time; the first is the next to complete */
     int64_t delay_ns;
-    unsigned seed; /* not 0: in any order, at once; listings in pages */
+    unsigned seed; /* not 0: complete in random order, immediately; listings have pages */
     bool closing;
-    later_kind held;     /* are not completed but by being cancelled */
-    int in_flight, most; /* chunks that are read, at one time */
-    int gets, ranges;    /* of chunks; of those, parts of objects */
-    int requests[5];     /* all, by op */
+    later_kind held;     /* complete only when they are cancelled */
+    int in_flight, most; /* maximum number of chunk reads at one time */
+    int gets, ranges;    /* reads of chunks; of these, reads of parts of objects */
+    int requests[5];     /* number of requests by operation */
     int submitted;       /* of all */
     int cancelled;
-    /* Of the next ones of a kind the first that fails, from 0 on, and how many do; the time after which they may be tried
-     * again (0: they fail for good). */
+    /* Of the next requests of a kind: number of the first that fails, from 0, and how many fail; milliseconds after which they
+     * may be retried (0: the failure is permanent). */
     later_kind failing;
     int fail, failures;
     uint32_t retry_after_ms;
@@ -77,7 +78,7 @@ static inline cubed_status later_tell(void *ctx, const cubed_store_entry *e, cub
     return p->r->entry(p->r->entry_ctx, e, err);
 }
 
-/* Keys of the store in memory are in order: a page ends with the last one that was told. */
+/* Keys of the store in memory are sorted: a page ends after the last reported key. */
 static inline void later_list(later_store *s, cubed_store_request *r)
 {
     later_page p = {.r = r};
@@ -110,7 +111,7 @@ static inline void later_complete(later_store *s, cubed_store_request *r, cubed_
     r->complete(r);
 }
 
-/* When a request is due is where the store may keep a pointer. */
+/* The time when a request completes is stored in the field that the store may use. */
 static inline int64_t later_due(const cubed_store_request *r) { return (intptr_t)r->store_data; }
 
 static inline cubed_store_request *later_take(later_store *s, cubed_store_request **at)
@@ -190,7 +191,7 @@ static inline void later_cancel(cubed_store *store, cubed_store_request *request
 
 /* --- Opening ------------------------------------------------------------------------------------------ */
 
-/* What is in flight is cancelled. The inner store goes with it. */
+/* Requests in flight are cancelled. The inner store is closed, too. */
 static inline void later_free(later_store *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -224,7 +225,7 @@ static inline cubed_status later_open(const cubed_store_vtable *vt,
     return CUBED_OK;
 }
 
-/* Over a new one in memory. */
+/* Opens the store over a new store in memory. */
 static inline later_store *later_new(const char *scheme)
 {
     pthread_condattr_t by_clock;
@@ -248,7 +249,7 @@ static inline later_store *later_new(const char *scheme)
     return s;
 }
 
-/* --- What tests tell it ------------------------------------------------------------------------------- */
+/* --- Settings for tests ------------------------------------------------------------------------------- */
 
 static inline void later_reset(later_store *s, int64_t delay_ns)
 {
@@ -267,7 +268,7 @@ static inline void later_hold(later_store *s, later_kind held)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Of the requests of a kind that come from now on number `which` and the next ones fail, so many. */
+/* Makes `many` requests of a kind fail, from request number `which` on, counted from now. */
 static inline void later_fail(later_store *s, later_kind kind, int which, int failures,
                               uint32_t retry_after_ms)
 {

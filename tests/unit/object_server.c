@@ -28,7 +28,7 @@ typedef struct answer {
     int code, times;
 } answer;
 
-/* An invocation of a function: asked for, taken by a runtime, answered. */
+/* An invocation of a function: requested, taken by a runtime, and answered. */
 typedef struct invocation {
     enum { FREE, ASKED, TAKEN, ANSWERED } state;
     char *event, *result;
@@ -49,17 +49,17 @@ struct object_server {
     int nlog;
     invocation invocations[16];
     bool closing;
-    pthread_cond_t changed; /* one of the invocations, or that nobody serves any more */
+    pthread_cond_t changed; /* an invocation is available, or the server closes */
 };
 
 typedef struct connection {
     object_server *s;
     int fd;
-    char *in; /* what has been read of the next request, and its size and room */
+    char *in; /* the bytes read of the next request, their number, and the buffer's size */
     size_t size, room;
 } connection;
 
-/* One request: texts are in the connection's buffer. */
+/* One request; strings point into the connection's buffer. */
 typedef struct request {
     char method[16], name[NAME], query[2 * NAME];
     const char *head, *body;
@@ -233,7 +233,7 @@ static bool copy(object_server *s, const char *from, const char *to)
     return true;
 }
 
-/* Whether the object is as it has to be; else `*code` says what is not so. */
+/* Returns whether the object fulfils the conditions; otherwise sets *code to the reply's code. */
 static bool allows(const request *r, const object *o, int *code)
 {
     char value[NAME], own[32], quoted[34];
@@ -292,7 +292,7 @@ static void put_object(const connection *c, const request *r)
         refuse(c, r, 412, r->azure ? "ConditionNotMet" : "PreconditionFailed");
         return;
     }
-    if (r->google) { /* in two parts: what is said of it, and its bytes */
+    if (r->google) { /* a body of two parts: metadata and bytes */
         const char *said = strstr(data, "\"cubed-write\":\"") + strlen("\"cubed-write\":\"");
         snprintf(id, sizeof id, "%.*s", (int)strcspn(said, "\""), said);
         const char *second = strstr(strstr(data, "\r\n\r\n") + 4, "\r\n\r\n") + 4;
@@ -318,7 +318,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const object *)a)->name, ((const object *)b)->name);
 }
 
-/* Names below the bucket and prefix, sorted, PAGE of them at a time; the token is the last name. */
+/* Names below the bucket and prefix, sorted, PAGE of them per reply; the token is the last name. */
 static void list(const connection *c, const request *r)
 {
     object_server *s = c->s;
@@ -392,7 +392,7 @@ static void delete_all(const connection *c, const request *r)
     reply_text(c, r, 200, "<DeleteResult></DeleteResult>");
 }
 
-/* Google's copies take two calls. */
+/* Copies of Google's service need two calls. */
 static void rewrite(const connection *c, const request *r)
 {
     char value[NAME];
@@ -449,7 +449,7 @@ static void get(const connection *c, const request *r)
     }
 }
 
-/* Whether something was said of such a request before. */
+/* Returns whether a test has set a reply for such a request. */
 static bool is_planned(const connection *c, const request *r, const char *first)
 {
     object_server *s = c->s;
@@ -471,7 +471,7 @@ static bool is_planned(const connection *c, const request *r, const char *first)
     return false;
 }
 
-/* The object's name is its path; what services put around it goes. */
+/* Removes what services put around the path of an object. */
 static void parse(request *r, const char *first)
 {
     char target[2 * NAME], value[NAME];
@@ -522,7 +522,7 @@ static void note(object_server *s, const char *text)
     s->log[s->nlog++] = text_of("%s", text);
 }
 
-/* --- Functions: who invokes one waits for the runtime that takes it ------------------------------------ */
+/* --- Functions: a caller waits until a runtime takes its invocation ---------------------------------- */
 
 static char *copy_of(const char *data, size_t size)
 {
@@ -533,7 +533,7 @@ static char *copy_of(const char *data, size_t size)
     return copy;
 }
 
-/* The first in that state, once there is one; NULL: the server closes. */
+/* Waits for an invocation in that state and returns the first; NULL: the server closes. */
 static invocation *wait_for(object_server *s, int state)
 {
     while (!s->closing) {
@@ -589,7 +589,7 @@ static void take_result(const connection *c, const request *r, const char *id)
     reply(c, r, 202, "", "", 0);
 }
 
-/* Whether it is a request of a function's. */
+/* Returns whether the request belongs to a function. */
 static bool serve_function(const connection *c, const request *r, const char *first)
 {
     const char *at = strstr(first, "/runtime/invocation/");
@@ -700,7 +700,7 @@ static void say_bytes(const connection *c, const char *data, size_t size)
     say(c, "\r\n");
 }
 
-/* What the library's script does: a put if the version in front of the value is as expected. */
+/* Does the same as the library's script: puts the value if the version in front of it is the expected one. */
 static bool put_if(object_server *s, const command *k)
 {
     const object *o = find(s, k->word[3]);
@@ -722,7 +722,7 @@ static void scan(const connection *c, const command *k)
     object_server *s = c->s;
     char prefix[NAME];
     int n = 0;
-    /* Names are asked for in two pages; the second begins again with the last of the first. */
+    /* Names are listed in two pages; the second begins with the last name of the first again. */
     const bool second = strcmp(k->word[1], "0") != 0;
     size_t size = 0;
     for (const char *at = k->word[3]; *at && !(*at == '*' && !at[1]); at++) {

@@ -1,4 +1,4 @@
-/* Plans of tests, in which nothing fails that is not meant to. */
+/* Plans for tests, made by calls that must not fail. */
 #ifndef PLAN_TEST_H
 #define PLAN_TEST_H
 
@@ -9,7 +9,7 @@ static inline void must(cubed_status st, const cubed_error *err)
     if (st != CUBED_OK) fail_msg("%s: %s", cubed_status_str(st), err->message);
 }
 
-/* x - mean(x, axis=0), in several stages; of a target all but the array. Takes over x. */
+/* x - mean(x, axis=0), in several stages. `target` has everything except the array. Takes ownership of x. */
 static inline cubed_plan *new_deviations(cubed_context *ctx, cubed_array *x, cubed_target to,
                                          cubed_plan_options o)
 {

@@ -1,4 +1,4 @@
-/* Random numbers of tests: the same ones in each run. */
+/* Random numbers for tests, equal in each run. */
 #ifndef RANDOM_TEST_H
 #define RANDOM_TEST_H
 
@@ -6,7 +6,7 @@
 
 static uint64_t random_state = 1;
 
-/* From lo to hi, both included. */
+/* Returns a number from lo to hi, both included. */
 static inline int64_t between(int64_t lo, int64_t hi)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;

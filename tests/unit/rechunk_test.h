@@ -1,4 +1,4 @@
-/* Random grids, and copies between them task by task: for tests of the planner of rechunks. */
+/* Random grids, and copies between them task by task: for tests of the rechunk planner. */
 #ifndef CB_TESTS_RECHUNK_TEST_H
 #define CB_TESTS_RECHUNK_TEST_H
 
@@ -21,7 +21,7 @@ static inline int64_t between(int64_t lo, int64_t hi)
 {
     return lo + (int64_t)(next_random() % (uint64_t)(hi - lo + 1));
 }
-/* The same, small numbers as likely as large ones. */
+/* Like the function above, but small numbers are as likely as large ones. */
 static inline double between_log(double lo, double hi)
 {
     return lo * pow(hi / lo, (double)(next_random() >> 11) * 0x1p-53);
@@ -34,8 +34,8 @@ static inline cb_axis random_axis(int64_t extent, int64_t longest)
         .extent = extent, .first = between(0, 1) ? chunk : between(1, chunk), .chunk = chunk};
 }
 
-/* What exec/plan/load_need.c says of a copy: output chunks one beside the other, or a tile of them all and one that
- * is written, whichever takes less; cooperative tasks divide the former. */
+/* Memory of a copy, as in exec/plan/load_need.c: adjacent output chunks, or a tile of all of them and one that is written,
+ * whichever needs less. Cooperative tasks divide the former. */
 static inline size_t copy_mem(const cb_tile_in *in, const int64_t *per)
 {
     size_t chunk = in->item_size, source = in->item_size, tile = in->item_size, held = 1;
@@ -57,7 +57,7 @@ static inline size_t copy_mem(const cb_tile_in *in, const int64_t *per)
     return in->fixed + (single || coop > 1 ? held : cb_min_size(held, tile));
 }
 
-/* Walks the tasks and the chunks of each. `seen`, if there, counts who writes each target chunk. */
+/* Walks the tasks and the chunks of each. `seen`, if not NULL, counts the tasks that write each target chunk. */
 static inline void walk_tasks(const cb_grid *out, const cb_grid *source, const int64_t *per,
                               int64_t *ntasks, uint64_t *reads, uint8_t *seen)
 {

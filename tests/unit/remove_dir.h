@@ -1,4 +1,4 @@
-/* Removing what a test wrote. Needs _GNU_SOURCE, for nftw. */
+/* Removes the files of a test. Needs _GNU_SOURCE, for nftw. */
 #ifndef CB_TESTS_REMOVE_DIR_H
 #define CB_TESTS_REMOVE_DIR_H
 
@@ -13,7 +13,7 @@ static inline int remove_one(const char *path, const struct stat *info, int type
     return remove(path);
 }
 
-/* A directory with all that is in it. 0, or what failed. */
+/* Removes a directory with its contents. Returns 0, or the error. */
 static inline int remove_dir(const char *path)
 {
     return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -12,7 +12,8 @@
 
 #define SECOND 1e9
 
-/* AWS is the example, because it documents the most. The values are those of its documentation in 2025, where it has any. */
+/* AWS is the example, because its documentation is the most complete. The values are from the documentation of 2025, if it has
+ * them. */
 const sim_parameter sim_parameters[SIM_NPARAMETERS] = {
     [SIM_BURST] = {"workers that start at once", "", 1000,
                    "AWS Lambda Developer Guide, \"Lambda scaling behavior\": 1,000 environments "

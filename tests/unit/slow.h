@@ -1,5 +1,5 @@
-/* How many times longer tests take, which so many times fewer cases make up for: by sanitizers, and by emulators, whose build
- * defines it. */
+/* Factor by which tests are slower with sanitizers, and in emulators, whose build defines it. Tests reduce the number of cases
+ * by this factor. */
 #ifndef CB_TESTS_SLOW_H
 #define CB_TESTS_SLOW_H
 

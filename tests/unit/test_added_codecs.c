@@ -1,11 +1,10 @@
-/* Codecs that a program adds: found in both formats, also within shards, in memory that was projected, and unknown
- * elsewhere. */
+/* Codecs that a program adds: found in both formats, also within shards, in projected memory, and unknown in other contexts. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ enum { ROWS = 50, COLUMNS = 40, N = ROWS * COLUMNS, EXTRA = 7, SCRATCH = 100000 
 
 typedef struct turn_conf {
     int64_t key;
-    int64_t untouched; /* by parse: what the library has put there */
+    int64_t untouched; /* set by parse: the contents that the library passed */
 } turn_conf;
 CUBED_CODEC_CONF_FITS(turn_conf);
 
@@ -65,7 +64,7 @@ static cubed_codec_need need(const void *conf, const cubed_codec_ctx *ctx, size_
     return (cubed_codec_need){.arena = SCRATCH};
 }
 
-/* Turns some bits of n bytes, by way of the scratch memory. */
+/* Flips some bits of n bytes, through the scratch memory. */
 static void turn(const cubed_codec_call *call, size_t n)
 {
     const turn_conf *c = call->conf;
@@ -185,7 +184,7 @@ static void test_both_formats(void **state)
                                                : "\"test.turn\" is not supported; there are: bytes";
         expect(cubed_array_open(f->stranger, f->url, &strange, &err), CUBED_E_UNSUPPORTED, &err,
                name);
-        /* So are plans that read it. */
+        /* So do plans that read it. */
         cubed_plan *plan = plan_of(f->ctx, &(cubed_target){.data = NULL}, stored);
         must(cubed_plan_save(plan, &bytes, &size, &err), &err);
         expect(cubed_plan_load(f->stranger, bytes, size, &loaded, &err), CUBED_E_UNSUPPORTED, &err,
@@ -200,7 +199,7 @@ static void test_both_formats(void **state)
     }
 }
 
-/* A plan that makes such an array is refused by workers that do not know the codec, before they begin. */
+/* Workers that do not know the codec refuse a plan that writes such an array before they begin. */
 static void test_workers_must_know_it(void **state)
 {
     fixture *f = *state;
@@ -233,7 +232,7 @@ static cubed_status lie(const cubed_codec_call *call, size_t *got, cubed_error *
 
 static void test_what_gives_too_much_is_an_error(void **state)
 {
-    static cubed_codec_vtable vt; /* of the context from now on */
+    static cubed_codec_vtable vt; /* belongs to the context from now on */
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_array *x = numbers(f);

@@ -1,9 +1,9 @@
-/* Stores that a program adds, and those in memory: plans over them, and who refuses them. */
+/* Stores that a program adds, and stores in memory: plans that use them, and processes that refuse them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -40,7 +40,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The array at `from`, or numbers from 0 on, negated to `to`. */
+/* Negates the array at `from`, or the numbers from 0 on, to `to`. */
 static cubed_status negate(cubed_context *ctx, const char *from, const cubed_target *to,
                            const cubed_run_options *options, cubed_run_stats *stats,
                            cubed_error *err)
@@ -79,13 +79,13 @@ static void test_a_store_that_completes_later(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
     write_and_read(a->ctx, "later://here/x", false);
-    /* It cannot replace arrays, and says so before anything is touched. */
+    /* The store cannot replace arrays, and reports that before anything is changed. */
     const cubed_target again = {.url = "LATER://here/x", .overwrite = true};
     assert_int_equal(negate(a->ctx, NULL, &again, NULL, NULL, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "later"));
 }
 
-/* What a store says that it takes is in projections: of a get and a put of each worker, and of what is read ahead. */
+/* Projections include the memory that a store states: for a get and a put of each worker, and for prefetches. */
 static void test_memory_of_requests(void **state)
 {
     enum { REQUEST = 3 << 20, PROCESS = 5 << 20 };
@@ -106,7 +106,7 @@ static void test_memory_of_requests(void **state)
         cubed_plan_unref(plan);
         cubed_array_unref(y);
         cubed_array_unref(x);
-        a->store->vt.request_bytes = REQUEST; /* as if it had said so from the start */
+        a->store->vt.request_bytes = REQUEST; /* as if the store had stated it from the start */
         a->store->vt.process_bytes = PROCESS;
     }
     assert_true(with[1] >= with[0] + PROCESS + 2 * (uint64_t)REQUEST);
@@ -124,7 +124,7 @@ static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms
     must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, err), err);
     const cubed_target target = {.array = y, .data = back};
     must(cubed_plan_new(a->ctx, &target, 1, NULL, &plan, err), err);
-    /* A run looks at its source's version first, which is not what is to fail. */
+    /* A run first reads the version of its source; that request must not fail. */
     later_fail(a->store, LATER_GETS, 0, failures, retry_after_ms);
     o.retries = retries;
     o.executor = "single-threaded";
@@ -139,7 +139,7 @@ static cubed_status read_failing(added *a, int failures, uint32_t retry_after_ms
     return st;
 }
 
-/* What a store says of an error is what tasks are run again by, and when. */
+/* A store's error determines whether and when tasks are retried. */
 static void test_retries(void **state)
 {
     added *a = *state;
@@ -187,7 +187,7 @@ static void test_vtables_that_are_refused(void **state)
     assert_int_equal(cubed_context_add_store(a->ctx, &vt, &err), CUBED_E_EXISTS);
     must(cubed_context_add_store(a->ctx, &a->store->vt, &err), &err);
     assert_int_equal(cubed_context_add_store(a->ctx, &a->store->vt, &err), CUBED_E_EXISTS);
-    /* Who names a store that is not there learns what there is. */
+    /* The error for an unknown store lists the known ones. */
     cubed_array *x;
     assert_int_equal(cubed_array_open(a->ctx, "s9://b/x", &x, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "s9"));
@@ -203,7 +203,7 @@ static void test_memory(void **state)
     write_and_read(ctx, "memory://Name::h", false);
     write_and_read(ctx, "memory://whole", false);
     write_and_read(ctx, "memory://whole", true);
-    /* The same place however it is spelled, and names are not folded. */
+    /* All spellings are the same place, and names are case-sensitive. */
     const cubed_target same = {.url = "MEMORY://Name/./g/%78"},
                        other = {.url = "memory://name/g/x"};
     assert_int_equal(negate(ctx, NULL, &same, NULL, NULL, &err), CUBED_E_EXISTS);
@@ -213,7 +213,7 @@ static void test_memory(void **state)
     assert_int_equal(negate(ctx, NULL, &spaced, NULL, NULL, &err), CUBED_E_EXISTS);
     assert_int_equal(negate(ctx, "memory://other/x", &same, NULL, NULL, &err), CUBED_E_NOT_FOUND);
     assert_int_equal(negate(ctx, "memory://", &same, NULL, NULL, &err), CUBED_E_ARG);
-    /* Neither survives a power failure, nor is it seen by other processes, nor is it room beyond memory. */
+    /* Neither store survives a power failure, is visible to other processes, or is memory in addition to the limits. */
     const cubed_target durable = {.url = "memory://Name/d", .durable = true};
     assert_int_equal(negate(ctx, NULL, &durable, NULL, NULL, &err), CUBED_E_ARG);
     static const char *const command[] = {"false", NULL};
@@ -237,7 +237,7 @@ static void test_memory(void **state)
     must(cubed_plan_new(ctx, &to_memory, 1, NULL, &plan, &err), &err);
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_E_UNSUPPORTED);
     cubed_plan_unref(plan);
-    /* What stays in memory is in the plan's results. */
+    /* Data that stays in memory counts as results of the plan. */
     const cubed_target stays = {.array = x, .url = "memory://Name/p"};
     cubed_plan_info info;
     must(cubed_plan_new(ctx, &stays, 1, NULL, &plan, &err), &err);
@@ -262,7 +262,7 @@ static cubed_status note(void *ctx, const char *key, uint64_t size, cubed_error 
     return CUBED_OK;
 }
 
-/* Prefixes that change places, also with what has names of another length, or nothing. */
+/* Exchanges prefixes, also with prefixes whose names have another length, or that are empty. */
 static void test_swapping_in_memory(void **state)
 {
     cubed_store *s, *up;

@@ -1,9 +1,9 @@
-/* Stores in forked children: one thread of a child resets what the store has of its parent. */
+/* Stores in forked children: one thread of a child resets the state that the store has of its parent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void *use(void *arg)
     pthread_barrier_wait(&x->together);
     if (cb_adopted_begin(&x->process)) {
         atomic_fetch_add(&x->resets, 1);
-        usleep(2000); /* for other threads to come first */
+        usleep(2000); /* gives other threads the chance to run first */
         atomic_store(&x->is_reset, true);
         cb_adopted_end(&x->process);
     } else if (!atomic_load(&x->is_reset)) {
@@ -37,7 +37,7 @@ static void *use(void *arg)
     return NULL;
 }
 
-/* The exit status of a child whose threads all use the state at once: 0 if one of them alone resets it. */
+/* Returns the exit status of a child whose threads all use the state at once: 0 if exactly one of them resets it. */
 static int child(shared *x)
 {
     pthread_t threads[THREADS];
@@ -58,7 +58,8 @@ static void test_one_thread_resets(void **state)
         int status = 0;
         memset(&x, 0, sizeof x);
         cb_adopted_init(&x.process);
-        assert_false(cb_adopted_begin(&x.process)); /* nothing is to be reset where it was made */
+        assert_false(cb_adopted_begin(
+            &x.process)); /* nothing has to be reset in the process that made the state */
         const pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) _exit(child(&x));
@@ -68,7 +69,7 @@ static void test_one_thread_resets(void **state)
     }
 }
 
-/* A parent that forks between the two calls leaves its child a state that is not complete. */
+/* If a parent forks between the two calls, the state in its child is not complete. */
 static void test_forked_while_it_resets(void **state)
 {
     cb_adopted process;

@@ -1,9 +1,9 @@
-/* The ground: errors, zones, byte strings under failing allocation, JSON, arenas, budgets, stores. */
+/* The lowest layer: errors, zones, byte strings under failing allocation, JSON, arenas, budgets, stores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void test_json(void **state)
     assert_int_equal(cb_json_parse("t", "{\"a\": }", 7, &doc, &err), CUBED_E_FORMAT);
 }
 
-/* Every code point comes back; nothing else is one. */
+/* Every code point is decoded again; nothing else is decoded as one. */
 static void test_utf8(void **state)
 {
     static const char *const wrong[] = {"\x80",
@@ -164,7 +164,7 @@ static void take_and_give(void *ctx, unsigned index)
 
 typedef struct visits {
     atomic_int of[100];
-    size_t fails; /* from this one on */
+    size_t fails; /* fails from this allocation on */
 } visits;
 
 static cubed_status visit_one(void *ctx, size_t i, cubed_error *err)
@@ -222,18 +222,18 @@ static void test_memory_of_code(void **state)
     assert_true(before.anonymous + before.files <= cb_peak_rss());
     assert_int_equal(cb_code_above(&code, UINT64_MAX), 0);
     const uint64_t files = cb_code_above(&code, 1);
-    /* Of libraries and this program; pages of them that were written are anonymous. */
+    /* Mapped files of libraries and of this program; pages that were written are anonymous. */
     assert_in_range(files, 1 << 16, before.files + (1 << 20));
     char *library = cb_pages_map(size);
     assert_non_null(library);
     memset(library, 1, size);
     cb_code_count(&code, before);
-    /* Sanitizers write about memory in memory of their own. */
+    /* Sanitizers record memory in memory of their own. */
     assert_in_range(cb_code_above(&code, 1), files + size,
                     files + (SLOW > 1 ? 20 : 1) * size + (1 << 20));
     assert_int_equal(cb_code_above(&code, files + 40 * size), 0);
     cb_code_measured(&code, 1000);
-    cb_code_measured(&code, 999); /* the largest counts */
+    cb_code_measured(&code, 999); /* the largest one counts */
     assert_int_equal(atomic_load(&code.measured), 1000);
     cb_code_measured(&code, 100 * size);
     assert_in_range(cb_code_above(&code, 99 * size), 100 * size, 100 * size);
@@ -283,7 +283,7 @@ static void use_store(cubed_store *s)
     assert_int_equal(size, 3);
     assert_int_not_equal(cb_store_size(s, "a", &size, NULL), CUBED_OK);
     assert_int_equal(cb_store_list(s, "a", count_key, &listed, NULL), CUBED_OK);
-    assert_int_equal(listed, 3); /* not az, and no temporary file */
+    assert_int_equal(listed, 3); /* excludes "az" and temporary files */
     assert_int_equal(cb_store_clear(s, "a", NULL), CUBED_OK);
     assert_int_equal(cb_store_exists(s, "a/x", &there, NULL), CUBED_OK);
     assert_false(there);
@@ -335,7 +335,7 @@ static void test_libraries(void **state)
     assert_null(square_root);
 }
 
-/* A structure of options in two releases, of which the second added a member at the end. */
+/* An option structure in two releases; the second one has an additional member. */
 typedef struct old_options {
     size_t struct_size;
     int64_t depth;

@@ -1,4 +1,4 @@
-/* Fourier transforms of blocks: values, memory of pocketfft, and what is refused. */
+/* Fourier transforms of blocks: values, memory of pocketfft, and rejected calls. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* pocketfft with an allocator that counts, and fails on demand, instead of the library's own. */
+/* pocketfft with an allocator that counts, and fails on demand, in place of the library's own. */
 static size_t in_use, peak;
 static int until_failure = -1; /* never */
 
@@ -42,7 +42,7 @@ static void counting_free(void *p)
 #include "slow.h"
 
 static const char *const names[] = {"fft", "rfft", "irfft",
-                                    "fft"}; /* the last one of real numbers */
+                                    "fft"}; /* the last of the real transforms */
 
 /* A transform along the middle axis of (2, n, 3). */
 typedef struct job {
@@ -115,8 +115,8 @@ static void element(const job *j, int side, int64_t o, int64_t i, int64_t k, dou
     out[1] = real ? 0 : x[2 * at + 1];
 }
 
-/* Element f of the transform, by its definition. Of what becomes real numbers the second half is the
- * first one's mirror image. */
+/* Element f of the transform, by its definition. If the result is real, the second half of the input is the mirror image of
+ * the first. */
 static void expected(const job *j, bool forward, int64_t o, int64_t f, int64_t k, double out[2])
 {
     int64_t n = j->params.n[1];
@@ -193,8 +193,7 @@ static void test_memory_is_bounded(void **state)
     }
 }
 
-/* Not of lengths for Bluestein's algorithm: when the first transform of such a plan fails pocketfft forgets
- * to free a part of it. */
+/* Without lengths for Bluestein's algorithm: if the first transform of such a plan fails, pocketfft leaks a part of it. */
 static void test_allocations_that_fail(void **state)
 {
     (void)state;

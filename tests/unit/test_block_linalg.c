@@ -1,5 +1,5 @@
-/* Functions of matrices on blocks: what `check` refuses, that `need` is enough, and that results do not depend
- * on which of them are wanted. Values are compared with NumPy's in tests/python/functions/test_linalg.py. */
+/* Functions of matrices on blocks: operands that `check` refuses, memory that `need` states, and results that do not depend on
+ * which of them are requested. Values are compared with NumPy's in tests/python/functions/test_linalg.py. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
 #include "linalg/linalg_functions.h"
 
 #define COUNT 3 /* matrices in a block */
-#define OUT   3 /* the first output among operands */
+#define OUT   3 /* number of the first output among the operands */
 
-static cb_kernels kernels; /* what the functions get as their context */
+static cb_kernels kernels; /* the context that functions receive */
 
 /* Extents of operands in letters: m and n of the matrix, k the smaller one, 2 columns on the right side, 8.
  * Types in letters: that of the input, its real or its complex counterpart. */
@@ -56,7 +56,7 @@ typedef struct job {
     const cubed_block_fn *fn;
     cb_cholesky_params params;
     int64_t shape[6][3];
-    cubed_block block[6]; /* inputs from 0 on, outputs from 3 on */
+    cubed_block block[6]; /* numbers of inputs from 0 on, of outputs from 3 on */
     cubed_block_call call;
 } job;
 
@@ -102,7 +102,7 @@ static size_t bytes_of(const cubed_block *x)
     return bytes;
 }
 
-/* Symmetric and positive definite, so that all functions take them. */
+/* Symmetric and positive definite, so that all functions accept them. */
 static void fill(cubed_block *x)
 {
     size_t parts = x->dtype == CUBED_COMPLEX64 || x->dtype == CUBED_COMPLEX128 ? 2 : 1;
@@ -123,7 +123,7 @@ static void fill(cubed_block *x)
     }
 }
 
-/* Runs with the outputs whose bits are set. Scratch is no larger than what was asked for. */
+/* Runs with the outputs whose bits are set. Scratch memory has exactly the requested size. */
 static void run(job *j, uint32_t wanted)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -139,7 +139,7 @@ static void run(job *j, uint32_t wanted)
     cubed_block_need need = j->fn->need(&j->call, &kernels);
     assert_int_equal(need.library, 0);
     assert_int_equal(need.scratch % 64, 0);
-    /* Whatever was there before does not matter. */
+    /* Previous contents of the buffers do not matter. */
     j->call.scratch = need.scratch ? aligned_alloc(64, need.scratch) : NULL;
     if (need.scratch) memset(j->call.scratch, 0xff, need.scratch);
     if (j->fn->run(&j->call, &kernels, &err) != CUBED_OK) fail_msg("%s", err.message);
@@ -221,7 +221,7 @@ static void check_refusals(const function *r, cubed_dtype dtype, int64_t m, int6
             }
         }
         start(&j, r, dtype, m, n);
-        /* Of another precision. */
+        /* With another precision. */
         j.block[at].dtype =
             counterpart(j.block[at].dtype, 'r') == CUBED_FLOAT32 ? CUBED_FLOAT64 : CUBED_FLOAT32;
         refuse(&j);

@@ -1,5 +1,4 @@
-/* Merging runs: ranges that samples give hold each part, and are as short as is promised; ranges that somebody
- * made up are refused. */
+/* Merging runs: ranges found in samples contain each part, and are as short as promised; forged ranges are refused. */
 #include "kernel_test.h"
 
 #include "block/block.h"
@@ -52,7 +51,7 @@ static int compare_i64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* N elements in runs that are in order. */
+/* N elements in sorted runs. */
 static void make_runs(int64_t *x, int64_t different, uint64_t *seed)
 {
     for (int64_t i = 0; i < N; i++) x[i] = (int64_t)(next_random(seed) % (uint64_t)different) - 9;
@@ -137,10 +136,10 @@ static void test_ranges_of_others(void **state)
     const cubed_block out = block(got, CUBED_INT64, &n, &at);
     const size_t size = sizeof params.p;
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_OK);
-    ranges[0] = 31; /* more in front than the part has */
+    ranges[0] = 31; /* more elements in front than the part has */
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_ARG);
     ranges[0] = 0;
-    m = 25; /* less than are in the part and in front of it */
+    m = 25; /* fewer elements than the part and those in front of it */
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_ARG);
     params.p.runs.run = PART + 1;
     assert_int_equal(call("merge_runs", in, 2, &out, 1, &params, size), CUBED_E_FORMAT);

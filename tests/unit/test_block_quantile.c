@@ -1,5 +1,5 @@
-/* Selection among keys against sorting them: each width, many lengths and distributions; and what calls
- * "quantile" refuses. */
+/* Compares selection among keys with sorting them: each width, many lengths and distributions; and calls that "quantile"
+ * refuses. */
 #include "kernel_test.h"
 
 #include "block/block.h"
@@ -70,7 +70,7 @@ static void test_select(void **state)
 static void test_places(void **state)
 {
     (void)state;
-    /* Of five elements: method, q, element, part of the way to the next. */
+    /* Quantiles of five elements: method, q, element, fraction of the way to the next. */
     static const struct {
         int method;
         double q;
@@ -122,7 +122,7 @@ static void test_refusals(void **state)
     params.p.axis = 0; /* which leaves four */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.p.axis = 1;
-    params.p.count = 2; /* more than there are */
+    params.p.count = 2; /* more than exist */
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
     params.p.count = INT64_MAX;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);

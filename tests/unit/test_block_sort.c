@@ -1,5 +1,5 @@
-/* Sorting against insertion by a comparison written down anew: each type, axis, direction and a few
- * lengths, with NaNs and zeros of both signs. */
+/* Compares sorting with insertion by an independent comparison: each type, axis, direction and a few lengths, with NaNs and
+ * zeros of both signs. */
 #include "kernel_test.h"
 
 #include "block/block.h"
@@ -178,7 +178,7 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Keys of a distribution: all bits, few of them, runs, a few far from the others, all the same. */
+/* Keys of a distribution: all bits, few bits, runs, a few outliers, all equal. */
 static uint64_t key_of(int distribution, int64_t i, uint64_t *seed)
 {
     uint64_t r = next_random(seed);
@@ -191,7 +191,7 @@ static uint64_t key_of(int distribution, int64_t i, uint64_t *seed)
     }
 }
 
-/* Long lists, in order, by the same moves as positions; equal keys stay in theirs. */
+/* Long lists are sorted, and positions move like the keys; equal keys keep their order. */
 static void check_keys(size_t size, int64_t n, int distribution, uint64_t *seed)
 {
     const cb_order_width *w = cb_order_width_of(size);
@@ -236,7 +236,7 @@ static void test_keys(void **state)
     }
 }
 
-/* Without positions: as qsort orders them. What is behind the keys, and behind the room for as many, stays. */
+/* Without positions: compares with qsort. Memory after the keys, and after the spare room, stays unchanged. */
 static void check_kernel(const cb_kernels *k, size_t size, int64_t n, int distribution,
                          uint64_t *seed)
 {
@@ -281,8 +281,8 @@ static void test_kernels(void **state)
     for_each_isa(check_kernels);
 }
 
-/* Keys of which those that sort.inc.h samples are always the least that are left: what a pivot divides off is
- * about as many as half a sample. */
+/* Keys whose samples in sort.inc.h are always the least of the remaining keys: a pivot then separates only about half a
+ * sample. */
 static void make_bad_pivots(uint64_t *keys, int64_t n)
 {
     int64_t *left = calloc((size_t)n, sizeof *left), given = 0;
@@ -337,7 +337,7 @@ static void test_refusals(void **state)
                              .params = &params,
                              .params_size = sizeof params};
     (void)state;
-    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT); /* no such axis */
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT); /* the axis does not exist */
     params.axis = 1;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_OK);
     params.descending = 2;

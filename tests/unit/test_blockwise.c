@@ -1,10 +1,10 @@
-/* A function of one's own on whole blocks: what its calls are told, outputs that nobody wants, plans as
- * bytes, and everything that is refused. */
+/* A user-defined function on whole blocks: arguments of its calls, outputs that are not needed, plans as bytes, and all
+ * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -46,7 +46,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
         scratch[i] = 0;
         for (int64_t j = 0; j < x->shape[1]; j++) {
             scratch[i] += in[i * x->shape[1] + j];
-            in[i * x->shape[1] + j] = -1e9; /* is allowed to */
+            in[i * x->shape[1] + j] = -1e9; /* may overwrite its input */
         }
         if (sums && call->first) sums[i] = 0;
         if (sums) sums[i] += scratch[i];
@@ -64,7 +64,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 typedef struct fixture {
     cubed_context *ctx;
     double data[ROWS * COLUMNS];
-    int status; /* that run returns, if not 0 */
+    int status; /* status that run returns, if not 0 */
     cubed_block_fn fn;
     cubed_array *out[2];
 } fixture;
@@ -166,7 +166,7 @@ static void test_calls(void **state)
         assert_int_equal(info.num_stages, n == 2 && k >= 3 ? 2 : 1);
         if (cubed_run(plan, NULL, &stats, &err) != CUBED_OK) fail_msg("%s", err.message);
         assert_true(stats.measured_mem <= stats.projected_mem);
-        assert_true(stats.measured_mem > 1000); /* what libraries take counts */
+        assert_true(stats.measured_mem > 1000); /* memory of libraries counts */
         check_results(f, k % 3 == 1 ? NULL : sums, k % 3 == 0 ? NULL : told);
         cubed_plan_unref(plan);
     }
@@ -189,7 +189,7 @@ static void test_saved_plan(void **state)
     assert_int_equal(cubed_run(again, NULL, NULL, &err), CUBED_OK);
     check_results(f, sums, told);
     cubed_plan_unref(again);
-    /* Where nobody knows the function. */
+    /* In a process that does not know the function. */
     assert_int_equal(cubed_context_new(NULL, &stranger, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_load(stranger, bytes, size, &again, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "\"tally\""));

@@ -1,9 +1,9 @@
-/* The cache of decoded chunks: what it keeps, what goes first, and who waits for what. */
+/* The cache of decoded chunks: its contents, the order of eviction, and waits for entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 #include "chunks/cache.h"
 
-enum { SIZE = 1000, ENTRY = 1152 }; /* with a header, rounded */
+enum { SIZE = 1000, ENTRY = 1152 }; /* with a header, rounded up */
 
 static cb_cache_key chunk(int64_t number) { return (cb_cache_key){3, CB_CACHE_CHUNK, number}; }
 
 static cb_cache_key shard(int64_t number) { return (cb_cache_key){3, CB_CACHE_INDEX, number}; }
 
-/* Brings something that is all `value`, or finds it; `reads` as in the header. */
+/* Loads an entry filled with `value`, or finds it; `reads` is as in the header. */
 static cb_cache_found hold(cb_cache *c, cb_cache_key key, int value, size_t reads,
                            cb_cache_entry **entry)
 {
@@ -57,10 +57,10 @@ static void test_least_recently_used_goes_first(void **state)
     assert_non_null(c);
     for (int i = 0; i < 3; i++) assert_int_equal(get(c, chunk(i), i), CB_CACHE_FILL);
     assert_int_equal(get(c, chunk(0), 0), CB_CACHE_HIT);
-    assert_int_equal(get(c, chunk(3), 3), CB_CACHE_FILL); /* in place of 1 */
+    assert_int_equal(get(c, chunk(3), 3), CB_CACHE_FILL); /* replaces 1 */
     assert_int_equal(get(c, chunk(0), 0), CB_CACHE_HIT);
     assert_int_equal(get(c, chunk(2), 2), CB_CACHE_HIT);
-    assert_int_equal(get(c, chunk(1), 1), CB_CACHE_FILL); /* in place of 3 */
+    assert_int_equal(get(c, chunk(1), 1), CB_CACHE_FILL); /* replaces 3 */
     assert_int_equal(get(c, chunk(3), 3), CB_CACHE_FILL);
     assert_true(cb_cache_used(c)->high_water <= (size_t)3 * ENTRY);
     assert_int_equal(cb_cache_used(c)->used, shared.used);
@@ -75,11 +75,11 @@ static void test_indices_stay_longer_than_chunks(void **state)
     cb_budget_init(&shared, SIZE_MAX);
     cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)2 * ENTRY, &shared);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_FILL);
-    assert_int_equal(get(c, chunk(0), 0), CB_CACHE_FILL); /* the same number, another thing */
+    assert_int_equal(get(c, chunk(0), 0), CB_CACHE_FILL); /* the same number of another array */
     assert_int_equal(get(c, chunk(1), 1), CB_CACHE_FILL);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_HIT);
     assert_int_equal(get(c, shard(1), 11), CB_CACHE_FILL);
-    assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL); /* there are indices only */
+    assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL); /* only indices are left */
     assert_int_equal(get(c, shard(2), 12), CB_CACHE_FILL);
     assert_int_equal(get(c, shard(1), 11), CB_CACHE_HIT);
     assert_int_equal(get(c, shard(0), 10), CB_CACHE_FILL);
@@ -130,7 +130,7 @@ static void test_large_things_have_pages(void **state)
     cb_cache_free(c);
 }
 
-/* What nobody will ask for again makes room, though there is more. */
+/* Entries without further reads are evicted first, even if others were used longer ago. */
 static void test_unused_things_go_first(void **state)
 {
     cb_budget shared;
@@ -145,22 +145,22 @@ static void test_unused_things_go_first(void **state)
         cb_cache_pass(c, chunk(i));
     }
     assert_int_equal(cb_cache_used(c)->high_water, 2 * ENTRY);
-    assert_int_equal(get_of(c, chunk(3), 3, 3), CB_CACHE_HIT); /* once more than was said */
+    assert_int_equal(get_of(c, chunk(3), 3, 3), CB_CACHE_HIT); /* one read more than planned */
     assert_int_equal(hold(c, chunk(3), 3, 3, &entry), CB_CACHE_HIT);
-    assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* beside what is held */
+    assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* in addition to the pinned entry */
     assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
     cb_cache_unpin(c, entry);
     assert_int_equal(get(c, chunk(5), 5), CB_CACHE_FILL);
     assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
     assert_int_equal(get(c, chunk(9), 9), CB_CACHE_HIT);
-    cb_cache_pass(c, chunk(77)); /* is not there */
+    cb_cache_pass(c, chunk(77)); /* is not in the cache */
     cb_cache_free(c);
     assert_int_equal(shared.used, 0);
 }
 
 static void *evict(void *cache) { return cb_cache_evict(cache) ? cache : NULL; }
 
-/* What is held stays where it is; who needs its memory waits. */
+/* A pinned entry stays; a thread that needs its memory waits. */
 static void test_held_things_stay(void **state)
 {
     cb_budget shared;
@@ -187,7 +187,7 @@ static void test_held_things_stay(void **state)
 
 static void *wait_for_it(void *cache) { return (void *)(uintptr_t)get(cache, chunk(7), 9); }
 
-/* Whoever asks while something is brought has it when it is there; if it fails, one of them tries. */
+/* Threads that want an entry wait while it is loaded; if loading fails, one of them tries again. */
 static void test_it_is_brought_once(void **state)
 {
     enum { READERS = 4 };

@@ -1,9 +1,9 @@
-/* The catalogue: look-up, what its rows say, and calls with right and wrong values. */
+/* The catalogue: look-up, contents of its rows, and calls with right and wrong values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,14 +94,14 @@ static void check_param(const cubed_function *f, const cubed_param *p)
     assert_true(p->least <= p->most);
     assert_true(cubed_param_expected(p, text, sizeof text) < sizeof text);
     assert_true(strlen(text) > 0);
-    /* A default is a value that the parameter takes, or None. */
+    /* A default is a value that the parameter accepts, or None. */
     if (!(p->flags & CUBED_PARAM_REQUIRED) && p->fallback.kind != CUBED_VALUE_NONE)
         assert_true(p->accepts >> p->fallback.kind & 1);
     assert_true(!(p->accepts >> CUBED_VALUE_CHOICE & 1) == !p->choices);
     for (const cubed_param *q = f->params; q < p; q++) assert_string_not_equal(p->name, q->name);
 }
 
-/* Arguments that bind as the rows say: what is by position alone comes first, what is by name alone last. */
+/* Rows allow arguments to be bound: positional-only parameters are first, keyword-only parameters last. */
 static void rows_are_sound(void **state)
 {
     (void)state;

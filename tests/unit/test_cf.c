@@ -119,7 +119,7 @@ static void test_decoding(void **state)
          CUBED_FLOAT64,
          {0, 1, 9223372036854775807.0, 18446744073709551615.0},
          NULL},
-        /* float32 that is not packed stays that; the comparison is in float32. */
+        /* float32 that is not packed keeps its type; the comparison is in float32. */
         {CUBED_FLOAT32,
          floats,
          "{\"_FillValue\": 1e20, \"valid_min\": -5}",
@@ -144,7 +144,7 @@ static void test_decoding(void **state)
          CUBED_FLOAT64,
          {1e20, -1, 0, 0.1},
          NULL},
-        /* NaN, and 1e20, as Xarray writes them into format 3. */
+        /* NaN and 1e20, as Xarray writes them in format 3. */
         {CUBED_FLOAT64,
          doubles,
          "{\"_FillValue\": \"AAAAAAAA+H8=\"}",
@@ -353,7 +353,7 @@ static void test_characters(void **state)
 static void test_units(void **state)
 {
     (void)state;
-    /* What 1.5 of these units is, or NULL: they are refused. */
+    /* The meaning of 1.5 in these units; NULL: they are refused. */
     static const struct {
         const char *units, *calendar, *time;
     } cases[] = {
@@ -439,7 +439,7 @@ static void test_nanoseconds(void **state)
     assert_false(cubed_time_of_float(&axis, (double)NAN, &us));
 }
 
-/* Processor seconds to read a packing with n missing values, each of them twice. */
+/* Processor seconds to read a packing with n missing values, each of them given twice. */
 static double time_of_missing(cubed_context *ctx, int n)
 {
     static const double zero;
@@ -468,7 +468,7 @@ static double time_of_missing(cubed_context *ctx, int n)
     return seconds;
 }
 
-/* A file may have a list of any length: time does not grow with its square. */
+/* A file may have a list of any length: the time must not grow quadratically. */
 static void test_long_lists_of_missing_values(void **state)
 {
     cubed_context *ctx;

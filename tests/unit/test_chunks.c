@@ -1,10 +1,10 @@
-/* The broker of chunks: who brings them, where they lie, and files that change while they are mapped. */
+/* The chunk broker: loading chunks, their location, and files that change while they are mapped. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 #include "remove_dir.h"
 #include "store/local/local_map.h"
 
-/* Chunks of a MiB, which are mapped where they are not encoded; the result's are others. */
+/* Chunks of 1 MiB, which are mapped if they are not encoded; the result has other chunks. */
 enum { CHUNK = 1 << 17, N = 3 * CHUNK - 1000, RESULT = CHUNK / 2 + 100, THREADS = 4 };
 static const size_t chunk_size = CHUNK * sizeof(double);
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
@@ -61,7 +61,7 @@ static void write_source(fixture *f, const char *codecs)
     cubed_array_unref(x);
 }
 
-/* A copy into other chunks, by tasks of one chunk each. */
+/* A copy into other chunks, with tasks of one chunk each. */
 static void set_up(fixture *f, const char *codecs)
 {
     const int64_t chunk = RESULT;
@@ -119,7 +119,7 @@ static void chunk_path(const fixture *f, int chunk, char path[160])
     snprintf(path, 160, "%s/c/%d", f->src, chunk);
 }
 
-/* --- Several who want a chunk ------------------------------------------------------------------------- */
+/* --- Several threads that want one chunk -------------------------------------------------------------- */
 
 typedef struct reader {
     fixture *f;
@@ -145,7 +145,7 @@ static void *read_all(void *ctx)
         const int64_t n = k < 2 ? CHUNK : N - 2 * CHUNK;
         r->wrong += memcmp(held.data, r->f->data + k * CHUNK, (size_t)n * sizeof(double)) != 0;
         r->wrong += held.lo[0] != k * CHUNK || held.stride[0] != sizeof(double);
-        pthread_barrier_wait(r->together); /* while all of them have it */
+        pthread_barrier_wait(r->together); /* while all of them hold it */
         cb_arena_release(arena, mark);
     }
     cb_arena_free(arena);
@@ -185,7 +185,7 @@ static void test_a_chunk_is_brought_once(void **state)
     tear_down(&f);
 }
 
-/* What could not be brought is an error for all who wait for it, and takes nothing. */
+/* A chunk that cannot be loaded is an error for all waiting threads, and uses no memory. */
 static void test_a_chunk_that_is_damaged(void **state)
 {
     fixture f;
@@ -300,7 +300,7 @@ static const char blocks[] =
     "\"configuration\": {\"typesize\": 8, \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": "
     "\"noshuffle\", \"blocksize\": 8192}}]";
 
-/* Two runs meet within the fourth block; a find takes the first bytes of the chunk. */
+/* Two runs meet in the fourth block; locating needs the first bytes of the chunk. */
 #define BLOCK ((size_t)65536)
 #define MEET  (3 * BLOCK + 4000)
 #define FOUND ((size_t)4096)
@@ -313,7 +313,7 @@ static cubed_status want_block(fixture *f, size_t at, cubed_range run, void *buf
     return cb_chunks_want_codec_block(f->chunks, &want, arena, out, count, NULL);
 }
 
-/* Block number `k` of the second chunk, as a run wants it; whether it is kept for another one. */
+/* Reads block number `k` of the second chunk, as a run requests it; returns whether it is cached for another run. */
 static bool bring_block(fixture *f, int k, cubed_range run, cb_arena *arena, cb_task_count *count)
 {
     const size_t mark = cb_arena_mark(arena);
@@ -353,10 +353,10 @@ static void test_blocks_that_runs_share(void **state)
     assert_int_equal(count[2].present, 1);
     for (int k = 4; k < 7; k++) assert_false(bring_block(&f, k, second, arena, &count[2]));
     assert_true(bring_block(&f, 7, second, arena, &count[2]));
-    /* Of more than two runs, or of one that comes again, it is not known who wants a block. */
+    /* With more than two runs, or a run that returns, it is not known which of them need a block. */
     assert_false(bring_block(&f, 3, within, arena, &count[3]));
     assert_in_range(count[3].stored_read, FOUND + BLOCK / 2, 2 * BLOCK);
-    /* After its second read the first block left its memory to the next one. */
+    /* After its second read the first block's memory was reused for the next one. */
     assert_in_range(cb_chunks_cache_peak(f.chunks), BLOCK, 2 * BLOCK - 1);
     cb_arena_free(arena);
     tear_down(&f);
@@ -396,7 +396,7 @@ static void test_a_block_is_decoded_once(void **state)
     tear_down(&f);
 }
 
-/* What is not there, or cannot be decoded, is not kept. */
+/* Blocks that are missing, or cannot be decoded, are not cached. */
 static void test_blocks_of_chunks_that_change(void **state)
 {
     fixture f;
@@ -456,7 +456,7 @@ static bool is_mapped(const fixture *f, const char *data)
     return found;
 }
 
-/* Cuts the file of chunk 0 to so many bytes while it is mapped. What is left of it, the rest is 0. */
+/* Truncates the file of chunk 0 to so many bytes while it is mapped. The rest reads as 0. */
 static void cut_while_mapped(off_t left)
 {
     fixture f;
@@ -490,7 +490,7 @@ static void cut_while_mapped(off_t left)
     cubed_error err = CUBED_ERROR_INIT;
     assert_int_equal(cb_chunks_check(f.chunks, &err), left < 0 ? CUBED_OK : CUBED_E_IO);
     if (left >= 0) assert_non_null(strstr(err.message, "src: a chunk has been changed"));
-    /* For others it is read, as what it is. */
+    /* Other readers read the file with its present contents. */
     want.mapped = false;
     assert_int_equal(cb_chunks_want(f.chunks, &(cb_chunk_reader){.arena = arena, .count = &count},
                                     &want, &held, NULL),
@@ -512,7 +512,7 @@ static void test_mapped_files(void **state)
     cut_while_mapped((off_t)chunk_size - 1); /* raises nothing */
 }
 
-/* A part of chunk 0 from element `lo` on: all of the chunk is mapped if the part is long enough to be. */
+/* Reads the part of chunk 0 from element `lo` on: the whole chunk is mapped if the part is long enough. */
 static void want_part(const fixture *f, int64_t lo, int64_t n, bool mapped)
 {
     const int64_t k = 0;
@@ -551,7 +551,7 @@ static void test_mapped_parts(void **state)
     tear_down(&f);
 }
 
-/* Some are mapped and some copied, and then what takes less, with what letting go takes. */
+/* Some parts are mapped and some copied; then the cheaper method is used, including the cost of unmapping. */
 static void test_mapping_where_it_pays(void **state)
 {
     const uint64_t kib = 1 << 10, mib = kib << 10;
@@ -570,7 +570,7 @@ static void test_mapping_where_it_pays(void **state)
     assert_false(cb_map_pays(&mapped, &copied));
 }
 
-/* A task that reads it fails, and puts nothing. */
+/* A task that reads the file fails, and puts nothing. */
 static void test_nothing_is_put_when_a_file_changed(void **state)
 {
     fixture f;
@@ -603,7 +603,7 @@ static void theirs(int sig)
     siglongjmp(back, 1);
 }
 
-/* Faults that are none of ours go to who was there before; who puts a handler over ours keeps it. */
+/* Faults outside of mappings go to the previous handler; a handler that the program installs later is kept. */
 static void test_handlers_of_others(void **state)
 {
     struct sigaction own = {.sa_handler = theirs}, before, now;
@@ -625,11 +625,11 @@ static void test_handlers_of_others(void **state)
     assert_true(cb_map_begin());
     own.sa_handler = SIG_DFL;
     assert_int_equal(sigaction(SIGBUS, &own, &now), 0);
-    assert_false(cb_map_begin()); /* nobody would tell us */
+    assert_false(cb_map_begin()); /* nothing would report the fault */
     cb_map_end();
     own.sa_handler = theirs;
     assert_int_equal(sigaction(SIGBUS, &own, NULL), 0);
-    assert_int_equal(sigaction(SIGBUS, &now, NULL), 0); /* ours, as it was left */
+    assert_int_equal(sigaction(SIGBUS, &now, NULL), 0); /* our handler, unchanged */
     assert_true(cb_map_begin());
     cb_map_end();
     assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);

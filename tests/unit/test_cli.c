@@ -1,4 +1,4 @@
-/* Parts of the command: sizes as text, names of arrays, the printing of values. */
+/* Parts of the command: parsing of sizes, names of arrays, and printing of values. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void test_names_of_inputs(void **state)
     inputs in = {.nspecs = 0};
     assert_null(inputs_add(&in, "u=a.zarr::u"));
     assert_null(inputs_add(&in, "g.zarr"));
-    assert_null(inputs_add(&in, "dir/x=1.zarr")); /* no identifier in front of = */
+    assert_null(inputs_add(&in, "dir/x=1.zarr")); /* no identifier before = */
     assert_null(inputs_add(&in, "2x=b.zarr"));
     assert_string_equal(in.spec[0].name, "u");
     assert_string_equal(in.spec[0].url, "a.zarr::u");

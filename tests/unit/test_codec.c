@@ -1,9 +1,9 @@
-/* Every codec: there and back inside its declared memory, and damaged bytes. */
+/* Every codec: encodes and decodes in its declared memory; and damaged bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static void test_round_trips(void **state)
     }
 }
 
-/* Truncated and flipped bytes give an error or some data, never a crash (the sanitizers watch). */
+/* Truncated bytes and flipped bits give an error or some data, never a crash (sanitizers check). */
 static void test_damage(void **state)
 {
     (void)state;

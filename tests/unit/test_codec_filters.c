@@ -1,9 +1,9 @@
-/* numcodecs' filters, checksums and shuffle: the bytes that they make, and configurations that say themselves in JSON. */
+/* numcodecs' filters, checksums and shuffle: their bytes, and their configurations as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -32,7 +32,7 @@ static void must_parse(const char *text, cubed_dtype dtype, int64_t n, cb_codec_
 #define BEFORE(codec)     "[" codec ", " LITTLE "]"
 #define BEHIND(codec)     "[" LITTLE ", " codec "]"
 
-/* One of each, for a chunk of three elements: what it makes of these bytes, as numcodecs does. */
+/* One filter of each kind, for a chunk of three elements, with the bytes that numcodecs makes. */
 static const struct {
     const char *chain;
     cubed_dtype dtype;
@@ -95,7 +95,7 @@ static const struct {
      12,
      {0, 0, 0x80, 0x3f, 0, 0, 0xe1, 0x3f, 0, 0, 0xc0, 0x3f},
      {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0xc0, 0x3f}},
-    {BEHIND(CODEC("numcodecs.crc32", "")), /* in front, as numcodecs does it */
+    {BEHIND(CODEC("numcodecs.crc32", "")), /* at the start, as in numcodecs */
      CUBED_UINT8,
      3,
      7,
@@ -181,7 +181,7 @@ static void test_wrong_sizes(void **state)
     }
 }
 
-/* What is written into metadata is what was read, and never beyond the room that there is. */
+/* Written metadata equals the metadata that was read, and is never longer than the buffer. */
 static void test_configurations_there_and_back(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_configurations_there_and_back(void **state)
                 assert_int_equal(st, CUBED_E_ARG);
                 assert_non_null(strstr(err.message, "does not fit"));
             }
-            /* With a byte more it has room, and not before. */
+            /* With one byte more it fits, and not before. */
             if (cap == sizeof text - 1) assert_int_equal(st, CUBED_OK);
         }
         free(list);
@@ -217,7 +217,7 @@ static void test_configurations_there_and_back(void **state)
     }
 }
 
-/* Rows of bytes of elements of all sizes, also where vectors of them do not come out even. */
+/* Rows of bytes of elements of all sizes, also if they are not a whole number of vectors. */
 static void test_shuffle_of_elements_of_any_size(void **state)
 {
     static const int sizes[] = {1, 2, 3, 4, 7, 8, 16}, counts[] = {1, 15, 33, 1000};

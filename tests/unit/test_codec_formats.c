@@ -1,9 +1,9 @@
-/* Codecs against bytes that are known, and their configurations there and back. */
+/* Codecs against known bytes, and their configurations parsed and printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void test_byte_order(void **state)
         {2, 2, {1, 0, 3, 2}},
         {4, 4, {3, 2, 1, 0, 7, 6, 5, 4}},
         {8, 8, {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8}},
-        /* Complex: each half by itself. */
+        /* Complex numbers: each half separately. */
         {8, 4, {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}},
         {1, 1, {0, 1}},
     };
@@ -42,7 +42,7 @@ static void test_byte_order(void **state)
         assert_int_equal(decode(&c, out, 2 * item - 1, back, NULL), CUBED_E_FORMAT);
         assert_int_equal(parse_v3("[" LITTLE "]", item, unit, 1, &two, &c, NULL), CUBED_OK);
         assert_true(cb_codec_chain_is_raw(&c));
-        /* A raw chunk still has one length only. */
+        /* A raw chunk has exactly one valid length. */
         uint8_t larger[17] = {0};
         assert_int_equal(decode(&c, larger, 2 * item + 1, back, NULL), CUBED_E_FORMAT);
         assert_int_equal(decode(&c, larger, 2 * item - 1, back, NULL), CUBED_E_FORMAT);
@@ -52,7 +52,7 @@ static void test_byte_order(void **state)
     assert_int_equal(parse_v3("[\"bytes\"]", 2, 2, 1, &two, &c, NULL), CUBED_E_FORMAT);
 }
 
-/* Every permutation of shapes around the tiles, element by element. */
+/* Every permutation, for shapes around the size of tiles, element by element. */
 static void test_transpose(void **state)
 {
     static const int64_t shapes[][3] = {{2, 3, 4}, {1, 33, 2}, {40, 1, 35}, {5, 64, 32}};
@@ -142,7 +142,7 @@ static void test_crc32c(void **state)
     }
 }
 
-/* Both kinds of half precision, which have mantissas of other lengths. */
+/* Both kinds of half precision, whose mantissas have different lengths. */
 static void test_bitround_of_halves(void **state)
 {
     static const struct {
@@ -228,7 +228,7 @@ static void test_v2_there_and_back(void **state)
          "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": 0}",
          "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": "
          "0}"},
-        /* The automatic choice: bits for bytes, bytes for the rest. */
+        /* The automatic choice: bit shuffle for bytes, byte shuffle otherwise. */
         {4, "{\"id\": \"blosc\", \"cname\": \"lz4hc\", \"shuffle\": -1}",
          "{\"id\": \"blosc\", \"cname\": \"lz4hc\", \"clevel\": 5, \"shuffle\": 1, \"blocksize\": "
          "0}"},
@@ -361,7 +361,7 @@ static void test_wrong_configurations(void **state)
     json_decref(filters);
 }
 
-/* Sizes that no library can take are refused before anything is allocated. */
+/* Sizes that no library supports are refused before any allocation. */
 static void test_huge_chunks(void **state)
 {
     static const int64_t two_gib[2] = {1 << 16, 1 << 15}, four_gib[2] = {1 << 16, 1 << 16};

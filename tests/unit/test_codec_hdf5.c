@@ -1,9 +1,9 @@
-/* What only HDF5 files have: Fletcher's checksum, LZ4 in blocks, and masks of what a chunk did not go through. */
+/* Codecs that only HDF5 files have: Fletcher's checksum, LZ4 in blocks, and masks of filters that a chunk skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -33,7 +33,7 @@ static void fill_small(uint8_t *to, int n)
     for (int i = 0; i < n; i++) to[i] = (uint8_t)(i * 7 % 251);
 }
 
-/* What libhdf5 and numcodecs put behind the same bytes. */
+/* The checksums that libhdf5 and numcodecs append to the same bytes. */
 static void test_checksums_of_others(void **state)
 {
     static const struct {
@@ -44,7 +44,7 @@ static void test_checksums_of_others(void **state)
         {0, "12345678", {0xd4, 0xd0, 0x0a, 0x00}},
         {0, "123456789", {0xd5, 0x09, 0xdf, 0x09}},
         {0, "Time after time, chun", {0xfd, 0x93, 0x4d, 0x0a}},
-        {1000, NULL, {0x38, 0x46, 0xe0, 0x7f}}, /* more words than are added up at a time */
+        {1000, NULL, {0x38, 0x46, 0xe0, 0x7f}}, /* more words than one partial sum has */
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -60,7 +60,7 @@ static void test_checksums_of_others(void **state)
         assert_memory_equal(packed + n, cases[k].sum, 4);
         assert_int_equal(decode_part(&c, packed, n + 4, NULL), CUBED_OK);
         assert_memory_equal(unpacked, plain, n);
-        /* As old libraries wrote it. */
+        /* The checksum as old libraries wrote it. */
         const uint8_t swapped[4] = {cases[k].sum[1], cases[k].sum[0], cases[k].sum[3],
                                     cases[k].sum[2]};
         memcpy(packed + n, swapped, 4);
@@ -92,7 +92,7 @@ static void test_checksums_find_damage(void **state)
 
 /* --- LZ4 in blocks ------------------------------------------------------------------------------------ */
 
-/* As hdf5plugin writes it with blocks of 40 bytes: of the first chunk the last block is stored. */
+/* Chunks as hdf5plugin writes them with blocks of 40 bytes: the last block of the first chunk is stored uncompressed. */
 static const char text[] = "Time after time, chunk after chunk: the same words, the same wor";
 static const uint8_t of_text[] = {
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x28, 0x00, 0x00,
@@ -135,7 +135,7 @@ static void test_lz4_there_and_back(void **state)
             must_parse(LZ4, 1, sizes[k], &c);
             const size_t size = encode(&c, plain, packed);
             assert_true(size <= cb_codec_chain_bound(&c));
-            /* What would become longer is stored. */
+            /* Blocks that compression would make longer are stored uncompressed. */
             assert_true(noise ? size == n + 16 : n < 1000 || size < n / 2);
             assert_int_equal(packed[7] | packed[6] << 8 | packed[5] << 16, n);
             memset(unpacked, 0, n);
@@ -179,7 +179,7 @@ static void test_lz4_of_wrong_sizes(void **state)
     }
 }
 
-/* Whatever is in it, it neither reads nor writes beyond. */
+/* Whatever the bytes are, decoding neither reads nor writes beyond the buffers. */
 static void test_lz4_of_changed_bytes(void **state)
 {
     cb_codec_chain c;
@@ -206,7 +206,7 @@ static void test_lz4_of_changed_bytes(void **state)
     "\"numcodecs.fletcher32\", "                                                                   \
     "\"cubed.filter_mask\"]"
 
-/* What shuffle gives of as many elements of four bytes. */
+/* The result of shuffle for as many elements of four bytes. */
 static void shuffled(const uint8_t *from, size_t n, uint8_t *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -221,12 +221,12 @@ static void test_masks(void **state)
     (void)state;
     fill(true);
     must_parse(MASKED, 4, COUNT, &c);
-    /* What is written went through all. */
+    /* Written chunks went through all filters. */
     const size_t size = encode(&c, plain, packed);
     assert_memory_equal(packed, "\0\0\0", 4);
     assert_int_equal(decode_part(&c, packed, size, NULL), CUBED_OK);
     assert_memory_equal(unpacked, plain, BYTES);
-    /* Nothing but the mask; bits of filters that there are none of say nothing. */
+    /* A chunk with only the mask; bits of filters that do not exist have no meaning. */
     for (int mask = 7; mask < 256; mask = mask * 2 + 1) {
         memcpy(packed, (uint8_t[4]){(uint8_t)mask, 0, 0, (uint8_t)(mask == 255 ? 255 : 0)}, 4);
         memcpy(packed + 4, plain, BYTES);
@@ -246,7 +246,7 @@ static void test_masks(void **state)
     assert_int_equal(encode(&plain_sum, plain, packed + 4), BYTES + 4);
     assert_int_equal(decode_part(&c, packed, BYTES + 8, NULL), CUBED_OK);
     assert_memory_equal(unpacked, plain, BYTES);
-    /* A mask that is not what happened. */
+    /* A mask that contradicts the bytes. */
     packed[0] = 7;
     assert_int_equal(decode_part(&c, packed, BYTES + 8, NULL), CUBED_E_FORMAT);
     packed[0] = 1;

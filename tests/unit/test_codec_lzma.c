@@ -1,9 +1,9 @@
-/* Streams of xz and of the older format, those of other writers too: what comes back, and what is refused. */
+/* Streams of xz and of the older format, also of other writers: decoding and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 
 #define LZMA(conf) "[\"bytes\", {\"name\": \"numcodecs.lzma\", \"configuration\": {" conf "}}]"
 
-/* --- Of other writers --------------------------------------------------------------------------------- */
+/* --- Streams of other writers ------------------------------------------------------------------------- */
 
 static const char text[] = "Time after time, chunk after chunk: the same words, the same words.\n";
 enum { TEXT = sizeof text - 1 };
 
-/* All of what follows as Python's module lzma compresses it, which numcodecs calls. */
+/* All streams below were compressed by Python's module lzma, which numcodecs calls. */
 static const uint8_t crc64[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,
     0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x00, 0x43, 0x00, 0x32, 0x5d, 0x00, 0x2a,
@@ -65,7 +65,7 @@ static const uint8_t two[] = {
     0x00, 0x00, 0x10, 0xd6, 0xd7, 0x8c, 0xdd, 0x3a, 0x92, 0x5e, 0x00, 0x01, 0x3a, 0x26, 0xaf,
     0xee, 0x22, 0xd7, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
 };
-/* Of preset 1, without a size in its header and without any check. */
+/* Preset 1, without a size in the header and without a check. */
 static const uint8_t alone[] = {
     0x5d, 0x00, 0x00, 0x10, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00,
     0x2a, 0x1a, 0x49, 0xa6, 0x67, 0x42, 0x1f, 0x5a, 0x6a, 0xe0, 0xd6, 0x0c, 0x16, 0x91,
@@ -78,7 +78,7 @@ static const struct {
     const char *conf;
     const uint8_t *data;
     size_t size;
-    bool checked; /* no changed byte may go unseen */
+    bool checked; /* every changed byte must be detected */
 } others[] = {
     {LZMA(""), crc64, sizeof crc64, true},
     {LZMA("\"preset\": 0, \"check\": 0"), sha256, sizeof sha256, true},
@@ -158,7 +158,7 @@ static void test_changed_bytes(void **state)
     assert_int_equal(decode_part(&c, alone, sizeof alone, NULL), CUBED_E_FORMAT);
 }
 
-/* What a chunk takes is planned by the preset in metadata, which other writers need not have kept. */
+/* The memory of a chunk is planned for the preset in the metadata, which other writers need not have used. */
 static void test_more_memory_than_was_planned(void **state)
 {
     cb_codec_chain c;
@@ -177,7 +177,7 @@ static void test_more_memory_than_was_planned(void **state)
 
 /* --- Own streams -------------------------------------------------------------------------------------- */
 
-/* What any reader makes of it; the bytes that it gave. */
+/* The bytes that any reader decodes from it. */
 static size_t read_by_liblzma(bool xz, const uint8_t *src, size_t size, uint8_t *dst, size_t cap)
 {
     lzma_stream z = LZMA_STREAM_INIT;
@@ -232,7 +232,7 @@ static void test_there_and_back(void **state)
     }
 }
 
-/* A chunk that is shorter than the dictionary needs none that long. */
+/* A chunk that is shorter than the dictionary does not need the whole dictionary. */
 static void test_small_chunks_take_little_memory(void **state)
 {
     cb_codec_chain small, large;
@@ -243,7 +243,7 @@ static void test_small_chunks_take_little_memory(void **state)
     assert_true(cb_codec_chain_encode_need(&large).arena > (size_t)512 << 20);
 }
 
-/* liblzma has the memory that it is given, and no other. */
+/* liblzma uses only the memory that it is given. */
 static void test_too_little_memory_or_room(void **state)
 {
     const size_t little[] = {0, 1000, 100000};

@@ -1,9 +1,9 @@
-/* What c-blosc and pco allocate by themselves against what is declared for it: this program's malloc counts. */
+/* Compares the memory that c-blosc and pco allocate with the declared memory: this program's malloc counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <blosc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #if OWN_MALLOC
 #include <malloc.h>
 
-/* glibc's own functions behind the ones that are replaced here. */
+/* glibc's own functions, which the functions below replace. */
 void *__libc_malloc(size_t n);                 /* NOLINT */
 void *__libc_calloc(size_t n, size_t size);    /* NOLINT */
 void *__libc_memalign(size_t align, size_t n); /* NOLINT */
@@ -61,7 +61,7 @@ void free(void *p)
     __libc_free(p);
 }
 
-/* While it copies there are both. */
+/* Both blocks exist during the copy. */
 void *realloc(void *p, size_t n)
 {
     const size_t before = p ? malloc_usable_size(p) : 0;
@@ -160,8 +160,8 @@ typedef struct number_type {
     size_t size;
 } number_type;
 
-/* Of each number what a chain declares, by which its functions are called here: through the chain they ask for that much
- * themselves. */
+/* For each case the memory that a chain declares. Its functions are called directly, because the chain would request that
+ * memory itself. */
 static void parse_pcodec(const number_type *t, const char *conf, int64_t n, cb_codec_chain *c)
 {
     char text[256];
@@ -257,7 +257,7 @@ static void test_pco_stays_within_its_bound(void **state)
     check_pcodec(&types[5], confs[1].conf, confs[1].config, 300000, 3);
 }
 
-/* What pco's format packs: numbers of some bits, the lowest first. */
+/* Data that pco's format packs: numbers of some bits, the lowest first. */
 typedef struct packed {
     unsigned char *data;
     size_t bits;
@@ -271,13 +271,13 @@ static void pack(packed *p, uint64_t number, int bits)
 
 static void pack_to_byte(packed *p) { p->bits = (p->bits + 7) / 8 * 8; }
 
-/* All that a file may ask for: three tables of 2**14 states and as many bins, two windows of 2**window numbers, and 2**15
- * numbers that each begins with. */
+/* The maximum that a file may request: three tables of 2**14 states and as many bins, two windows of 2**window numbers, and
+ * the 2**15 numbers with which each begins. */
 static size_t pack_greedy(packed *p, size_t n, int window)
 {
     const uint64_t head[] = {'p', 'c', 'o', '!', 3, 2};
     for (int i = 0; i < 6; i++) pack(p, head[i], 8);
-    pack(p, 0, 7); /* nothing of how many numbers there are */
+    pack(p, 0, 7); /* no count of numbers */
     pack_to_byte(p);
     pack(p, 4, 8);
     pack(p, 1, 8);
@@ -329,7 +329,7 @@ static void test_pco_believes_no_greedy_file(void **state)
     size_t took = stop_counting();
     if (said != CB_PCO_DONE) fail_msg("%s", says);
     if (took > may || took < may / 3) fail_msg("took %zu bytes, declared %zu", took, may);
-    /* Claims that need no bytes of their own. */
+    /* Claims that need no further bytes. */
     memset(encoded, 0, ROOM);
     size = pack_greedy(&(packed){encoded, 0}, N, 16);
     said = cb_pco_decode(2, encoded, size, back, N, 0, (cb_pco_says){says, sizeof says});
@@ -338,7 +338,7 @@ static void test_pco_believes_no_greedy_file(void **state)
     said = cb_pco_decode(2, encoded, size, back, N - 1, 0, (cb_pco_says){says, sizeof says});
     assert_int_equal(said, CB_PCO_REFUSED);
     assert_string_equal(says, "40000 numbers more, expected 39999");
-    packed p = {encoded, 104}; /* the mode, behind the chunk's type and length */
+    packed p = {encoded, 104}; /* the mode, after the chunk's type and length */
     memset(encoded + 13, 0, 9);
     pack(&p, 4, 4);
     pack(&p, N + 1, 25);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <blosc.h>
 #include <bzlib.h>
 #include <lz4.h>
@@ -48,7 +48,7 @@ static void test_gzip_of_others(void **state)
         packed[size] = 'x';
         assert_int_equal(decode(&c, packed, size + 1, unpacked, NULL), CUBED_E_FORMAT);
     }
-    /* Noise in fixed codes, as fast writers make it, is larger than it was, but no stranger. */
+    /* Noise in fixed codes, as fast writers make it, is larger than the input, but valid. */
     size_t size = deflate_part(plain, N, 1, Z_FIXED, packed, sizeof packed);
     assert_true(size > N + N / 64);
     assert_true(size <= cb_codec_chain_bound(&c));
@@ -75,7 +75,7 @@ static void test_zstd_of_others(void **state)
     assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
     assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
-    /* More than the chunk. */
+    /* Larger than the chunk. */
     size = ZSTD_compress(packed, sizeof packed, plain, N, 1);
     n--;
     assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"zstd\"}]", 1, 1, 1, &n, &c, NULL),
@@ -97,7 +97,7 @@ static void test_bz2_of_others(void **state)
     cb_codec_chain c;
     int64_t n = N;
     (void)state;
-    /* The level that is stated says nothing about the blocks of other writers. */
+    /* The stated level does not determine the blocks of other writers. */
     assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
     for (int noise = 0; noise < 2; noise++) {
         fill(noise);
@@ -107,7 +107,7 @@ static void test_bz2_of_others(void **state)
         assert_int_equal(decode(&c, packed, size - 1, unpacked, NULL), CUBED_E_FORMAT);
         packed[size] = 'B';
         assert_int_equal(decode(&c, packed, size + 1, unpacked, NULL), CUBED_E_FORMAT);
-        /* Two streams, the second of larger blocks. */
+        /* Two streams, the second with larger blocks. */
         size_t first = bz2_part(plain, 777, 1, packed, sizeof packed);
         size = first + bz2_part(plain + 777, N - 777, 9, packed + first, sizeof packed - first);
         assert_true(size <= cb_codec_chain_bound(&c));
@@ -116,7 +116,7 @@ static void test_bz2_of_others(void **state)
         assert_memory_equal(plain, unpacked, N);
         assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
     }
-    /* More than the chunk. */
+    /* Larger than the chunk. */
     size_t size = bz2_part(plain, N, 1, packed, sizeof packed);
     n--;
     assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
@@ -136,7 +136,7 @@ static void test_lz4_of_others(void **state)
     memcpy(packed, header, 4);
     assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
-    /* What is written has the same form. */
+    /* Written chunks have the same form. */
     uint8_t *own = malloc(cb_codec_chain_bound(&c));
     size_t got = encode(&c, plain, own);
     assert_memory_equal(own, header, 4);
@@ -182,17 +182,17 @@ static void test_blosc_of_others(void **state)
     assert_int_equal(parse_v3(small, 4, 4, 1, &n, &c, NULL), CUBED_OK);
     assert_int_equal(decode(&c, packed, blosc_pack("lz4", 5, 1000), unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
-    /* Blocks that are larger than stated cost more than was planned: refused, with the numbers. */
+    /* Blocks that are larger than stated need more memory than planned: they are refused, with the numbers. */
     size_t size = blosc_pack("zstd", 5, N);
     assert_int_equal(decode(&c, packed, size, unpacked, &err), CUBED_E_BUDGET);
     assert_non_null(strstr(err.message, "100000"));
-    /* Another inner codec that fits is no matter. */
+    /* Another inner codec that fits is accepted. */
     const char *any = "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": "
                       "\"zstd\"}}]";
     assert_int_equal(parse_v3(any, 4, 4, 1, &n, &c, NULL), CUBED_OK);
     assert_int_equal(decode(&c, packed, blosc_pack("zlib", 5, 0), unpacked, NULL), CUBED_OK);
     assert_memory_equal(plain, unpacked, N);
-    /* Sizes in the header that cannot be. */
+    /* Impossible sizes in the header. */
     size = blosc_pack("zstd", 1, 0);
     static const uint8_t wrong[][4] = {
         {0, 0, 0, 0}, {255, 255, 255, 255}, {255, 255, 255, 127}, {0, 0, 0, 128}};

@@ -1,9 +1,9 @@
-/* Ranges of what blocks decode to, beside the whole. */
+/* Decoding of ranges, compared with decoding of the whole chunk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <blosc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "codec/codec.h"
 
-enum { N = 100040, ITEM = 8 }; /* a short block at the end, whatever their size */
+enum { N = 100040, ITEM = 8 }; /* a short block at the end, for blocks of any size */
 
 static uint8_t plain[N], out[N], packed[N + BLOSC_MAX_OVERHEAD], parts[sizeof packed];
 static uint8_t kept[sizeof packed];
@@ -50,7 +50,7 @@ static cb_arena *range_arena(const cb_codec_chain *c)
     return a;
 }
 
-/* Of an encoded chunk the parts that were located, to `to`; how many bytes they have. */
+/* Copies the located parts of an encoded chunk to `to`; returns their size. */
 static size_t take_parts(const uint8_t *encoded, const cubed_codec_extent *x, uint8_t *to)
 {
     assert_true(x->head <= x->lo && x->lo <= x->hi && x->hi <= x->total);
@@ -71,7 +71,7 @@ static void test_every_kind_of_buffer(void **state)
     const cb_codec_step *step = cb_codec_chain_ranged(&c);
     cb_arena *scratch = range_arena(&c);
     for (int k = 0; k < 4 * 5 * 3 * 2; k++) {
-        int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0: the bytes as they are */
+        int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0: uncompressed bytes */
         for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 64 == 0 ? draw(256) : i / 999);
         int n = blosc_compress_ctx(level, shuffle, ITEM, N, plain, packed, sizeof packed,
                                    inner[k % 4], blocks[k / 4 % 5], 1);
@@ -95,7 +95,7 @@ static void test_every_kind_of_buffer(void **state)
     cb_arena_free(scratch);
 }
 
-/* Blocks in another order, as several threads of a writer leave them. */
+/* Blocks in another order, as several threads of a writer store them. */
 static size_t swap_blocks(uint8_t *p, size_t size)
 {
     uint32_t block, first, second, third, at[2];
@@ -115,7 +115,7 @@ static size_t swap_blocks(uint8_t *p, size_t size)
     return size;
 }
 
-/* A block that was located is decoded as a whole, and by itself. */
+/* A located block is decoded as a whole, and alone. */
 static void test_block_by_block(void **state)
 {
     cb_codec_chain c;
@@ -153,7 +153,7 @@ static void test_block_by_block(void **state)
     cb_arena_free(scratch);
 }
 
-/* All that a range takes is what was located. */
+/* Decoding a range needs only the located bytes. */
 static void test_located_bytes_are_enough(void **state)
 {
     static uint8_t sparse[sizeof packed];
@@ -191,7 +191,7 @@ static void test_located_bytes_are_enough(void **state)
     cb_arena_free(scratch);
 }
 
-/* Right bytes or an error, never more than the buffers; the sanitizers watch. */
+/* The result is right or an error, and never exceeds the buffers; sanitizers check. */
 static void test_damaged_buffers(void **state)
 {
     cb_codec_chain c;
@@ -209,7 +209,7 @@ static void test_damaged_buffers(void **state)
         assert_non_null(copy);
         assert_non_null(dst);
         memcpy(copy, kept, have);
-        /* Mostly where the header and the offsets are. */
+        /* Mostly in the header and the offsets. */
         for (uint32_t flips = draw(4); flips && have; flips--)
             copy[draw(t % 2 ? (uint32_t)cb_min_size(have, 120) : (uint32_t)have)] ^=
                 (uint8_t)(1u << draw(8));

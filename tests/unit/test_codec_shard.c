@@ -141,7 +141,7 @@ static void test_inner_chunks(void **state)
         fixture f;
         open_chain(&f, chains[k], NULL);
         const cb_codec_step *s = cb_codec_chain_shard(&f.c);
-        assert_int_equal(s == NULL, k >= 6); /* something stands before or behind it */
+        assert_int_equal(s == NULL, k >= 6); /* something precedes or follows it */
         if (s) {
             encode(&f, x, NULL);
             const int64_t *inner = f.c.step[s->inner.first].shape;
@@ -204,7 +204,7 @@ static int present(const fixture *f, const cb_codec_step *s)
     return n;
 }
 
-/* What lies beyond the array, or is nothing but the fill value if that is wanted, is not stored. */
+/* Inner chunks beyond the array are not stored, nor, if requested, those that contain only the fill value. */
 static void test_left_out(void **state)
 {
     static const double fill = -0.0;
@@ -238,7 +238,7 @@ static void test_left_out(void **state)
     }
 }
 
-/* Cut off and flipped bytes are an error or other values, never more memory or a crash. */
+/* Truncated bytes and flipped bits are an error or other values, never more memory or a crash. */
 static void test_damage(void **state)
 {
     double x[COUNT], back[COUNT];

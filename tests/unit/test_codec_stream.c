@@ -1,9 +1,9 @@
-/* Streams of what chains encoded: read in pieces of any size they are what decoding as a whole gives, and damage is an error. */
+/* Streams of encoded chunks: read in pieces of any size, they give the bytes of decoding as a whole, and damage is an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static void make_plain(int kind)
 
 static const struct {
     const char *codecs;
-    bool checks; /* any byte that differs is found */
+    bool checks; /* a change of any byte is detected */
 } cases[] = {
     {"{\"name\": \"zstd\", \"configuration\": {\"level\": 1, \"checksum\": true}}", true},
     {"{\"name\": \"zstd\", \"configuration\": {\"level\": 19, \"checksum\": false}}", false},
@@ -166,7 +166,7 @@ static void test_damage_is_found(void **state)
             packed[at] ^= 1;
             const cubed_status st = read_all(&c, size, 4096, &came);
             packed[at] ^= 1;
-            /* More than N bytes are an error of who reads them. */
+            /* More than N bytes are an error for the reader. */
             if (cases[i].checks && st == CUBED_OK && came <= N && memcmp(out, plain, came) != 0)
                 fail_msg("%s: byte %zu differs, and it is read", cases[i].codecs, at);
         }

@@ -1,9 +1,9 @@
-/* Encoded chunks that an interrupted run left: whole, damaged or untold, from little of their bytes. */
+/* Encoded chunks that an interrupted run left: complete, damaged or unknown, from few of their bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -19,7 +19,7 @@
 typedef struct object {
     const uint8_t *data;
     size_t size, read;
-    int fail_at; /* this read fails, from 1 up */
+    int fail_at; /* number of the read that fails, from 1 */
 } object;
 
 static cubed_status read_object(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
@@ -61,8 +61,8 @@ static void must_parse(const char *text, int64_t n, cb_codec_chain *c)
     if (parse_v3(text, 1, 1, 1, &n, c, &err) != CUBED_OK) fail_msg("%s: %s", text, err.message);
 }
 
-/* Shorter, longer, and zeros where a system kept the size and lost the rest. The last bytes of a part of a gzip chunk may be
- * the size of a member: then the chunk has to be decoded. */
+/* Shorter, longer, and zeros, as when a system kept the size and lost the data. The last bytes of a part of a gzip chunk may
+ * look like the size of a member: then the chunk has to be decoded. */
 static void expect_damage_is_seen(const cb_codec_chain *c, size_t size)
 {
     static uint8_t zeros[2 * N];
@@ -90,15 +90,15 @@ static void test_compressed_chunks(void **state)
             o.size = encode(&c, plain, packed);
             expect_damage_is_seen(&c, o.size);
             assert_int_equal(try_look(&c, &o, &out, NULL), CUBED_OK);
-            assert_true(o.read < 100); /* not the chunk */
-            /* Of a chunk with one element less. */
+            assert_true(o.read < 100); /* another chunk */
+            /* A chunk with one element less. */
             must_parse(chains[k], N - 1, &other);
             assert_int_equal(look(&other, packed, o.size), CB_CODEC_DAMAGED);
         }
     }
 }
 
-/* Other writers write several members, and zeros behind them. Only the size of the last member is in the trailer. */
+/* Other writers write several members, followed by zeros. Only the size of the last member is in the trailer. */
 static void test_gzip_of_several_members(void **state)
 {
     cb_codec_chain parts, c;
@@ -111,7 +111,7 @@ static void test_gzip_of_several_members(void **state)
     assert_int_equal(look(&c, packed, size), CB_CODEC_UNTOLD);
     memset(packed + size, 0, 8);
     assert_int_equal(look(&c, packed, size + 8), CB_CODEC_UNTOLD);
-    assert_int_equal(look(&parts, packed, size), CB_CODEC_WHOLE); /* the decoder finds out */
+    assert_int_equal(look(&parts, packed, size), CB_CODEC_WHOLE); /* only decoding detects it */
 }
 
 static void test_raw_chunks_have_their_size(void **state)
@@ -125,7 +125,7 @@ static void test_raw_chunks_have_their_size(void **state)
     assert_int_equal(look(&c, plain, 0), CB_CODEC_DAMAGED);
 }
 
-/* Those that say nothing of sizes, and two of which the second hides what the first says. */
+/* Chains that state no sizes, and a chain whose second codec hides the sizes of the first. */
 static void test_untold(void **state)
 {
     static const char *const chains[] = {
@@ -171,7 +171,7 @@ static void test_zstd_frames(void **state)
         for (int how = 0; how < 4; how++) {
             const bool sized = how & 1, checked = how & 2;
             expect_damage_is_seen(&c, zstd_part(0, N, sized, checked, packed));
-            /* Two frames, with one between them that is for others. */
+            /* Two frames, with a skippable frame between them. */
             size_t size = zstd_part(0, 777, sized, checked, packed);
             const size_t first = size;
             memcpy(packed + size, skippable, sizeof skippable);
@@ -181,7 +181,7 @@ static void test_zstd_frames(void **state)
             assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
             assert_memory_equal(unpacked, plain, N);
             assert_int_equal(look(&c, packed, size - 1), CB_CODEC_DAMAGED);
-            /* The end of a frame is where others may begin: only sizes tell that one is missing. */
+            /* After the end of a frame another frame may begin: only sizes reveal that one is missing. */
             assert_int_equal(look(&c, packed, first), sized ? CB_CODEC_DAMAGED : CB_CODEC_WHOLE);
         }
     }
@@ -238,11 +238,11 @@ static void test_shards(void **state)
         cb_codec_looks out;
         assert_int_equal(try_look(&c, &o, &out, NULL), CUBED_OK);
         assert_int_equal(out, CB_CODEC_WHOLE);
-        assert_int_equal(o.read, index); /* and no chunk */
+        assert_int_equal(o.read, index); /* and the chunk is missing */
     }
 }
 
-/* Nothing but an index, of which no inner chunk is there. */
+/* Only an index, in which all inner chunks are missing. */
 static void test_empty_shards(void **state)
 {
     cb_codec_chain c;
@@ -259,7 +259,7 @@ static void test_empty_shards(void **state)
 
 /* --- Stores ------------------------------------------------------------------------------------------- */
 
-/* That it cannot be read is no damage. */
+/* A chunk that cannot be read does not count as damaged. */
 static void test_errors_of_reading(void **state)
 {
     static const char *const chains[] = {ZSTD, GZIP, BLOSC, SHARD("end")};

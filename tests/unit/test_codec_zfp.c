@@ -1,9 +1,9 @@
-/* zfp's chunks as the package zfpy makes them, of all types, modes and numbers of axes; and headers that lie. */
+/* zfp's chunks as the package zfpy writes them, of all types, modes and numbers of axes; and headers that lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static bool is_int(cubed_dtype dtype) { return dtype == CUBED_INT32 || dtype == 
 
 /* --- Of zfpy ------------------------------------------------------------------------------------------ */
 
-/* Chunks of shape (4, 3), whose element number i is i*i/8 - 3, or i*i - 24 of integers, as zfpy 1.0.1 encodes them, and
- * what it decodes them to; `exact`: to the same. */
+/* Chunks of shape (4, 3) as zfpy 1.0.1 encodes them, and their decoded values. Element number i is i*i/8 - 3, or i*i - 24 for
+ * integers. `exact`: decoding gives the same values. */
 static const struct {
     const char *conf;
     cubed_dtype dtype;
@@ -143,7 +143,7 @@ static void test_of_zfpy(void **state)
     }
 }
 
-/* What is lost says the chunk's own header, whatever metadata say. */
+/* The chunk's own header states the loss, whatever the metadata state. */
 static void test_of_another_mode(void **state)
 {
     float back[12];
@@ -154,9 +154,9 @@ static void test_of_another_mode(void **state)
     for (int i = 0; i < 12; i++) assert_true((double)back[i] == vectors[3].decoded[i]);
 }
 
-/* --- There and back ----------------------------------------------------------------------------------- */
+/* --- Encoding and decoding ---------------------------------------------------------------------------- */
 
-/* Smooth, so that something can be saved, and of both signs. */
+/* Smooth values, so that they can be compressed, of both signs. */
 static void put_smooth(cubed_dtype dtype, void *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) put_value(dtype, data, i, 1000 * sin((double)i / 9));
@@ -178,7 +178,7 @@ static size_t count(int shape)
     return n;
 }
 
-/* Encodes smooth values and decodes them to `unpacked`; the size. */
+/* Encodes smooth values and decodes them to `unpacked`; returns the encoded size. */
 static size_t there_and_back(const char *conf, cubed_dtype dtype, int shape)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -189,7 +189,7 @@ static size_t there_and_back(const char *conf, cubed_dtype dtype, int shape)
     const size_t size = encode(&c, plain, packed);
     assert_true(size <= cb_codec_chain_bound(&c));
     memset(unpacked, 0xff, c.chunk_bytes);
-    /* Chunks lie at any address. */
+    /* Chunks may be at any address. */
     memmove(packed + 1, packed, size);
     if (decode_exact(&c, packed + 1, size, unpacked, &err) != CUBED_OK)
         fail_msg("%s: %s", conf, err.message);
@@ -248,7 +248,7 @@ static void test_tolerance_holds(void **state)
     }
 }
 
-/* Each block of 4 along each axis has as many bits, whatever is in it. */
+/* Each block of 4 along each axis has the same number of bits, whatever its contents. */
 static void test_rate_is_kept(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_precision_is_better_with_more_bits(void **state)
     }
 }
 
-/* --- Chunks that are none ----------------------------------------------------------------------------- */
+/* --- Invalid chunks ----------------------------------------------------------------------------------- */
 
 static void test_truncated(void **state)
 {
@@ -291,10 +291,10 @@ static void test_truncated(void **state)
         size_t last = vectors[k].size;
         cb_codec_chain c;
         must_parse(vectors[k].conf, vectors[k].dtype, 2, four_by_three, &c);
-        while (vectors[k].data[last - 1] == 0) last--; /* zeros behind it are what is filled up */
+        while (vectors[k].data[last - 1] == 0) last--; /* trailing zeros are padding */
         for (size_t size = 0; size < 12; size++)
             assert_int_equal(decode_exact(&c, vectors[k].data, size, back, NULL), CUBED_E_FORMAT);
-        /* It has no checksum: what is missing is zeros, but never what lies behind it. */
+        /* A chunk has no checksum: missing bytes are zeros, never the bytes after the chunk. */
         for (size_t size = 12; size < last; size++) {
             cubed_status st = decode_exact(&c, vectors[k].data, size, back, NULL);
             assert_true(st == CUBED_OK || st == CUBED_E_FORMAT);
@@ -304,7 +304,7 @@ static void test_truncated(void **state)
         memcpy(packed, vectors[k].data, vectors[k].size);
         assert_int_equal(decode_exact(&c, packed, bound + 100, back, NULL), CUBED_E_FORMAT);
     }
-    /* Of a rate a chunk has its size, and less is seen. */
+    /* With a rate the chunk's size is known, so a shorter chunk is detected. */
     const size_t size = there_and_back(ZFPY("\"mode\": 2, \"rate\": 16"), CUBED_FLOAT32, 2);
     cb_codec_chain c;
     cubed_error err = CUBED_ERROR_INIT;
@@ -332,7 +332,7 @@ static void test_headers_of_other_chunks(void **state)
     must_parse(ZFPY(""), CUBED_INT32, 2, four_by_three, &c);
     assert_int_equal(decode_exact(&c, data, size, back, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "of type 3, expected 12 of type 1"));
-    /* Others count axes of length 1, or put them in another order: the elements are as many. */
+    /* Other writers may count axes of length 1, or store axes in another order: the number of elements is the same. */
     must_parse(ZFPY(""), CUBED_FLOAT32, 2, turned, &c);
     assert_int_equal(decode_exact(&c, data, size, back, NULL), CUBED_OK);
     must_parse(ZFPY(""), CUBED_FLOAT32, 1, &flat, &c);
@@ -341,7 +341,7 @@ static void test_headers_of_other_chunks(void **state)
         assert_true(value_of(CUBED_FLOAT32, back, i) == (double)(i * i) / 8 - 3);
 }
 
-/* None of them makes it read or write beyond what it has. */
+/* None of these chunks makes the decoder read or write beyond its buffers. */
 static void test_changed_bytes(void **state)
 {
     cb_codec_chain c;
@@ -356,7 +356,7 @@ static void test_changed_bytes(void **state)
                 packed[i] ^= (uint8_t)(1 << bit);
                 cubed_status st = decode_exact(&c, packed, vectors[k].size, back, NULL);
                 free(back);
-                /* The magic number, the type and the lengths; not how many of these there are. */
+                /* The magic number, the type and the lengths; not the number of lengths. */
                 const bool seen = i < 10 && (i != 4 || bit < 2 || bit > 3);
                 if (st != CUBED_E_FORMAT && (seen || st != CUBED_OK))
                     fail_msg("bit %d of byte %zu of %s: %s", bit, i, vectors[k].conf,
@@ -364,7 +364,7 @@ static void test_changed_bytes(void **state)
             }
         }
     }
-    /* As many bits for a block as zfp has, which would take more than any chunk of this shape. */
+    /* The largest number of bits per block in zfp, which would exceed any chunk of this shape. */
     cubed_error err = CUBED_ERROR_INIT;
     double back[12];
     memcpy(packed, vectors[3].data, vectors[3].size);

@@ -1,10 +1,10 @@
-/* Functions that are made of others: numbers that are close or none, ranges and means with weights, differences of
- * neighbours, gradients, integrals, angles without jumps, values between points; arithmetic of times. */
+/* Functions that are composed of other functions: close and missing numbers, ranges and means with weights, differences of
+ * neighbours, gradients, integrals, unwrapped angles, interpolation; arithmetic of times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -67,7 +67,7 @@ static cubed_dtype time_type(cubed_dtype family, cubed_unit unit, int multiple)
     return dtype;
 }
 
-/* All of y, which is of this type and has so many elements, against what is wanted. */
+/* Compares all elements of y, which has this type and number of elements, with the expected ones. */
 static void check(fixture *f, cubed_status st, cubed_array *y, cubed_dtype dtype, int64_t n,
                   const void *want)
 {
@@ -223,7 +223,7 @@ static void test_gradient(void **state)
           ((double[]){1, 2, 4, 6, 7}));
     CHECK(cubed_gradient(x, number(f, 0.5), -1, 2, &y, &f->err), CUBED_FLOAT64, 5,
           ((double[]){0, 4, 8, 12, 16}));
-    /* A parabola has its own derivative, also between uneven coordinates. */
+    /* The gradient of a parabola is exact, also for uneven coordinates. */
     static const double squares[] = {0, 1, 9, 16, 36};
     double got[5];
     cubed_array *curve = NULL, *of = vector(f, CUBED_FLOAT64, 5, squares);
@@ -236,7 +236,7 @@ static void test_gradient(void **state)
     for (int i = 0; i < 5; i++) assert_true(fabs(got[i] - 2 * (double)at[i]) < 1e-12);
     cubed_plan_unref(plan);
     cubed_array_unref(curve);
-    /* Coordinates of which differences would wrap in their own type. */
+    /* Coordinates whose differences would wrap in their own type. */
     static const uint8_t descending[] = {200, 100, 0};
     CHECK(cubed_gradient(vector(f, CUBED_FLOAT64, 3, a), vector(f, CUBED_UINT8, 3, descending), 0,
                          1, &y, &f->err),
@@ -298,7 +298,7 @@ static void test_interp(void **state)
             "interp: xp has 3 points and fp 6 values");
 }
 
-/* Arithmetic of times in their common unit, with NaT where one is. */
+/* Arithmetic of times in their common unit; NaT propagates. */
 static void test_times(void **state)
 {
     fixture *f = *state;
@@ -331,7 +331,7 @@ static void test_times(void **state)
           ((int64_t[]){1, 7, INT64_MIN}));
     CHECK(cubed_elementwise(CUBED_OP_ISFINITE, &a, 1, &y, &f->err), CUBED_BOOL, 3,
           ((bool[]){true, true, false}));
-    /* Downwards, also where neither unit is a whole number of the other. */
+    /* Rounding is downwards, also if neither unit is a multiple of the other. */
     CHECK(cubed_astype(b, two, &y, &f->err), two, 3, ((int64_t[]){0, -6, INT64_MIN}));
     REFUSED(cubed_elementwise(CUBED_OP_ADD, (cubed_array *[]){m, d}, 2, &y, &f->err), CUBED_E_TYPE,
             "add is not defined for datetime64[M] and datetime64[D]");
@@ -349,7 +349,7 @@ static void test_times(void **state)
             CUBED_E_ARG, "one unit is too many of the other");
 }
 
-/* Quantiles of times are truncated from the nearer of two elements; NaT where there is one. */
+/* Quantiles of times are truncated from the nearer of two elements; NaT gives NaT. */
 static void test_quantiles_of_times(void **state)
 {
     fixture *f = *state;
@@ -390,7 +390,7 @@ static void test_quantiles_of_times(void **state)
             "quantile of datetime64[D] of no elements");
 }
 
-/* Casts between months and days: dates by the calendar, spans by how long months are in the mean; and numbers. */
+/* Casts between months and days: dates by the calendar, spans by the mean length of months; and numbers. */
 static void test_time_casts(void **state)
 {
     fixture *f = *state;
@@ -418,7 +418,8 @@ static void test_time_casts(void **state)
           ((int64_t[]){1, -2, INT64_MIN}));
 }
 
-/* Which of them is first, sets of them, and running sums: NaT is one element, the largest and the least, and stays. */
+/* Positions of extremes, sets and running sums of times: NaT counts as one element, as the largest and the least, and
+ * propagates. */
 static void test_order_of_times(void **state)
 {
     fixture *f = *state;
@@ -445,7 +446,7 @@ static void test_order_of_times(void **state)
             "isin is not defined for datetime64[D] and timedelta64[D]");
 }
 
-/* Bytes are ordered as unsigned ones, padding is no part of them, and equal ones stay in their order. */
+/* Bytes are ordered as unsigned numbers, padding does not count, and equal elements keep their order. */
 static void test_order_of_texts(void **state)
 {
     fixture *f = *state;
@@ -498,7 +499,7 @@ static void test_order_of_texts(void **state)
             "isin: bytes and float64 have no type in common");
 }
 
-/* They are compared with others of their kind and chosen among, in the longer length; positions are the first ones. */
+/* Strings are compared with strings of their kind and selected, with the longer length; positions are the first ones. */
 static void test_choices_of_texts(void **state)
 {
     fixture *f = *state;
@@ -537,7 +538,7 @@ static void test_choices_of_texts(void **state)
     cubed_array_unref(filled);
 }
 
-/* Of even dates the distance has a unit, which dates that depend on them lose; uneven ones have no product. */
+/* The spacing of regular dates has a unit, which derivatives by dates lose; irregular dates have no product. */
 static void test_gradients_of_times(void **state)
 {
     fixture *f = *state;

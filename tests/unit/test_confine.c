@@ -1,9 +1,9 @@
-/* Where references and redirects may lead. */
+/* Places to which references and redirects may lead. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <string.h>
 #include <cmocka.h>
 

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -109,7 +109,7 @@ static void test_stored_types(void **state)
         cubed_dtype t;
         if (cubed_dtype_parse(wrong[i], &t, NULL) != CUBED_E_TYPE) fail_msg("%s", wrong[i]);
     }
-    /* Numbers that come from a plan. */
+    /* Type numbers that a plan may contain. */
     static const int numbers[] = {
         -1, 13, 15, 18, 32, 34, 35, 36, 255, 32 | 14 << 8 | 1 << 12, 32 | 3 << 8, INT32_MAX};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -1,9 +1,9 @@
-/* Einstein summation against sums over all indices, one after another; and what is refused. */
+/* Compares Einstein summation with sums over all indices one after another; and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static cubed_context *new_context(void)
     return ctx;
 }
 
-/* Arrays of whole numbers with the extents of the terms' letters; returns how many. */
+/* Makes arrays of whole numbers with the extents of the terms' letters; returns their number. */
 static int make_operands(cubed_context *ctx, const char *text, double data[OPERANDS][MOST],
                          cubed_array *x[OPERANDS])
 {
@@ -52,7 +52,7 @@ static int make_operands(cubed_context *ctx, const char *text, double data[OPERA
     return n;
 }
 
-/* Which element of an operand or the result the values of all letters stand for. */
+/* The element of an operand or the result for the given values of all letters. */
 static int64_t place_of(const char *term, size_t n, const int64_t value[26])
 {
     int64_t at = 0;

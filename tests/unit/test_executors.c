@@ -1,4 +1,4 @@
-/* What executors say of themselves, and who may be added. */
+/* Capabilities of executors, and rules for adding executors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +157,7 @@ static void test_added_executors_are_known(void **state)
     cubed_context_unref(other);
 }
 
-/* Runs of what processes elsewhere cannot do are refused before the executor is opened. */
+/* Runs that other processes cannot do are refused before the executor is opened. */
 static void test_results_in_memory_need_shared_memory(void **state)
 {
     cubed_context *ctx = new_context();
@@ -181,7 +181,8 @@ static void test_results_in_memory_need_shared_memory(void **state)
     cubed_context_unref(ctx);
 }
 
-/* What workers are told goes with each range: a plan that has no room beside one is refused before it begins. */
+/* Settings for workers are sent with each range: a plan that does not fit in a message together with a range is refused before
+ * it begins. */
 static void test_plans_larger_than_messages(void **state)
 {
     static double numbers[1000];

@@ -1,5 +1,4 @@
-/* The expression language of `cubed eval`: trees and literals that text means, and what is said of text that
- * means nothing. */
+/* The expression language of `cubed eval`: trees and literals that text means, and errors for other text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,12 +188,12 @@ static void test_wrong_text(void **state)
         if (!strstr(err.message, wrong[i].message))
             fail_msg("%s: \"%s\" has no \"%s\"", wrong[i].text, err.message, wrong[i].message);
         assert_null(list);
-        /* No message is needed. */
+        /* A message is optional. */
         assert_int_equal(expr_parse(wrong[i].text, &list, &n, NULL), CUBED_E_ARG);
     }
 }
 
-/* The caret is under the character, also where a line is cut at both ends. */
+/* The caret is under the character, also in a line that is shortened at both ends. */
 static void test_the_caret(void **state)
 {
     (void)state;
@@ -216,7 +215,7 @@ static void test_the_caret(void **state)
     }
 }
 
-/* --- Text that would cost too much -------------------------------------------------------------- */
+/* --- Text that would be too expensive ----------------------------------------------------------- */
 
 static char *repeated(const char *first, const char *part, int n, const char *last)
 {
@@ -254,7 +253,7 @@ static void test_limits(void **state)
     check_refused(repeated("f(x", ",x", 200000, ")"), "too long");
     check_refused(repeated("x", ";x", 200000, ""), "too long");
     check_refused(repeated("", " ", 2000000, "x"), "longer than 1 MiB");
-    /* What people write is far below. */
+    /* Text that people write is far below the limits. */
     char *text = repeated("x", "+x", 900, "");
     assert_int_equal(expr_parse(text, &list, &n, &err), CUBED_OK);
     assert_int_equal(list[0]->height, 900);
@@ -308,7 +307,7 @@ static void test_floats(void **state)
 {
     (void)state;
     expr_value out;
-    /* Division rounds once, as IEEE says, for whole numbers, too. */
+    /* Division rounds once, as IEEE requires, also for whole numbers. */
     for (int i = 1; i < 200; i++) {
         expr_value a = whole(1), b = whole(i);
         assert_null(expr_literal_combine('/', &a, &b, &out));

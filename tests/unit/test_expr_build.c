@@ -1,9 +1,9 @@
-/* The expression language of `cubed eval`: arrays that text makes, and what is said where it makes none. */
+/* The expression language of `cubed eval`: arrays that text makes, and errors for other text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -192,7 +192,7 @@ static void test_errors_of_building(void **state)
             fail_msg("%s is accepted", cases[k].text);
         if (!strstr(err.message, cases[k].message) || !strchr(err.message, '^'))
             fail_msg("%s: \"%s\" has no \"%s\"", cases[k].text, err.message, cases[k].message);
-        /* The place is said once. */
+        /* The message contains the position once. */
         assert_null(strchr(strchr(err.message, '^') + 1, '^'));
         assert_null(r);
     }
@@ -249,7 +249,7 @@ static void test_bare_results_are_named_after_their_input(void **state)
                  {"_a = f + h; _a * 2", {"result"}},
                  {"_a = f + h; f + _a", {"result"}},
                  {"ones((3,))", {"result"}},
-                 /* Names that two results would have. */
+                 /* Names that two results would share. */
                  {"min(f); max(f)", {"result", "result2"}},
                  {"min(f); max(h)", {"f", "h"}},
                  {"f = f * 2; max(f)", {"f", "result"}},
@@ -309,7 +309,7 @@ static void test_names_that_come_twice(void **state)
     }
 }
 
-/* Whether the input's coordinate, as it is, does not hold for a result. */
+/* Returns true if the input's coordinate, unchanged, does not describe the result. */
 static bool is_changed(const cubed_expr_results *r, const char *dim)
 {
     bool changed = false;
@@ -361,7 +361,7 @@ static void test_cut_dimensions(void **state)
     }
 }
 
-/* Values, by way of a plan: each case gives at most six doubles. */
+/* Values, computed through a plan: each case gives at most six doubles. */
 static void test_values(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Ranges of longitudes, beside a search of all elements. */
+/* Ranges of longitudes, compared with a search of all elements. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void test_rounding(void **state)
     assert_true(fabs(longitudes_apart(-170, 170) - 20) < 1e-12);
 }
 
-/* Whether x, or x and whole circles, is from west to east: all are whole numbers. */
+/* Returns whether x, or x plus whole circles, is from west to east: all are whole numbers. */
 static bool is_between(int x, int west, int east)
 {
     for (int k = -4; k <= 4; k++) {
@@ -64,7 +64,7 @@ static bool is_between(int x, int west, int east)
     return false;
 }
 
-/* Looks at labels of a range: each is its element, and they rise (or fall) by less than a circle. */
+/* Checks labels of a range: each belongs to its element, and they increase (or decrease) by less than a circle. */
 static void check_labels(const double *v, int64_t n, const longitudes_range *r, int sign)
 {
     int64_t at[CAP];

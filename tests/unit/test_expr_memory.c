@@ -1,9 +1,9 @@
-/* Expressions where the machine has no memory: each allocation of the language, and each of Jansson, fails once. */
+/* Expressions when memory runs out: each allocation of the language, and each of Jansson, fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "failing_json.h"
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker makes these names */
-/* The linker has calls of these functions go through those below, except calls within lang_memory.c. */
+/* The linker redirects calls of these functions to those below, except calls within lang_memory.c. */
 void *__real_lang_alloc(size_t size);
 void *__wrap_lang_alloc(size_t size);
 void *__real_lang_resize(void *p, size_t size);
@@ -23,7 +23,7 @@ char *__real_lang_vprintf(const char *fmt, va_list ap);
 char *__wrap_lang_vprintf(const char *fmt, va_list ap);
 char *__wrap_lang_printf(const char *fmt, ...);
 
-static int until; /* allocations that succeed before one fails; below 0: all succeed */
+static int until; /* number of allocations that succeed before one fails; negative: all succeed */
 
 static bool fails(void) { return until-- == 0; }
 
@@ -122,7 +122,7 @@ static cubed_status build(const char *text, cubed_expr_results **out, cubed_erro
     return st;
 }
 
-/* Returns how many allocations the text takes. */
+/* Returns the number of allocations that the text needs. */
 static int fail_each(const char *text)
 {
     for (int n = 0;; n++) {
@@ -150,7 +150,7 @@ static void append(char *text, const char *line)
     snprintf(text + n, DESCRIBED - n, "%s\n", line);
 }
 
-/* Attributes of all results and of their coordinates, as one text: malloc's. */
+/* Attributes of all results and of their coordinates, as one string from malloc. */
 static char *described(const cubed_expr_results *r)
 {
     char *text = calloc(1, DESCRIBED);
@@ -168,7 +168,7 @@ static char *described(const cubed_expr_results *r)
     return text;
 }
 
-/* Jansson never drops an attribute in silence: results have all of them, or there are none. */
+/* No attribute is lost silently: results have all attributes, or there are no results. */
 static void fail_each_of_json(const char *text)
 {
     cubed_expr_results *r;

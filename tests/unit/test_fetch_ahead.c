@@ -1,9 +1,9 @@
-/* Chunks that are asked for before tasks want them, of a store that takes its time. */
+/* Chunks that are prefetched from a store with latency. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -39,7 +39,7 @@ static cubed_status compute(world *w, cubed_array *x, const cubed_target *to, cu
     return st;
 }
 
-/* Numbers that no sum of which is exact. */
+/* Numbers whose sums are not exact. */
 static cubed_array *numbers(world *w, int ndim, const int64_t *shape, const int64_t *chunks)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -124,7 +124,7 @@ static double local_sum(world *w)
     return sum;
 }
 
-/* One task with 64 chunks: eight are on their way at a time, each is asked for once, and nothing else is. */
+/* One task with 64 chunks: eight are in flight at a time, each is requested once, and nothing else is requested. */
 static void test_a_reduction(void **state)
 {
     world *w = *state;
@@ -137,10 +137,10 @@ static void test_a_reduction(void **state)
     assert_memory_equal(&sum, &expected, sizeof sum);
     assert_int_equal(w->s->gets, N);
     assert_int_equal(w->s->most, IN_FLIGHT);
-    /* At the end, whether the source is still the one that was opened. */
+    /* At the end, a request checks whether the source is still the one that was opened. */
     assert_int_equal(w->s->requests[CUBED_STORE_HEAD], 1);
     assert_int_equal(w->s->requests[CUBED_STORE_LIST], 0);
-    /* One after another they take 640 ms. */
+    /* One after another they would need 640 ms. */
     if (seconds >= 0.4) fail_msg("it took %g s", seconds);
     assert_true(w->info.projected_mem >= without + (uint64_t)IN_FLIGHT * CHUNK * 8);
     assert_true(w->stats.measured_mem >= (uint64_t)IN_FLIGHT * CHUNK * 8);
@@ -148,7 +148,7 @@ static void test_a_reduction(void **state)
     assert_int_equal(w->stats.projected_mem, w->info.projected_mem);
 }
 
-/* Whatever the memory that is left, results have the same bits, and requests are as many. */
+/* Whatever memory is left, results have the same bits, and the number of requests is the same. */
 static void test_depths(void **state)
 {
     world *w = *state;
@@ -158,13 +158,13 @@ static void test_depths(void **state)
     static const int depths[] = {0, 1, 2, 5};
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         double sum, seconds;
-        /* A buffer for a chunk of 4000 bytes, and what its request takes. */
+        /* A buffer for a chunk of 4000 bytes, and the memory of its request. */
         w->plan.allowed_mem = least + (uint64_t)depths[i] * (16 << 10);
         later_reset(w->s, MS / 10);
         must(sum_of(w, "slow", &sum, &seconds, &err), &err);
         assert_memory_equal(&sum, &expected, sizeof sum);
         assert_int_equal(w->s->gets, N);
-        /* What was not asked for ahead is read when it is wanted, beside one that was. */
+        /* Chunks that were not prefetched are read when they are needed, next to one that was prefetched. */
         assert_in_range(w->s->most, 1, depths[i] + 1);
         assert_true(w->s->most >= depths[i]);
         assert_true(w->stats.measured_mem <= w->stats.projected_mem);
@@ -172,7 +172,7 @@ static void test_depths(void **state)
     }
 }
 
-/* An error of each of the requests is that of the chunk which it is for. */
+/* The error of a request is reported for the chunk that it reads. */
 static void test_errors(void **state)
 {
     world *w = *state;
@@ -202,7 +202,7 @@ static void *stop_soon(void *cancel)
     return NULL;
 }
 
-/* Requests that take for ever end with the run, those that were made ahead and those that somebody waits for. */
+/* Requests that never complete end with the run: prefetches, and requests that a thread waits for. */
 static void test_cancelling(void **state)
 {
     world *w = *state;
@@ -236,7 +236,7 @@ static void test_cancelling(void **state)
     }
 }
 
-/* Tasks of one chunk each: those that a worker is handed together are fetched together. */
+/* Tasks of one chunk each: chunks of tasks that a worker gets together are fetched together. */
 static void test_next_tasks(void **state)
 {
     world *w = *state;
@@ -259,7 +259,7 @@ static void test_next_tasks(void **state)
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
 }
 
-/* Ranges of one task, of one chunk: a worker waits for that of the next range, too. */
+/* Ranges of one task with one chunk: a worker also waits for the chunk of the next range. */
 static void test_next_ranges(void **state)
 {
     static const cubed_slice part[1] = {{0, (int64_t)8 * CHUNK, 1, false}};
@@ -285,7 +285,7 @@ static void test_next_ranges(void **state)
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
 }
 
-/* Inner chunks that lie side by side are one range, all of them of the version of the index. */
+/* Adjacent inner chunks are read as one range, all of the version of the index. */
 static void test_shards(void **state)
 {
     static const int64_t shape[2] = {96, 100}, chunks[2] = {8, 25}, shards[2] = {32, 100};
@@ -384,8 +384,8 @@ static cubed_status make_reshaped(cubed_array *x, cubed_array *y, cubed_array **
     return cubed_reshape(x, 1, shape, out, err);
 }
 
-/* Every operator, over chunks with codecs, without and in shards, by one worker and by several, with memory and
- * without: the same bits as from a store that does not wait. */
+/* Every operator, over chunks with codecs, without codecs and in shards, by one worker and by several, with and without
+ * memory: the same bits as from a store without latency. */
 static void test_operators(void **state)
 {
     static const made_of all[] = {make_mean,    make_shifted, make_totals,  make_copy,
@@ -422,7 +422,7 @@ static void test_operators(void **state)
     assert_int_equal(w->s->in_flight, 0);
 }
 
-/* A copy whose tasks all workers make together. */
+/* A copy whose tasks all workers perform together. */
 static void test_cooperative_tasks(void **state)
 {
     static const int64_t shape[2] = {384, 256}, chunks[2] = {8, 256}, to[2] = {384, 8};
@@ -439,7 +439,7 @@ static void test_cooperative_tasks(void **state)
     must(compute(w, y, &(cubed_target){.url = "memory://here::columns"}, &err), &err);
     assert_true(w->stats.measured_mem <= w->stats.projected_mem);
     assert_int_equal(w->info.coop, 3);
-    /* One that a member takes while another is about to ask for it is read twice. */
+    /* A chunk that one member takes while another is about to request it is read twice. */
     assert_in_range(w->s->gets, 384 / 8, 384 / 8 + 6);
     assert_in_range(w->s->most, 4, IN_FLIGHT + 3);
     cubed_array_unref(y);
@@ -473,8 +473,8 @@ static void *take(void *ctx)
     return NULL;
 }
 
-/* What one asks for another takes, and once; what failed is nobody's error until it is wanted, and given up with the
- * task that it was for. */
+/* An object that one worker requested may be taken by another one, once. A failure is reported only if the object is needed,
+ * and dropped with its task. */
 static void test_who_takes_what(void **state)
 {
     world *w = *state;
@@ -501,7 +501,7 @@ static void test_who_takes_what(void **state)
     cb_fetch_done(f, first.got);
     cb_fetch_drop(f, w, 1);
     assert_null(cb_fetch_try(f, none.key, &second.there));
-    /* Nothing waits for what is on its way when the pool ends. */
+    /* When the pool ends, it waits for no request in flight. */
     assert_int_equal(cb_fetch_ask(f, &other, &one), CB_FETCH_ASKED);
     cb_fetch_submit(&other);
     cb_fetcher_free(f);

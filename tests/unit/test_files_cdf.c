@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char records[] =
     "eNpzdnFjZGBgYAJiLijNWMIAB4wVEJoZiHlAfCBmLcksyUmFiIPUsyUqlKQWQzRxw8xIRMgzQPXBAMgsDiC+ARJPQpXn"
     "gbkl3i0zJycsMacUYhEbSM3+D3AzWMsSczJTEOYxAU1ggqoDmf0AzGdmYLF/ANXBwsAKkrX/AeECAICkEy8=";
 
-/* Where that file has how many records there are, the numbers of the dimensions of a, and where a begins. */
+/* Positions in that file: the number of records, the numbers of the dimensions of a, and the start of a. */
 enum { SIZE = 248, COUNT = 4, DIMENSIONS = 96, BEGIN = 120 };
 
 static void expect_records(cubed_store *s)
@@ -43,7 +43,7 @@ static void test_records(void **state)
     free(bytes);
 }
 
-/* Of a file that somebody still writes, its length says how many records there are. */
+/* If a file is still being written, its length determines the number of records. */
 static void test_streams(void **state)
 {
     unsigned char *bytes = inflated(records, SIZE);
@@ -78,7 +78,7 @@ static void test_damaged_files(void **state)
                        cases[i].says);
         free(bytes);
     }
-    /* Wherever it is cut off. */
+    /* Truncated at any position. */
     unsigned char *bytes = inflated(records, SIZE);
     for (size_t n = 8; n < SIZE; n++)
         expect_refused(*state, bytes, n, CUBED_E_FORMAT, "memory://t/file");

@@ -1,10 +1,9 @@
-/* What files of HDF5 may say that few do: types, filters, layouts of old versions, messages that are shared; and what is
- * refused. */
+/* Rare contents of HDF5 files: types, filters, layouts of old versions, shared messages; and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 static h5_file f;
 
-/* An array "x" of two elements, which are not there. */
+/* An array "x" of two elements, which are not stored. */
 static void write_array(const h5_message *type, uint64_t size, const h5_message *more)
 {
     h5_begin(&f);
@@ -80,7 +79,7 @@ static void test_types(void **state)
     }
 }
 
-/* An array without a shape is there, but has no type that arrays are read as. */
+/* An array without a shape exists, but its type is not supported. */
 static void test_null_spaces(void **state)
 {
     h5_message list[] = {{.type = H5_SPACE}, h5_integer(4), h5_contiguous(H5_NOWHERE, 0)};
@@ -91,7 +90,7 @@ static void test_null_spaces(void **state)
     expect_array(state, "\"data_type\":\"HDF5's null\"");
 }
 
-/* As the first versions of HDF5 have them, and no fill value, or one of another size, is zero. */
+/* Fill values as the first versions store them. A missing one, or one of another size, is zero. */
 static void test_fill_values(void **state)
 {
     static const uint8_t bytes[] = {4, 0, 0, 0, 44, 1, 0, 0}, shorter[] = {2, 0, 0, 0, 44, 1};
@@ -138,7 +137,7 @@ static void test_filters(void **state)
         h5_message m = {.type = H5_FILTERS};
         h5_add(&m, 1, 1);
         h5_add(&m, 1, 7);
-        h5_add(&m, cases[i].id, 4); /* and no name */
+        h5_add(&m, cases[i].id, 4); /* and without a name */
         h5_add(&m, 0, 2);
         h5_add(&m, cases[i].n, 2);
         for (uint64_t k = 0; k < cases[i].n; k++) h5_add(&m, cases[i].value[k], 4);
@@ -151,7 +150,7 @@ static void test_filters(void **state)
     }
 }
 
-/* Data in other files, and views of other arrays: said when the array is opened, not when the file is. */
+/* Data in other files, and views of other arrays: reported when the array is opened, not when the file is opened. */
 static void test_arrays_elsewhere(void **state)
 {
     const h5_message type = h5_integer(4);
@@ -199,7 +198,7 @@ static void test_old_contiguous_layout(void **state)
     expect_words(s, "x/zarr.json", "\"shape\":[5]");
     expect_object(s, "x/c/0", "\1\0\2\0\3\0\4\0\5", 10);
     cb_store_close(s);
-    /* Elements behind the end of the file. */
+    /* Elements beyond the end of the file. */
     h5_begin(&f);
     cb_le_put(rest.at, H5_CAP, 8);
     write_layout(old_layout(1, 1, &rest));
@@ -223,7 +222,7 @@ static void test_old_compact_layout(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a compact array");
 }
 
-/* A tree of one node: where chunks of two elements begin. */
+/* A tree of one node: positions of chunks of two elements. */
 static uint64_t put_chunk_tree(uint64_t type, const uint64_t *at, const uint64_t *bytes, int n)
 {
     const uint64_t tree = h5_put(&f, "TREE", 4);
@@ -265,7 +264,7 @@ static void test_old_chunked_layout(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "the shape of chunks");
 }
 
-/* Said when chunks are asked for: the rest of the file can be read. */
+/* Reported when chunks are read: the rest of the file can be read. */
 static void test_damaged_tables(void **state)
 {
     static const struct {
@@ -288,7 +287,7 @@ static void test_damaged_tables(void **state)
     }
 }
 
-/* A layout of version 4: chunks of two elements, 16 bits for a table of that kind. */
+/* A layout of version 4: chunks of two elements, with 16 bits per entry of this kind of table. */
 static h5_message new_layout(uint64_t ndim, uint64_t chunk, uint64_t item, uint64_t kind)
 {
     h5_message m = {.type = H5_LAYOUT};
@@ -330,7 +329,7 @@ static void test_damaged_layouts(void **state)
 
 /* --- Headers ------------------------------------------------------------------------------------------ */
 
-/* A type that has a name is a message of another header. */
+/* A named type is a message of another header. */
 static void test_shared_types(void **state)
 {
     const h5_message type = h5_integer(2), space = h5_vector(1);
@@ -390,7 +389,7 @@ static void test_damaged_headers(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "a link whose name is none");
 }
 
-/* Of a group that is linked to from itself each member is there once, and reading ends. */
+/* A group that contains a link to itself: each member is listed once, and reading ends. */
 static void test_circles(void **state)
 {
     h5_begin(&f);
@@ -401,7 +400,7 @@ static void test_circles(void **state)
     cubed_store *s = open_bytes(*state, f.at, f.n);
     expect_keys(s, "", "zarr.json g/zarr.json ");
     cb_store_close(s);
-    /* Headers that continue in themselves. */
+    /* Headers whose continuations form a cycle. */
     h5_message next = {.type = H5_CONTINUATION};
     h5_begin(&f);
     h5_add(&next, f.n + 16, 8);
@@ -410,7 +409,7 @@ static void test_circles(void **state)
     expect_refused(*state, f.at, f.n, CUBED_E_FORMAT, "memory://t/file: malformed HDF5");
 }
 
-/* Wherever a file is cut off, that is said. */
+/* A file that is truncated at any position gives an error. */
 static void test_cut_files(void **state)
 {
     const h5_message type = h5_integer(4), one = h5_space(0, NULL);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 
 enum { SNAPSHOT = 1, MANIFEST = 2, REPO = 6, HEADER = 39, ID = 12 };
 
-/* --- FlatBuffers: tables are put behind what leads to them, and slots are filled when it is known where. -------------- */
+/* --- FlatBuffers: tables follow the references to them, and slots are filled when their position is known ------------- */
 
 typedef struct flat {
     uint8_t at[4096];
-    size_t n; /* the header of an object is in front */
+    size_t n; /* the object's header precedes it */
 } flat;
 
 static void begin(flat *b, int type)
@@ -30,13 +30,13 @@ static void begin(flat *b, int type)
            12);
     b->at[36] = 2;
     b->at[37] = (uint8_t)type;
-    b->n = HEADER + 4; /* where the root is */
+    b->n = HEADER + 4; /* position of the root */
 }
 
-/* The four bytes at `slot` lead to what comes next. */
+/* Makes the four bytes at `slot` refer to the end of the buffer. */
 static void lead_here(flat *b, size_t slot) { cb_le_put(b->at + slot, b->n - slot, 4); }
 
-/* A table whose fields 0 to n - 1 have so many bytes (0: it is not there); where they are. */
+/* Adds a table whose fields 0 to n - 1 have the given sizes (0: the field is missing); returns its position. */
 static void put_table(flat *b, size_t slot, int n, const int *sizes, size_t *fields)
 {
     const size_t vtable = b->n, table = vtable + 4 + 2 * (size_t)n;
@@ -55,7 +55,7 @@ static void put_table(flat *b, size_t slot, int n, const int *sizes, size_t *fie
     assert_true(b->n < sizeof b->at);
 }
 
-/* A list of n elements; where the first is. */
+/* Adds a list of n elements; returns the position of the first. */
 static size_t put_list(flat *b, size_t slot, const void *bytes, size_t size, size_t n)
 {
     lead_here(b, slot);
@@ -141,7 +141,7 @@ static void put_snapshot(cubed_store *s, const char *path)
     put_object(s, SNAPSHOT_KEY, &b);
 }
 
-/* One chunk of "x", number (1, 2): what its fields are that are not zero. */
+/* One chunk of "x", number (1, 2), with its fields that are not zero. */
 typedef struct reference {
     const char *inside, *location, *etag, *owner;
     uint64_t offset, length, modified;
@@ -218,7 +218,7 @@ static void test_names_in_one_object(void **state)
         expect_failure(s, "x/c/2/1", CUBED_E_NOT_FOUND, "has no x/c/2/1");
         expect_failure(s, "y/zarr.json", CUBED_E_NOT_FOUND, "has no y/zarr.json");
         expect_keys(s, "", "zarr.json x/zarr.json x/c/1/2 ");
-        /* Of a name that may lead to another snapshot, the one that was found stays. */
+        /* A name may later refer to another snapshot; the opened store keeps the one that was found. */
         assert_non_null(strstr(cb_file_fixed_url(s), "@snapshot.00000000000000000000"));
         cb_store_close(s);
     }
@@ -259,7 +259,7 @@ static void test_chunks_elsewhere(void **state)
     const size_t before = cb_file_bytes(s);
     assert_true(cb_file_refers(s));
     if (cb_file_know_chunks(s, "x", 2, lo, hi, &err) != CUBED_OK) fail_msg("%s", err.message);
-    assert_true(cb_file_bytes(s) > before); /* a plan counts it */
+    assert_true(cb_file_bytes(s) > before); /* a plan counts its memory */
     expect_object(s, "x/c/1/2", "bc", 2);
     assert_int_equal(cb_store_del(other, "a.bin", NULL), CUBED_OK);
     expect_failure(s, "x/c/1/2", CUBED_E_FORMAT, "refers to a.bin in memory://other");
@@ -323,7 +323,7 @@ static void test_malformed_objects(void **state)
     expect_no_ref(*state, within, "@tag.v1", CUBED_E_FORMAT, "does not decompress");
 }
 
-/* Of the first version, where names are objects. */
+/* The first version, in which names are objects. */
 static void test_names_that_are_objects(void **state)
 {
     static const char doc[] = "{\"snapshot\": \"00000000000000000000\"}";

@@ -1,10 +1,10 @@
-/* Files that HDF5 and NetCDF wrote themselves, of which those tables of names and of chunks are that need many entries.
- * They are small as zlib.compress(bytes, 9) in base64, and made with libver="latest" where nothing else is said. */
+/* Files that HDF5 and NetCDF have written, with tables of names and chunks that need many entries. They are small as
+ * zlib.compress(bytes, 9) in base64, and made with libver="latest" unless a comment states otherwise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static cubed_store *open_text(void **state, const char *text, size_t size)
     return s;
 }
 
-/* Names lie in a heap of several blocks, and a tree of two levels says where. */
+/* Names are in a heap of several blocks, and a tree of two levels refers to them. */
 static void test_many_names(void **state)
 {
     cubed_store *s = open_text(state, many_names, DENSE_SIZE);
@@ -129,7 +129,7 @@ static void test_many_names(void **state)
     cb_store_close(s);
 }
 
-/* Each byte of it is damaged once: that is an error or not, but nothing else happens. */
+/* Each byte of it is damaged once: the result is an error or not, but never a crash. */
 static void test_damaged_names(void **state)
 {
     unsigned char *bytes = inflated(many_names, DENSE_SIZE);
@@ -214,7 +214,7 @@ static void test_tables_of_other_kinds(void **state)
     cb_store_close(s);
 }
 
-/* A chunk that was spared its filter says so in front, and a codec knows. */
+/* A chunk that skipped its filter has a mask in front, which a codec interprets. */
 static void test_filters_that_chunks_were_spared(void **state)
 {
     cubed_store *s = open_text(state, many_chunks, CHUNKS_SIZE);
@@ -223,7 +223,8 @@ static void test_filters_that_chunks_were_spared(void **state)
     cb_store_close(s);
 }
 
-/* A variable of two dimensions may have the name of one of them, and what has fewer records than others is as long as they. */
+/* A two-dimensional variable may have the name of one of its dimensions, and a variable with fewer records than others is as
+ * long as they are. */
 static void test_dimensions(void **state)
 {
     cubed_store *s = open_text(state, dimensions, DIMS_SIZE);

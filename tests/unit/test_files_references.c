@@ -1,9 +1,10 @@
-/* References of kerchunk: what they may lead to, and what is none. Records of Parquet are in tests/cli/netcdf.txt. */
+/* References of kerchunk: places that they may refer to, and invalid references. Records of Parquet are in
+ * tests/cli/netcdf.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void test_folders_that_are_refused(void **state)
                        cases[i].says);
 }
 
-/* Of a plan's chunks those records are read that have them, and no others. */
+/* Only records that contain the plan's chunks are read. */
 static void test_records_of_a_plan(void **state)
 {
     static const char text[] = FOLDER("2", CHUNKS);
@@ -129,7 +130,7 @@ static void test_records_of_a_plan(void **state)
     if (cb_file_know_chunks(s, "x", 2, lo, hi, &err) != CUBED_OK) fail_msg("%s", err.message);
     assert_int_equal(cb_file_know_chunks(s, "x", 2, first, last, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "x/refs.0.parq is not a complete Parquet file"));
-    /* A record that is not there has no references. */
+    /* A missing record has no references. */
     expect_failure(s, "x/2.1", CUBED_E_NOT_FOUND, "x/2.1");
     expect_failure(s, "x/0.1", CUBED_E_FORMAT, "is not a complete Parquet file");
     const int64_t beyond[2] = {4, 2};

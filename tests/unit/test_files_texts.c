@@ -1,9 +1,9 @@
-/* Texts in files of HDF5: of any length, in the global heap, and of a size that is fixed. */
+/* Strings in HDF5 files: of variable length in the global heap, and of fixed size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { MOST = 1 << 16 };
 
 static const char *const words[] = {"ab", "\xc3\xa9t\xc3\xa9"};
 
-/* Array "x" of texts that `leads` lead to. */
+/* Array "x" of strings to which `leads` refer. */
 static void write_texts(h5_file *f, const h5_lead *leads, int n)
 {
     const h5_message list[] = {h5_vector((uint64_t)n), h5_long_text(),
@@ -57,7 +57,7 @@ static void expect_error(cubed_store *s, size_t most, cubed_status status, const
     cb_zone_free(zone);
 }
 
-/* In two parts of the heap, one after the other and back; also what leads nowhere. */
+/* In two parts of the heap, alternately; also references to nothing. */
 static void test_long_texts(void **state)
 {
     static h5_file f;
@@ -74,7 +74,7 @@ static void test_long_texts(void **state)
     cb_store_close(s);
 }
 
-/* A zero ends a text that is longer, and one is not longer than what is in the heap. */
+/* A NUL ends a longer string, and a string is not longer than its object in the heap. */
 static void test_ends_of_texts(void **state)
 {
     static h5_file f;
@@ -88,7 +88,7 @@ static void test_ends_of_texts(void **state)
     cb_store_close(s);
 }
 
-/* Elements of chunks that are not there are what the fill value leads to. */
+/* Elements of missing chunks are the string to which the fill value refers. */
 static void test_fill_values(void **state)
 {
     static h5_file f;
@@ -110,7 +110,7 @@ static void test_fill_values(void **state)
 static void test_damaged_heaps(void **state)
 {
     static const struct {
-        int at; /* in the heap, from whose begin on bytes are ones; -1: the lead is another */
+        int at; /* position in the heap from which all bytes are ones; -1: the reference is changed */
         h5_lead lead;
         cubed_status status;
         const char *says;
@@ -149,7 +149,7 @@ static void test_budgets(void **state)
     cb_store_close(s);
 }
 
-/* Other stores, and other files, have none. */
+/* Other stores, and other files, have no strings. */
 static void test_other_stores(void **state)
 {
     static const char references[] = "{\".zgroup\": \"{}\"}";
@@ -218,7 +218,7 @@ static void test_fixed_texts(void **state)
     cb_store_close(s);
 }
 
-/* One, several and none; of both kinds. */
+/* One, several and no strings; of both kinds. */
 static void test_attributes(void **state)
 {
     static h5_file f;
@@ -248,7 +248,7 @@ static void test_attributes(void **state)
     expect_words(s, "x/zarr.json", "\"anys\": [\"ab\", \"\xc3\xa9t\xc3\xa9\"]");
     expect_words(s, "x/zarr.json", "\"empty\": []");
     cb_store_close(s);
-    /* The second of several leads to nothing. */
+    /* The second of several references is invalid. */
     cb_le_put(leads + 28, 7, 4);
     h5_begin(&f);
     assert_int_equal(h5_heap(&f, words, 2), heap);

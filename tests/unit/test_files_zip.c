@@ -1,10 +1,10 @@
-/* Archives: entries that are deflated, wide numbers, what is damaged, and what is written. */
+/* Archives: deflated entries, wide numbers, damage, and written archives. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { LOCAL = 30, CENTRAL = 46, END = 22, STORED = 0, DEFLATED = 8 };
 
 typedef struct archive {
     uint8_t at[1 << 17];
-    size_t n, list; /* where the list of entries begins */
+    size_t n, list; /* position of the list of entries */
 } archive;
 
 static archive z;
@@ -42,7 +42,7 @@ static size_t deflated(const void *from, size_t n, uint8_t *to, size_t cap)
     return s.total_out;
 }
 
-/* One entry "x"; `wide`: its numbers are in the field for those that do not fit, and so are those of the list. */
+/* One entry "x". `wide`: its numbers, and those of the list, are in the extra fields for large numbers. */
 static void write_archive(const void *bytes, size_t n, int method, bool wide)
 {
     static uint8_t packed[1 << 17];
@@ -83,7 +83,7 @@ static void write_archive(const void *bytes, size_t n, int method, bool wide)
     add(end, END);
 }
 
-/* Bytes that do not deflate to less: random numbers of a generator. */
+/* Bytes that do not compress: random numbers of a generator. */
 static void fill(uint8_t *p, size_t n)
 {
     uint32_t x = 1;
@@ -103,7 +103,7 @@ static void expect_part(cubed_store *s, uint64_t offset, const void *bytes, size
     assert_memory_equal(got, bytes, n);
 }
 
-/* Of more bytes than are read at once; also a part that begins far within. */
+/* More bytes than are read at once; also a part that begins in the middle. */
 static void test_deflated_entries(void **state)
 {
     static uint8_t bytes[100000];
@@ -131,7 +131,7 @@ static void test_wide_numbers(void **state)
     expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive without its list");
 }
 
-/* Said when the archive is opened. */
+/* Reported when the archive is opened. */
 static void test_damaged_archives(void **state)
 {
     write_archive("some text", 9, STORED, false);
@@ -144,11 +144,12 @@ static void test_damaged_archives(void **state)
     expect_refused(*state, z.at, z.n, CUBED_E_FORMAT, "a ZIP archive with a damaged list");
 }
 
-/* Said when an entry is asked for. */
+/* Reported when an entry is read. */
 static void test_damaged_entries(void **state)
 {
     static const struct {
-        int method, at; /* a byte of the entry in the list, or, if it is not, of the archive */
+        int method,
+            at; /* a byte of the entry in the list, or, if it is not in the list, of the archive */
         bool of_list;
         uint8_t value;
         cubed_status status;
@@ -185,7 +186,7 @@ static void test_only_read(void **state)
     cb_store_close(s);
 }
 
-/* Another file than the one that was opened is not read. */
+/* A file that replaced the opened one is not read. */
 static void test_changed_archives(void **state)
 {
     cubed_store *within = memory_store(&cb_system_allocator), *s;
@@ -230,7 +231,7 @@ static void test_written_archives(void **state)
     expect_object(s, "a", "text", 4);
     expect_object(s, "b/c", "more", 4);
     cb_store_close(s);
-    /* A file that exists is another writer's, and stays. */
+    /* An existing file belongs to another writer, and is kept. */
     write_to(from, path, CUBED_E_IO, path);
     assert_int_equal(access(path, F_OK), 0);
     write_to(from, "/nowhere/at/all.zip", CUBED_E_NOT_FOUND, "cannot write /nowhere/at/all.zip");
@@ -238,7 +239,7 @@ static void test_written_archives(void **state)
     assert_int_equal(remove_dir(root), 0);
 }
 
-/* More entries than 16 bits count. */
+/* More entries than 16 bits can count. */
 static void test_many_entries(void **state)
 {
     char root[] = "/tmp/cubed-test-zip-XXXXXX", path[64], key[16];

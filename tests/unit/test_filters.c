@@ -1,9 +1,9 @@
-/* Filters of images: values, and what is refused. */
+/* Filters of images: values, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -91,7 +91,7 @@ static void test_constant_boundary(void **state)
     compute(y, got);
     assert_memory_equal(got, want, N);
     o.value = 0.5;
-    /* A value that the type does not have is used as it is: (0.5 + 0 + 90) / 3, truncated. */
+    /* A value that the type cannot represent is used unchanged: (0.5 + 0 + 90) / 3, truncated. */
     assert_int_equal(cubed_filter_mean(x, &size, &o, &y, NULL), CUBED_OK);
     compute(y, got);
     assert_int_equal(got[0], 30);
@@ -101,7 +101,7 @@ static void test_constant_boundary(void **state)
 
 static void test_derivatives_of_a_line(void **state)
 {
-    /* The first derivative of equal steps is the step, the second is none. */
+    /* The first derivative of equal steps is the step, the second derivative is 0. */
     double steps[N], got[N];
     const double sigma = 1;
     (void)state;
@@ -216,7 +216,7 @@ static void test_what_is_refused(void **state)
     cubed_array_unref(x);
 }
 
-/* Parameters come from saved plans. Elements around an axis that no pass removes would be written behind the result. */
+/* Parameters come from saved plans. A halo that no pass removes would be written beyond the result. */
 static void test_parameters_of_a_plan(void **state)
 {
     cb_filter_params p = {.kind = CB_FILTER_MEAN, .before = {1}, .after = {1}, .axes = 1};
@@ -245,7 +245,7 @@ static void test_parameters_of_a_plan(void **state)
     p.axes = 0;
     assert_int_equal(cubed_blockwise(ctx, &operation, &y, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "axis 0, which is not filtered"));
-    /* A box in which no element counts. */
+    /* A box without a true element. */
     struct {
         cb_filter_params head;
         double numbers[3];

@@ -1,9 +1,9 @@
-/* Frames: the buffers of tasks, measured for each task of random plans, against what is projected. */
+/* Frames: the buffers of tasks, measured for each task of random plans, compared with the projection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -57,7 +57,7 @@ static const cb_operator *const operators[] = {
     &cb_operator_merge_partial, &cb_operator_pick,
 };
 
-/* No task's frame is larger than the projection, of which the largest task's is all. */
+/* No task's frame is larger than the projection, which equals the frame of the largest task. */
 static void check_stage(const cubed_plan *p, const cb_stage *s, seen *n)
 {
     size_t largest = 0;
@@ -81,7 +81,7 @@ static void check_stage(const cubed_plan *p, const cb_stage *s, seen *n)
     }
 }
 
-/* The same of copies with other tasks: some scatter, alone or together. */
+/* The same for copies with other tasks: some scatter, alone or cooperatively. */
 static void check_copies(const cubed_plan *p, const cb_stage *stage, seen *n)
 {
     cb_stage s = *stage;
@@ -94,7 +94,7 @@ static void check_copies(const cubed_plan *p, const cb_stage *stage, seen *n)
         check_stage(p, &s, n);
     }
     s = *stage;
-    cb_stage_project(p, &s); /* sets the flags of loads as they were */
+    cb_stage_project(p, &s); /* restores the flags of loads */
 }
 
 static void check_plan(cubed_context *ctx, const cubed_target *target, bool run, seen *n)
@@ -109,7 +109,7 @@ static void check_plan(cubed_context *ctx, const cubed_target *target, bool run,
         check_stage(p, &p->stages[i], n);
         check_copies(p, &p->stages[i], n);
     }
-    /* Debug builds compare what each task takes. */
+    /* Debug builds compare the memory that each task uses. */
     if (run) must(cubed_run(p, NULL, NULL, &err), &err);
     cubed_plan_unref(p);
 }
@@ -125,7 +125,7 @@ static void check_array(cubed_context *ctx, cubed_array *x, seen *n)
     free(memory.data);
 }
 
-/* What a mask picks of a vector, both computed, in blocks of one's own. */
+/* The elements that a mask selects from a vector, both computed, in blocks of their own. */
 static void check_picked(cubed_context *ctx, const double *data, int64_t most, seen *n)
 {
     const int64_t length = between(1, most), chunk = between(1, length);
@@ -150,7 +150,7 @@ static void check_picked(cubed_context *ctx, const double *data, int64_t most, s
     cubed_array_unref(x);
 }
 
-/* So many blocks that states are merged in parts, too: sums, whose states have one plane, and variances. */
+/* So many blocks that states are also merged in parts: sums, whose states have one plane, and variances. */
 static void check_tree(cubed_context *ctx, const double *data, int64_t length, seen *n)
 {
     const cubed_reduction kinds[] = {CUBED_REDUCE_SUM, CUBED_REDUCE_VAR};

@@ -1,10 +1,10 @@
-/* Workers without a task decode for those who have one. */
+/* Workers without a task decode chunks for workers with one. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,14 @@
 /* Chunks of a megabyte. */
 enum { CHUNKS = 11, ROWS = 3, COLUMNS = 40000 };
 
-/* A codec that turns nothing, and tells who decodes. */
+/* A codec that changes nothing, and records the threads that decode. */
 typedef struct meeting {
     cb_mutex lock;
     cb_cond changed;
-    int decoding;    /* by so many threads now */
-    int most, total; /* at a time, in all */
-    bool waits;      /* the first ones wait for each other */
-    int fails;       /* that many are malformed, from the second one on */
+    int decoding;    /* number of threads that decode now */
+    int most, total; /* maximum at one time; total */
+    bool waits;      /* the first threads wait for each other */
+    int fails;       /* this many chunks are malformed, from the second one on */
 } meeting;
 
 /* Codecs have no context of their own. */
@@ -121,7 +121,7 @@ static const char *const codecs =
 
 typedef struct world {
     cubed_context *ctx;
-    cubed_array *x, *y; /* in chunks of all rows of a block, and in others */
+    cubed_array *x, *y; /* in chunks of all rows of a block, and in other chunks */
     cubed_run_stats stats;
 } world;
 
@@ -173,7 +173,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The sum of products over rows: one task, as the result has one chunk. Of one array: its squares. */
+/* The sum of products over rows: one task, because the result has one chunk. For one array: its squares. */
 static cubed_array *new_sums(cubed_array *x, cubed_array *y)
 {
     const int axis = 0;
@@ -195,7 +195,7 @@ static double *new_row(void)
     return row;
 }
 
-/* Two decode at a time although there is one task, each chunk once, to the same bits, in memory that was projected. */
+/* Two workers decode at a time although there is one task: each chunk once, with the same bits, in projected memory. */
 static void test_one_task(void **state)
 {
     world *w = *state;
@@ -203,7 +203,7 @@ static void test_one_task(void **state)
     double *alone = new_row(), *helped = new_row();
     cubed_array *turned;
     must(cubed_flip(w->x, (const int[]){0}, 1, &turned, &err), &err);
-    /* Chunks of one that is turned are read twice, and kept until then. */
+    /* Chunks of a transposed array are read twice, and cached in between. */
     cubed_array *const others[] = {w->x, turned, w->y};
     for (int i = 0; i < 3; i++) {
         const int arrays = i < 2 ? 1 : 2;
@@ -230,7 +230,7 @@ static void test_one_task(void **state)
     free(helped);
 }
 
-/* Who wants a chunk that another could not decode tries it, and says why it fails. */
+/* A task that needs a chunk that another worker could not decode decodes it itself, and reports the error. */
 static void test_failures(void **state)
 {
     world *w = *state;
@@ -241,7 +241,7 @@ static void test_failures(void **state)
         reset(true, fails);
         const cubed_status st = compute(w, sums, 3, (cubed_target){.data = row}, &err);
         assert_true(here.total <= 4 * CHUNKS);
-        /* One that fails may be another's. */
+        /* The failing chunk may be another worker's. */
         if (st == CUBED_OK && fails == 1) continue;
         assert_int_equal(st, CUBED_E_FORMAT);
         if (!strstr(err.message, "help")) fail_msg("%s", err.message);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return remove_dir(dir);
 }
 
-/* Each beat puts a new file. */
+/* Each beat puts a new record. */
 static ino_t number(void)
 {
     struct stat info;
@@ -84,7 +84,7 @@ static void test_a_forked_child_has_no_hold(void **state)
     assert_int_equal(access(record, F_OK), -1);
 }
 
-/* The record of another process: a beat finds it, and the release leaves it. */
+/* The record of another process: a beat detects it, and the release keeps it. */
 static void put_other_record(void)
 {
     char temporary[160];

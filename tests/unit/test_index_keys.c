@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <string.h>
 #include <cmocka.h>
 
@@ -144,7 +144,7 @@ static void test_keys_that_do_not_fit(void **state)
     assert_string_equal(err.message, "index: positions of shapes (2) and (3) do not broadcast");
     assert_int_equal(cubed_index(x, many, 3, false, &y, &err), CUBED_E_INDEX);
     assert_int_equal(cubed_index(x, fresh, CUBED_MAX_NDIM, false, &y, &err), CUBED_E_UNSUPPORTED);
-    /* Positions of many axes beside an axis of x: the result has too many. */
+    /* Positions with many axes, next to an axis of x: the result has too many. */
     int64_t ones[CUBED_MAX_NDIM];
     for (int d = 0; d < CUBED_MAX_NDIM; d++) ones[d] = 1;
     cubed_array *deep = array(ctx, CUBED_MAX_NDIM, ones, at);
@@ -152,7 +152,7 @@ static void test_keys_that_do_not_fit(void **state)
     assert_int_equal(cubed_index(x, &wide, 1, false, &y, &err), CUBED_E_UNSUPPORTED);
     assert_int_equal(cubed_index_assign(x, &wide, 1, x, &y, &err), CUBED_E_UNSUPPORTED);
     assert_string_equal(err.message, "index: a result of 33 axes, expected at most 32");
-    /* So have numbers between elements of an array of as many axes as there may be. */
+    /* Numbers between elements of an array with the maximum number of axes have too many axes, too. */
     assert_int_equal(cubed_spaced(deep, deep, NULL, &y, &err), CUBED_E_UNSUPPORTED);
     cubed_array_unref(deep);
     cubed_array_unref(q);

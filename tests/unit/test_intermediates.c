@@ -1,4 +1,4 @@
-/* Chunks of an intermediate that are stored together, put by several threads at once. */
+/* Chunks of an intermediate that are stored contiguously, put by several threads at once. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ typedef struct fixture {
     cubed_context *ctx;
     cubed_plan *plan;
     cb_chunks *chunks;
-    cubed_store *store; /* of the work folder */
+    cubed_store *store; /* number of objects in the work folder */
     int node;           /* the intermediate */
     pthread_barrier_t together;
 } fixture;
@@ -43,7 +43,7 @@ static cubed_status open_folder(void *ctx, cubed_store **store, const char **fol
     return st;
 }
 
-/* exp(x) in chunks of `CHUNK`, marked as the optimiser marks pieces that a copy puts together. */
+/* exp(x) in chunks of `CHUNK`, marked as the optimiser marks pieces that a copy joins. */
 static int set_up(void **state)
 {
     const int64_t shape = N, chunk = CHUNK, stride = sizeof(double);
@@ -121,7 +121,7 @@ static cb_arena *new_arena(void)
 
 typedef struct writer {
     fixture *f;
-    int64_t first; /* it puts each THREADS-th chunk from there on */
+    int64_t first; /* the thread puts each THREADS-th chunk from this one on */
     cubed_status status;
 } writer;
 
@@ -177,7 +177,7 @@ static void check_all(fixture *f)
     cb_arena_free(arena);
 }
 
-/* The first thread finds that the memory for all chunks is not there, while the others put theirs. */
+/* The first thread finds that there is no memory for all chunks, while the other threads put theirs. */
 static void test_no_memory_for_all(void **state)
 {
     fixture *f = *state;
@@ -190,7 +190,7 @@ static void test_no_memory_for_all(void **state)
     }
 }
 
-/* Enough for some chunks, not for all: chunks have memory of their own, or go to the work folder. */
+/* Enough memory for some chunks, not for all: chunks have separate memory, or go to the work folder. */
 static void test_memory_for_some(void **state)
 {
     fixture *f = *state;
@@ -237,7 +237,7 @@ static cubed_status want_chunk(fixture *f, int64_t k, const cb_box *part, double
     return st;
 }
 
-/* Chunks in the work folder are read like those of arrays: parts of them, and none that is damaged or missing. */
+/* Chunks in the work folder are read like those of arrays: also in parts; damaged or missing chunks are errors. */
 static void test_chunks_in_the_work_folder(void **state)
 {
     fixture *f = *state;

@@ -1,9 +1,9 @@
-/* Axes whose chunks have lengths of their own: their arithmetic, their plans, and faults. */
+/* Axes with irregular chunks: their arithmetic, their plans, and faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -60,7 +60,7 @@ static void test_what_is_not_sound(void **state)
     assert_false(cb_axis_is_sound(&a));
 }
 
-/* Two elements of any slice are in one chunk of it exactly if they are in one of the axis. */
+/* Two elements of any slice are in one chunk of the slice exactly if they are in one chunk of the axis. */
 static void test_slices(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_slices(void **state)
     }
 }
 
-/* Irregular chunks stay as they are, others get equal; none gets longer than the longest. */
+/* Irregular chunks stay unchanged, others become regular; none becomes longer than the longest. */
 static void check_extended(const cb_axis *a, int64_t before, int64_t after)
 {
     cb_axis b;
@@ -133,7 +133,7 @@ static void test_what_is_around_an_axis(void **state)
             }
         }
     }
-    /* No list of what is around a few elements. */
+    /* No list is copied for the padding of a few elements. */
     cb_zone *zone;
     assert_int_equal(cb_zone_new(&cb_system_allocator, &zone, NULL), CUBED_OK);
     assert_int_equal(cb_axis_extend(zone, &few, 0, INT64_C(1) << 40, &one, NULL), CUBED_OK);
@@ -142,7 +142,7 @@ static void test_what_is_around_an_axis(void **state)
     cb_zone_free(zone);
 }
 
-/* Lists are copied once: a node shares those of its input. */
+/* Lists are copied once: a node shares the lists of its input. */
 static void test_who_owns_lists(void **state)
 {
     (void)state;
@@ -263,7 +263,8 @@ static void test_every_allocation_may_fail(void **state)
             assert_int_equal(st, CUBED_OK);
             return;
         }
-        assert_true(st == CUBED_E_NOMEM || st == CUBED_OK); /* OK: only an optimisation was lost */
+        assert_true(st == CUBED_E_NOMEM ||
+                    st == CUBED_OK); /* OK: only an optimisation was skipped */
     }
     fail_msg("never succeeded");
 }

@@ -1,5 +1,4 @@
-/* Casts of every instruction set: all pairs of types give what a constant cast at plan time gives,
- * and values known beforehand. */
+/* Casts of every instruction set: all pairs of types equal a cast of a constant at plan time, and known values. */
 #include "kernel_test.h"
 
 #define LONGEST 130
@@ -104,7 +103,7 @@ static void check_known(const cb_kernels *k)
     float f[2];
     k->cast[CUBED_INT64][CUBED_FLOAT32](f, big, 2);
     assert_true(f[0] == 0x1.fffffep62f && f[1] == -0x1.fffffep62f);
-    /* A number is true if either part is. */
+    /* A number is true if one of its parts is not 0. */
     const double z[4] = {0, 0, -0.0, 1e-300};
     k->cast[CUBED_COMPLEX128][CUBED_BOOL](got1, z, 2);
     assert_int_equal(got1[0], 0);
@@ -120,7 +119,7 @@ static void test_known(void **state)
     for_each_isa(check_known);
 }
 
-/* Values of binary16 by its definition. */
+/* Values of binary16 from its definition. */
 static double half_value(unsigned bits)
 {
     int exponent = (int)(bits >> 10 & 31), mantissa = (int)(bits & 1023);
@@ -130,7 +129,7 @@ static double half_value(unsigned bits)
     return bits & 0x8000 ? -v : v;
 }
 
-/* All of binary16, and the numbers about the middle of neighbours, which go to the even one. */
+/* All of binary16, and the numbers around the middle of neighbours, which round to the even one. */
 static void check_half(const cb_kernels *k)
 {
     cb_cast_fn widen = cb_kernel_cast(k, CUBED_FLOAT16, CUBED_FLOAT32);
@@ -170,8 +169,7 @@ static void test_half(void **state)
     for_each_isa(check_half);
 }
 
-/* bfloat16 is float32 without its lower half; middles as above, from float64 with digits that
- * float32 does not have. */
+/* bfloat16 is float32 without its lower half; middles as above, from float64 with digits beyond float32. */
 static void check_bfloat(const cb_kernels *k)
 {
     cb_cast_fn widen = cb_kernel_cast(k, CUBED_BFLOAT16, CUBED_FLOAT32);

@@ -1,4 +1,4 @@
-/* Boxes, filling, gathering and streaming stores against one element at a time. */
+/* Copies of boxes, filling, gathering and streaming stores, compared with one element at a time. */
 #include "base/checked.h"
 #include "kernel_test.h"
 
@@ -8,11 +8,11 @@ static const size_t sizes[5] = {1, 2, 4, 8, 16};
 typedef struct box {
     int ndim;
     int64_t shape[MAX_AXES], ds[MAX_AXES], ss[MAX_AXES];
-    int64_t d0, s0; /* where element (0, ..., 0) lies */
+    int64_t d0, s0; /* position of element (0, ..., 0) */
 } box;
 
-/* A layout of `shape` with axes in any order of speed, either direction, gaps, and with `repeats`
- * axes of stride 0; returns where element 0 lies. All within MAX_ROOM bytes. */
+/* A layout of `shape` with any order of axes, either direction, gaps, and `repeats` axes of stride 0; returns the position of
+ * element 0. All within MAX_ROOM bytes. */
 static int64_t layout(const box *b, int64_t size, bool repeats, uint64_t *seed, int64_t *strides)
 {
     int order[MAX_AXES];
@@ -85,7 +85,7 @@ static void test_boxes(void **state)
         random_box(&b, &seed);
         b.d0 = layout(&b, (int64_t)size, false, &seed, b.ds);
         b.s0 = layout(&b, (int64_t)size, round % 2, &seed, b.ss);
-        /* What does not fit the room is not tried. */
+        /* Layouts that do not fit in the room are skipped. */
         int64_t end = 0, send = 0;
         for (int d = 0; d < b.ndim; d++) {
             end += llabs(b.ds[d]) * cb_max_i64(b.shape[d] - 1, 0);
@@ -111,7 +111,7 @@ static void test_boxes(void **state)
     }
 }
 
-/* A repeated row that is long, and neither a page nor a part of one: 3000 bytes. */
+/* A long repeated row whose size is neither a page nor a divisor of one: 3000 bytes. */
 static void test_repeated_rows(void **state)
 {
     static char row[9000], got[12 * 9000 + 1];
@@ -128,7 +128,7 @@ static void test_repeated_rows(void **state)
     }
 }
 
-/* As many axes as there may be, all of extent 1 but two. */
+/* The maximum number of axes, all of extent 1 except two. */
 static void test_many_axes(void **state)
 {
     int64_t shape[CUBED_MAX_NDIM], ds[CUBED_MAX_NDIM], ss[CUBED_MAX_NDIM];
@@ -136,7 +136,7 @@ static void test_many_axes(void **state)
     (void)state;
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         shape[d] = 1;
-        /* Strides of axes of extent 1 mean nothing. */
+        /* Strides of axes of extent 1 have no effect. */
         ds[d] = ss[d] = INT64_MIN + d;
     }
     shape[3] = 3;
@@ -197,7 +197,7 @@ static void test_moves(void **state)
     for_each_isa(check_moves);
 }
 
-/* Names: the best first, the one that is asked for, none for an unknown one. */
+/* Names: the best first, the requested one, and an error for an unknown one. */
 static void test_names(void **state)
 {
     const char *names[5];

@@ -1,5 +1,5 @@
-/* Elementwise kernels of every instruction set against a scalar reference at the edges. exp, log
- * and pow of floats have their own test, of accuracy: test_kernel_math. */
+/* Elementwise kernels of every instruction set, compared with a scalar reference at edge values. The accuracy of exp, log and
+ * pow of floats has a test of its own: test_kernel_math. */
 #include <complex.h>
 
 #include "kernel_test.h"
@@ -14,7 +14,7 @@ static const struct {
 #undef CUBED_OP
 };
 
-/* What the planner may ask for, spelled from the table and not from the code under test. */
+/* Operations that the planner may request, spelled from the table and not from the code under test. */
 static bool expected(int op, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
@@ -45,7 +45,7 @@ static void test_holes(void **state)
 
 /* --- The reference ---------------------------------------------------------------------------- */
 
-/* Integers of up to 64 bits in one of 128; results are cut to size by whoever stores them. */
+/* Integers of up to 64 bits in one of 128 bits; callers truncate the results. */
 static __int128 ref_integer(int op, __int128 x, __int128 y, __int128 largest)
 {
     switch (op) {
@@ -60,7 +60,7 @@ static __int128 ref_integer(int op, __int128 x, __int128 y, __int128 largest)
     case CUBED_OP_POW: {
         if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
         unsigned __int128 r = 1, b = (unsigned __int128)x;
-        /* Bases wrap, so an exponent counts only by its bits. */
+        /* Bases wrap, so only the bits of an exponent count. */
         for (__int128 bit = largest + 1; bit > 0; bit >>= 1) {
             r *= r;
             if (y & bit) r *= b;
@@ -169,7 +169,8 @@ static bool has_reference(int op, cubed_dtype dtype)
 {
     bool is_math = op == CUBED_OP_EXP || op == CUBED_OP_LOG || op == CUBED_OP_POW;
     cubed_kind kind = cubed_dtype_kind(dtype);
-    if (op >= CUBED_OP_RANDOM_UNIFORM) return false; /* test_kernel_functions has the later ones */
+    if (op >= CUBED_OP_RANDOM_UNIFORM)
+        return false; /* test_kernel_functions tests the later ones */
     return !(is_math && kind == CUBED_KIND_FLOAT) &&
            !(op == CUBED_OP_POW && kind == CUBED_KIND_COMPLEX);
 }
@@ -224,7 +225,7 @@ static cubed_scalar reference(int op, cubed_dtype t, const cubed_scalar *x, cons
 typedef struct operands {
     cubed_scalar x[PAIRS], y[PAIRS], z[PAIRS];
     char a[PAIRS * 16], b[PAIRS * 16], c[PAIRS * 16]; /* the same, packed */
-    size_t sa, sb;                                    /* element sizes: of a, and of the others */
+    size_t sa, sb; /* sizes of elements: of a, and of the other operands */
 } operands;
 
 static void fill_operands(operands *o, int op, cubed_dtype t)
@@ -241,7 +242,7 @@ static void fill_operands(operands *o, int op, cubed_dtype t)
     }
 }
 
-/* Minimum and maximum of zeros of two signs may be either. */
+/* Minimum and maximum of zeros of both signs may be either. */
 static bool either_zero(int op, cubed_dtype t, const void *got, const void *want)
 {
     return (op == CUBED_OP_MINIMUM || op == CUBED_OP_MAXIMUM) &&
@@ -278,7 +279,7 @@ static void test_values(void **state)
     for_each_isa(check_values);
 }
 
-/* --- Lengths, places, in-place ---------------------------------------------------------------- */
+/* --- Lengths, alignment, in-place --------------------------------------------------------------- */
 
 /* Runs n elements from `at` on, with every pointer `shift` elements off a cache line, and compares
  * with the run over all; dst is its own buffer (0) or that of operand 1, 2 or 3. */
@@ -336,7 +337,7 @@ static void test_slices(void **state)
     for_each_isa(check_slices);
 }
 
-/* --- Complex powers: as NumPy where C leaves it to the logarithm ------------------------------ */
+/* --- Complex powers: as in NumPy, where C uses the logarithm ------------------------------------ */
 
 static void check_power(const cb_kernels *k, double complex x, double complex y,
                         double complex want, double tolerance)
@@ -366,7 +367,7 @@ static void check_powers(const cb_kernels *k)
     check_power(k, 0, I, NAN, 0);
     check_power(k, 2 + I, 0.5, csqrt(2 + I), 1e-15);
     check_power(k, 1.01 + 0.001 * I, 101, cpow(1.01 + 0.001 * I, 101), 1e-13);
-    /* The first power is the number itself, also where a product by 1 would not be. */
+    /* The first power is the number itself, even where a product with 1 would differ. */
     double x[2] = {INFINITY, -0.0}, y[2] = {1, 0}, z[2];
     k->elem[CUBED_OP_POW][CUBED_COMPLEX128](z, x, y, NULL, 1);
     assert_memory_equal(z, x, sizeof x);

@@ -1,5 +1,5 @@
-/* The standard's functions of floats, in every instruction set: error in units of the last place
- * against long double, special values of C99 annex F; and rounding, division, shifts at the edges. */
+/* The standard's functions of floats, in every instruction set: error in units of the last place against long double, special
+ * values of C99 annex F; and rounding, division, shifts at edge values. */
 #include "kernel_test.h"
 
 /* --- Accuracy --------------------------------------------------------------------------------- */
@@ -17,7 +17,7 @@ static const struct {
     cubed_op op;
     wide (*one)(wide x);
     wide (*two)(wide x, wide y);
-    double low, high; /* where results are neither constant nor undefined */
+    double low, high; /* range in which results are neither constant nor undefined */
 } functions[] = {
     {CUBED_OP_SIN, sinl, NULL, -100, 100},
     {CUBED_OP_COS, cosl, NULL, -100, 100},
@@ -211,8 +211,7 @@ static int64_t of_scalar(cubed_dtype t, const cubed_scalar *s)
     return w.i64;
 }
 
-/* All pairs of edges; uint64 has values beyond int64, which wrap alike only where signs do not
- * count, so that it is left to the other types. */
+/* All pairs of edge values. uint64 has values beyond int64, whose wrapping depends on signs, so uint64 is left out. */
 static void check_integers(const cb_kernels *k)
 {
     static const cubed_op ops[] = {

@@ -1,5 +1,5 @@
-/* Products of matrices of every instruction set against three loops: each type, sizes around those of
- * tiles, panels and blocks. */
+/* Matrix products of every instruction set, compared with three loops: each type, sizes around those of tiles, panels and
+ * blocks. */
 #include "kernel_test.h"
 
 enum { MOST = 700 };
@@ -73,7 +73,7 @@ static void expect(cubed_dtype t, int64_t n, int64_t k, const char *a, const cha
         cb_scalar_cast(CUBED_COMPLEX128, &wide, t, out);
 }
 
-/* The rows with `gap` elements behind each, which nobody may change. */
+/* Rows followed by `gap` elements each, which must not change. */
 static char *apart(const char *x, int64_t rows, int64_t columns, int64_t gap, size_t size)
 {
     size_t row = (size_t)columns * size, ld = (size_t)(columns + gap) * size;
@@ -91,7 +91,7 @@ static void check_one(const cb_kernels *k, cubed_dtype t, const int64_t *s, uint
     void *scratch = room(cb_gemm_scratch(t, s[0], s[1], s[2]));
     static const struct {
         cb_gemm_mode mode;
-        int times; /* how often the product is in c afterwards */
+        int times; /* factor of the product in c afterwards */
     } steps[] = {{CB_GEMM_SET, 1}, {CB_GEMM_ADD, 2}, {CB_GEMM_SUBTRACT, 1}};
     fill(t, a, s[0] * s[2], seed);
     fill(t, b, s[2] * s[1], seed);
@@ -139,7 +139,7 @@ static void test_products(void **state)
 static double first_result[16 * 16];
 static bool have_first;
 
-/* Those with fused operations give the same bits. */
+/* Instruction sets with fused operations give the same bits. */
 static void check_bits(const cb_kernels *k)
 {
     enum { N = 16, K = MOST };

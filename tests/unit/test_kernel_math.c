@@ -57,7 +57,7 @@ static void check_accuracy(const cb_kernels *k)
                     case 0: break;
                     case 1: x[i] = within(&seed, low, top); break;
                     case 2: x[i] = within(&seed, 0.9, 1.1); break;
-                    /* Where results leave the range: overflow and the denormals. */
+                    /* Where results leave the range: overflow and subnormal numbers. */
                     case 3: x[i] = within(&seed, top - 1.5, top); break;
                     case 4: x[i] = within(&seed, low, low + 45); break;
                     case 5: x[i] = within(&seed, 0, single ? 0x1p-126 : 0x1p-1022); break;
@@ -99,7 +99,7 @@ typedef struct special {
     double x, y, want;
 } special;
 
-/* C99 F.9.4.4, and cases that users know. */
+/* C99 F.9.4.4, and well-known cases. */
 static const special powers[] = {
     {0.0, -1, INFINITY},
     {-0.0, -1, -INFINITY},
@@ -218,7 +218,7 @@ static void test_exact(void **state)
     for_each_isa(check_exact);
 }
 
-/* Both sets that have a fused multiply-add agree to the bit. */
+/* Both instruction sets with a fused multiply-add give the same bits. */
 static void test_levels(void **state)
 {
     static const int ops[3] = {CUBED_OP_EXP, CUBED_OP_LOG, CUBED_OP_POW};

@@ -1,5 +1,5 @@
-/* Products of matrices and vectors of every instruction set: small whole numbers, whose sums are exact, against
- * two loops, and bits of others, which are the same wherever operations are fused. */
+/* Products of matrices and vectors of every instruction set: small whole numbers, whose sums are exact, compared with two
+ * loops; and bits of other numbers, which are equal wherever operations are fused. */
 #include "kernel_test.h"
 
 enum { MOST = 70, GAP = 3 };
@@ -74,7 +74,7 @@ static void check_bits(const cb_kernels *k)
     fill(&o, false, &seed);
     k->matvec[CUBED_FLOAT64](&(cb_matvec){MOST, 67, o.a, MOST, o.x, o.p, o.y, o.q});
     k->matvec[CUBED_COMPLEX128](&(cb_matvec){MOST, 67, o.a, MOST, o.x, o.p, o.y, o.q});
-    if (strcmp(k->isa, "x86-64-v2") == 0) return; /* nothing is fused there */
+    if (strcmp(k->isa, "x86-64-v2") == 0) return; /* operations are not fused there */
     if (have_first) assert_memory_equal(&o, &first_result, sizeof o);
     first_result = o;
     have_first = true;

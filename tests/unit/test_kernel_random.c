@@ -1,5 +1,5 @@
-/* Random numbers in every instruction set: the generator's known answers, numbers that NumPy draws,
- * and every kernel against plain references over the same words. */
+/* Random numbers in every instruction set: the generator's known answers, NumPy's numbers, and every kernel compared with
+ * plain references over the same words. */
 #include "kernel/philox.h"
 #include "kernel/random_math.h"
 #include "kernel_test.h"
@@ -46,8 +46,7 @@ static void test_minus_log(void **state)
     assert_true(cb_minus_log(1) == 0 && !signbit(cb_minus_log(1)));
 }
 
-/* Against the distribution itself: the density turns the error of a probability into one of the
- * quantile. */
+/* Compared with the distribution itself: the density converts the error of a probability into one of the quantile. */
 static void test_quantile(void **state)
 {
     double worst = 0;
@@ -64,7 +63,7 @@ static void test_quantile(void **state)
     print_message("normal quantile: at most %.3g relative\n", worst);
     assert_true(worst < 1e-15);
     assert_true(cb_normal_quantile(0.5) == 0);
-    /* Tables have these to 10 digits. */
+    /* Tables give these to 10 digits. */
     assert_true(fabs(cb_normal_quantile(0.1) - 1.2815515655) < 1e-10);
     assert_true(fabs(cb_normal_quantile(0.001) - 3.0902323062) < 1e-10);
 }
@@ -190,7 +189,7 @@ static void test_distributions(void **state)
     for_each_isa(check_distributions);
 }
 
-/* The upper half of a product of 128 and 64 bits, by hand: digits of 32 bits. */
+/* The upper half of a product of 128 and 64 bits, with digits of 32 bits. */
 static uint64_t scaled(const uint64_t u[2], uint64_t values)
 {
     uint64_t sum[7] = {0};

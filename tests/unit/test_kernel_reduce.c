@@ -1,4 +1,4 @@
-/* Reductions of every instruction set against a scalar reference of the documented order, bit by bit. */
+/* Reductions of every instruction set, compared bit by bit with a scalar reference of the documented order. */
 #include "kernel_test.h"
 
 static bool has_reduce(int reduction, cubed_dtype t)
@@ -48,7 +48,7 @@ static double join_real(int reduction, double a, double b)
     }
 }
 
-/* By real parts, then by imaginary ones; a NaN in either part becomes one in both. */
+/* By real parts, then by imaginary parts; a NaN in one part makes both parts NaN. */
 static cubed_scalar join_complex_extreme(int reduction, cubed_dtype t, cubed_scalar a,
                                          cubed_scalar b)
 {
@@ -104,7 +104,7 @@ static cubed_scalar join(int reduction, cubed_dtype t, cubed_scalar a, cubed_sca
     return r;
 }
 
-/* Neutral by definition: joined with any value it gives that value. */
+/* Neutral by definition: joined with any value, it gives that value. */
 static cubed_scalar neutral(const cb_kernels *k, int reduction, cubed_dtype t)
 {
     cubed_scalar s = {{0}};
@@ -125,7 +125,7 @@ static cubed_scalar reference_lanes(int reduction, cubed_dtype t, cubed_scalar s
     return join(reduction, t, state, lane[0]);
 }
 
-/* Short runs have 8 lanes; of fewer than 8 elements they go one after another. */
+/* Short runs have 8 lanes; runs of fewer than 8 elements are reduced in order. */
 static cubed_scalar reference_short(int reduction, cubed_dtype t, cubed_scalar start,
                                     cubed_scalar state, const cubed_scalar *x, size_t r)
 {
@@ -142,7 +142,7 @@ static void stretch(const cb_reduce_fns *fns, void *state, size_t size, const ch
     for (size_t p = 0; p < n; p += CB_VECTOR)
         fns->lanes(lanes, x + p * size, n - p < CB_VECTOR ? n - p : CB_VECTOR);
     fns->join((void *[]){state}, lanes);
-    /* What is left takes part in nothing. */
+    /* Elements after the end are not reduced. */
     char before[sizeof(cubed_scalar)];
     memcpy(before, state, size);
     fns->join((void *[]){state}, lanes);
@@ -156,7 +156,7 @@ static void fail_reduce(const cb_kernels *k, int reduction, cubed_dtype t, const
              cubed_dtype_name(t), what, n, shown(t, got), shown(t, want));
 }
 
-/* Ordinary values, and with `wild` the edges. */
+/* Ordinary values, and with `wild` also edge values. */
 static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wild, uint64_t *seed)
 {
     size_t size = cubed_dtype_size(t);
@@ -188,7 +188,7 @@ static void check_reductions(const cb_kernels *k)
             size_t size = cubed_dtype_size(dt);
             cubed_scalar start = neutral(k, f, dt);
             for (size_t n = 0; n <= CB_VECTOR; n++) {
-                /* A run of up to three vectors, from a pointer that is aligned to an element only. */
+                /* A run of up to three vectors, from a pointer that is aligned only to an element. */
                 size_t length = n + n % 3 * CB_VECTOR;
                 fill(dt, x, px + size, length, n % 2, &seed);
                 cubed_scalar state = start, want;
@@ -197,7 +197,7 @@ static void check_reductions(const cb_kernels *k)
                 stretch(fns, &state, size, px + size, length);
                 if (!same_value(dt, &state, &want))
                     fail_reduce(k, f, dt, "run", length, &state, &want);
-                /* n states side by side, and their merge. */
+                /* n adjacent states, and their merge. */
                 fill(dt, x, px, n, n % 2, &seed);
                 fill(dt, y, py, n, n % 2, &seed);
                 fns->rows((void *[]){px}, py, n, 1);
@@ -212,7 +212,7 @@ static void check_reductions(const cb_kernels *k)
                     if (!same_value(dt, px + i * size, &want))
                         fail_reduce(k, f, dt, "merge", n, px + i * size, &want);
                 }
-                /* Runs of n elements side by side. */
+                /* Adjacent runs of n elements. */
                 size_t runs = n > 0 ? CB_VECTOR / n : 0;
                 fill(dt, x, px + size, n * runs, n % 2, &seed);
                 fill(dt, y, py, runs, n % 2, &seed);
@@ -240,7 +240,7 @@ static void check_neutral(const cb_kernels *k)
             cubed_dtype dt = (cubed_dtype)t;
             for (int e = 0; e < EDGES; e++) {
                 cubed_scalar s = neutral(k, f, dt), x = edge(dt, e);
-                /* An infinite or NaN part times the 0 of 1+0j leaves no number. */
+                /* An infinite or NaN part times the 0 of 1+0j gives NaN. */
                 if (dt == CUBED_COMPLEX128 && f == CB_REDUCE_PROD) continue;
                 k->reduction[f][t].rows((void *[]){&s}, &x, 1, 0);
                 if (cubed_dtype_kind(dt) == CUBED_KIND_COMPLEX && f >= CB_REDUCE_MIN)
@@ -249,7 +249,7 @@ static void check_neutral(const cb_kernels *k)
             }
         }
     }
-    /* A sum of negative zeros is one. */
+    /* A sum of negative zeros is -0. */
     double zeros[11] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, s;
     for (size_t r = 1; r <= 11; r++) {
         k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].init((void *[]){&s}, 1);
@@ -264,7 +264,7 @@ static void test_neutral(void **state)
     for_each_isa(check_neutral);
 }
 
-/* Each part of a complex number may be infinite, and a NaN in either part decides. */
+/* Each part of a complex number may be infinite, and a NaN in either part determines the result. */
 static void check_complex_extremes(const cb_kernels *k)
 {
     static const double parts[4] = {-INFINITY, -1, 2, INFINITY};
@@ -290,7 +290,7 @@ static void test_complex_extremes(void **state)
     for_each_isa(check_complex_extremes);
 }
 
-/* One NaN anywhere decides a minimum or maximum, and nothing after it undoes that. */
+/* One NaN anywhere makes a minimum or maximum NaN, whatever follows. */
 static void check_nan(const cb_kernels *k)
 {
     double x[CB_VECTOR], s;
@@ -319,7 +319,7 @@ static void test_nan(void **state)
 
 /* --- Sums of products --------------------------------------------------------------------------- */
 
-/* Multiplying, then summing, in each way: the same bits. */
+/* Multiplying, then summing, by each function: the same bits. */
 static void check_products(const cb_kernels *k)
 {
     static const cubed_dtype types[2] = {CUBED_FLOAT32, CUBED_FLOAT64};
@@ -336,7 +336,7 @@ static void check_products(const cb_kernels *k)
                                           : &k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64];
         size_t size = cubed_dtype_size(types[t]);
         for (size_t n = 0; n <= CB_VECTOR; n++) {
-            /* From pointers that are aligned to an element only; every fourth is a square. */
+            /* From pointers that are aligned only to an element; every fourth is a square. */
             const char *a = x + size, *b = n % 4 == 3 ? a : y + size;
             size_t runs = n > 0 ? CB_VECTOR / n : 0;
             fill(types[t], ignored, x + size, CB_VECTOR, n % 2, &seed);
@@ -395,7 +395,7 @@ static double lanes(const double *x, size_t n, double mean, bool squares)
     return lane[0];
 }
 
-/* The same of a short run: in the order of its elements. */
+/* The same for a short run: in the order of its elements. */
 static double ordered(const double *x, size_t n, double mean, bool squares)
 {
     double sum = 0;
@@ -438,7 +438,7 @@ static void check_m2(const cb_kernels *k)
             assert_memory_equal(m2, s0, sizeof m2);
             assert_memory_equal(mean, s1, sizeof mean);
         }
-        /* Welford, row after row, and merges with every kind of empty side. */
+        /* Welford's method row by row, and merges with all combinations of empty states. */
         fns->init((void *[]){m2, mean}, n);
         for (size_t i = 0; i < n; i++) s0[i] = s1[i] = 0;
         for (int64_t count = 0; count < 5; count++) {
@@ -461,7 +461,7 @@ static void check_m2(const cb_kernels *k)
             assert_memory_equal(mean, s1, n * 8);
         }
     }
-    /* Deviations survive a large mean: 4, 7, 13, 16 around 10 have the squares 90. */
+    /* Deviations are accurate with a large mean: 4, 7, 13, 16 have mean 10 and a sum of squares of 90. */
     double big[4] = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}, a = 0, b = 0;
     fns->run((void *[]){&a, &b}, big, 4, 0);
     assert_true(a == 90 && b == 1e9 + 10);
@@ -475,11 +475,11 @@ static void test_m2(void **state)
     for_each_isa(check_m2);
 }
 
-/* --- Variance of what is not NaN -------------------------------------------------------------- */
+/* --- Variance without NaN --------------------------------------------------------------------- */
 
 enum { PLANES = 3 };
 
-/* Without NaN the bits are those of the plain variance; with some those of what is left. */
+/* Without NaN the bits equal those of the plain variance; with NaN those of the remaining elements. */
 static void check_nan_m2(const cb_kernels *k)
 {
     const cb_reduce_fns *nan = &k->reduction[CB_REDUCE_NAN_M2][CUBED_FLOAT64];
@@ -502,7 +502,7 @@ static void check_nan_m2(const cb_kernels *k)
         if (runs > 1) assert_true(a[2][1] == (double)(n + 1));
         assert_memory_equal(a[0], b[0], runs * 8);
         assert_memory_equal(a[1], b[1], runs * 8);
-        /* NaN changes nothing, by itself or as a state without values. */
+        /* NaN has no effect, alone or as a state without values. */
         double before[PLANES][CB_VECTOR], none[PLANES][CB_VECTOR];
         memcpy(before, a, sizeof a);
         for (size_t i = 0; i < CB_VECTOR; i++) x[i] = NAN;
@@ -517,7 +517,7 @@ static void check_nan_m2(const cb_kernels *k)
         nan->merge(pn, pa, runs, 1, 5);
         for (int p = 0; p < PLANES; p++) assert_memory_equal(none[p], before[p], runs * 8);
     }
-    /* 4, 7, 13, 16 between NaN have the squares 90 around 10, in each way. */
+    /* 4, 7, 13, 16 between NaN have a sum of squares of 90 around 10, by each function. */
     double some[8] = {1e9 + 4, NAN, 1e9 + 7, NAN, NAN, 1e9 + 13, NAN, 1e9 + 16};
     nan->init(pa, 1);
     nan->run(pa, some, 8, 0);
@@ -538,7 +538,7 @@ static void test_nan_m2(void **state)
 
 /* --- Positions -------------------------------------------------------------------------------- */
 
-/* Whether x comes before y: more extreme, or NaN. */
+/* Returns whether x comes before y: more extreme, or NaN. */
 static bool comes_before(int reduction, cubed_dtype t, const cubed_scalar *x, const cubed_scalar *y)
 {
     if (t == CUBED_FLOAT64) {
@@ -565,7 +565,7 @@ static int64_t as_position(cubed_dtype t, cubed_scalar s)
     return to.i64;
 }
 
-/* Each way that x[0..n) can be reduced into one state, and pieces of it in another order. */
+/* All functions that reduce x[0..n) into one state, and pieces of x in another order. */
 static void check_position(const cb_kernels *k, int reduction, cubed_dtype t, const cubed_scalar *x,
                            size_t n)
 {
@@ -610,7 +610,7 @@ static void check_positions(const cb_kernels *k)
             cubed_scalar x[CB_VECTOR];
             int64_t packed[CB_VECTOR], at[CB_VECTOR], best[CB_VECTOR];
             for (size_t n = 1; n <= CB_VECTOR; n++) {
-                /* Ordinary values, edges, a few with many ties, and all the same. */
+                /* Ordinary values, edge values, a few distinct values with many ties, and all equal. */
                 for (int what = 0; what < 4 + EDGES; what++) {
                     fill(t, x, (char *)packed, CB_VECTOR, what == 1, &seed);
                     for (size_t j = 0; j < CB_VECTOR && what > 1; j++)
@@ -618,7 +618,7 @@ static void check_positions(const cb_kernels *k)
                                          : edge(t, (int)(next_random(&seed) % (what == 2 ? 2 : 7)));
                     check_position(k, reduction, t, x, n);
                     for (size_t j = 0; j < CB_VECTOR; j++) packed[j] = x[j].i64;
-                    /* Runs side by side, and rows, into states of their own. */
+                    /* Adjacent runs, and rows, into separate states. */
                     for (int rows = 0; rows < 2; rows++) {
                         size_t runs = CB_VECTOR / n;
                         fns->init((void *[]){at, best}, runs);

@@ -1,5 +1,5 @@
-/* Running totals of every instruction set against plain loops: each type, axis and layout, in one box
- * and cut into several that hand on their totals. */
+/* Running totals of every instruction set, compared with plain loops: each type, axis and layout, in one box and in several
+ * boxes that pass on their totals. */
 #include "kernel_test.h"
 
 enum { A = 5, B = 4, C = 37, COUNT = A * B * C };
@@ -10,7 +10,7 @@ static const int64_t shape[3] = {A, B, C};
 
 static bool is_extreme(cb_reduction kind) { return kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN; }
 
-/* Whether an element takes the place of the largest, or smallest, so far. */
+/* Returns whether an element replaces the largest, or smallest, so far. */
 static bool beats(bool largest, cubed_dtype t, const cubed_scalar *v, const cubed_scalar *best)
 {
     switch (t) {
@@ -25,7 +25,7 @@ static bool beats(bool largest, cubed_dtype t, const cubed_scalar *v, const cube
     }
 }
 
-/* The total of what comes before element i of its line and of itself, in the carry's type. */
+/* The total of the elements up to element i of its line, inclusive, in the carry's type. */
 static void expected(cb_reduction kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
                      cubed_scalar *out)
 {

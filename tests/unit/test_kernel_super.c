@@ -12,7 +12,7 @@ static int arity(int op)
     return n;
 }
 
-/* Whether an operation has another operand than the result of the one before it. */
+/* Returns whether an operation has an operand in addition to the result of the previous one. */
 static bool is_binary(const cb_super *s, int k) { return arity(s->op[k]) == 2; }
 
 static void check_rows(const cb_kernels *k)
@@ -23,7 +23,7 @@ static void check_rows(const cb_kernels *k)
         const bool cast = s->op[0] == CB_SUPER_CAST, uses_b = !cast && is_binary(s, 0);
         assert_in_range(s->n, 2, 3);
         for (int j = 1; j < s->n; j++) assert_true(s->pos[j - 1] < arity(s->op[j]));
-        /* An operand of the last operation is in a place that the others leave. */
+        /* The position of an operand of the last operation that the other operations do not use. */
         if (s->n == 3 && is_binary(s, 2))
             assert_true(s->place == 2 ? !is_binary(s, 1) : s->place == 1 && !uses_b);
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
@@ -108,7 +108,7 @@ static void test_bits(void **state)
     for_each_isa(check_bits);
 }
 
-/* What goes past the caches has the bits of what does not. */
+/* Results that bypass the caches have the same bits as others. */
 static void check_stream(const cb_kernels *k, cb_elem_fn fn, cb_elem_fn stream, cubed_dtype t,
                          bool cast, cubed_dtype from)
 {

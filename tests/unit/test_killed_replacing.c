@@ -1,12 +1,12 @@
 /* A run that stores an array over itself, and is killed before its nth change of a file or a name, for every n and in both
- * formats: the old array or the new one is there, whole, and neither the next run nor who cleans up finds anything in its way.
- * All that the library does is done in processes of their own. */
+ * formats: the old array or the new one is complete, and neither the next run nor a clean-up is blocked. All calls of the
+ * library are made in separate processes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static long call(long number, long a, long b, long c, long d, long e)
     return real(number, a, b, c, d, e);
 }
 
-/* These stand before the C library's for everything that is linked into this test. */
+/* These functions replace those of the C library in everything that is linked into this test. */
 long syscall(long number, ...)
 {
     long arg[5];
@@ -86,12 +86,12 @@ enum { N = 10, CHUNK = 3 };
 typedef struct fixture {
     char dir[64], path[96], notes[128];
     int zarr_format;
-    double *found; /* what was read, by all processes */
+    double *found; /* bytes read, by all processes */
 } fixture;
 
 typedef void (*step_fn)(const fixture *f, cubed_context *ctx);
 
-/* Whether a step came to its end, in a process of its own. */
+/* Runs a step in a separate process; returns whether the step ended. */
 static bool do_step(const fixture *f, step_fn fn, int deadly_change)
 {
     int status;
@@ -121,7 +121,7 @@ static void end(const cubed_error *err)
     _exit(1);
 }
 
-/* Of a target all but the array, which it takes over. */
+/* `target` has everything except the array, which the function takes over. */
 static void compute(cubed_context *ctx, cubed_array *x, cubed_target to)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -184,7 +184,7 @@ static void clean(const fixture *f, cubed_context *ctx)
 
 /* --- Tests ---------------------------------------------------------------------------------------------- */
 
-/* 1 or -1, by which array is there. */
+/* 1 or -1: which array exists. */
 static int which_is_there(const fixture *f)
 {
     memset(f->found, 0, N * sizeof *f->found);
@@ -194,7 +194,7 @@ static int which_is_there(const fixture *f)
     return sign;
 }
 
-/* Nothing is left beside it, and what is somebody's is still there. */
+/* No other file is left next to the array, and the user's file still exists. */
 static void check_alone(const fixture *f)
 {
     assert_int_equal(access(f->notes, F_OK), 0);
@@ -210,7 +210,7 @@ static void set_up(fixture *f)
 {
     if (access(f->path, F_OK) == 0) assert_int_equal(remove_dir(f->path), 0);
     assert_true(do_step(f, store, 0));
-    const int fd = open(f->notes, O_CREAT | O_WRONLY, 0600); /* somebody's, which stays */
+    const int fd = open(f->notes, O_CREAT | O_WRONLY, 0600); /* the user's file, which is kept */
     assert_true(fd >= 0);
     close(fd);
 }
@@ -241,7 +241,7 @@ static void kill_each(int zarr_format)
         check_alone(&f);
         if (whole) break;
     }
-    /* Before it takes the old one's place, and after that. */
+    /* Before the new array replaces the old one, and after that. */
     print_message("format %d: %d times the old one, %d the new one\n", zarr_format, old, new);
     assert_true(old > 10 && new > 5);
     assert_int_equal(munmap(f.found, N * sizeof *f.found), 0);

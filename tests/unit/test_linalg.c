@@ -1,9 +1,9 @@
-/* Functions of matrices that are made of others: products of what they give are what they were given. */
+/* Functions of matrices that are composed of others: products of their results give the inputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -63,7 +63,7 @@ static cubed_array *matrix(fixture *f, int64_t m, int64_t n, const double *data)
     return array(f, 2, (const int64_t[]){m, n}, data);
 }
 
-/* Numbers that are not 0, with much on the diagonal where it is wanted. */
+/* Numbers that are not 0, with a dominant diagonal if requested. */
 static void fill(double *to, int64_t m, int64_t n, double diagonal)
 {
     for (int64_t i = 0; i < m * n; i++) to[i] = pick(19) - 9.5 + (i / n == i % n ? diagonal : 0);
@@ -130,7 +130,7 @@ static void test_lu(void **state)
         for (int64_t i = 0; i < k; i++) {
             for (int64_t j = 0; j < i; j++) assert_true(u[i * n + j] == 0);
         }
-        /* What is not wanted is not there. */
+        /* Outputs that are not requested do not exist. */
         st = cubed_lu(x, NULL, NULL, &y[2], &f->err);
         compute(f, st, &y[2], lu);
         assert_memory_equal(lu, u, (size_t)(k * n) * sizeof *u);
@@ -153,7 +153,7 @@ static void test_triangular_systems(void **state)
             const bool is_read = lower ? column < row : column > row;
             if (unit && is_read) a[i] /= 400;
             clean[i] = is_read ? a[i] : row != column ? 0 : unit ? 1 : a[i];
-            /* What is not read may be anything. */
+            /* Elements that are not read may have any value. */
             if (!is_read && (unit || row != column)) a[i] = (double)NAN;
         }
         cubed_array *right = m ? matrix(f, n, m, b) : array(f, 1, &n, b);
@@ -193,7 +193,7 @@ static void test_least_squares(void **state)
         int32_t rank;
         fill(a, m, n, 3);
         fill(b, m, columns, 0);
-        /* A column that is another one, but for one of one column. */
+        /* One column is a multiple of another one, except in a matrix of one column. */
         for (int64_t i = 0; i < m && least > 1; i++) a[i * n + 1] = a[i * n];
         cubed_array *of_a = matrix(f, m, n, a), *of_b = matrix(f, m, columns, b);
         cubed_status st = cubed_lstsq(of_a, of_b, NULL, 0, &y[0], &y[1], &y[2], &y[3], &f->err);
@@ -244,7 +244,7 @@ static cubed_array *product(fixture *f, cubed_array *a, cubed_array *b)
     return keep(f, y);
 }
 
-/* The order shows in the last bits. */
+/* The order of products is visible in the last bits. */
 static void test_products_of_several(void **state)
 {
     static double data[5][MOST], got[MOST], want[MOST];
@@ -300,7 +300,7 @@ static void test_few_singular_values(void **state)
         for (int64_t j = 0; j < n; j++) sum += vh[i * n + j];
         assert_true(sum > 0);
     }
-    /* The same vectors are drawn again. */
+    /* The same random vectors are drawn again. */
     st = cubed_svd_compressed(x, k, &o, 0, &y[0], NULL, NULL, &f->err);
     compute(f, st, &y[0], again);
     assert_memory_equal(again, u, sizeof(double) * (size_t)(m * k));
@@ -325,7 +325,7 @@ static void test_arrays_as_matrices(void **state)
     compute(f, cubed_tensorsolve(tensor, array(f, 2, of_b, b), NULL, 0, 0, &y, &f->err), &y, x);
     multiply(12, 12, 1, a, x, want);
     check_close(want, b, 12, "tensorsolve");
-    /* The same with an axis of equations behind that of x, which is moved to the end. */
+    /* The same with an axis of equations after that of x, which is moved to the end. */
     static double other[144];
     for (int64_t i = 0; i < 3; i++) {
         for (int64_t j = 0; j < 4; j++) {
@@ -375,7 +375,7 @@ static void test_norms(void **state)
     compute(f, cubed_norm(x, NULL, 0, &y, &f->err), &y, got);
     compute(f, cubed_vector_norm(x, 2, NULL, 0, false, &y, &f->err), &y, want);
     check_close(got, want, 1, "norm");
-    /* Rows go along the last axis, columns along the first: the largest sum of a column. */
+    /* Rows are along the last axis, columns along the first: the largest sum of a column. */
     cubed_norm_options o = CUBED_NORM_OPTIONS_INIT;
     o.number = &one;
     o.axes = (const int[]){2, -3};
@@ -654,8 +654,7 @@ static cubed_status make_svd_step(cubed_array *a, cubed_array **out, cubed_error
     return cb_steps_end(&s, svd[2], out);
 }
 
-/* Whether allocation number `at` of the function's own was needed; it failed then, and nothing is left of what was
- * made before. */
+/* Returns whether allocation number `at` of the function was needed; it failed then, and everything allocated before is freed. */
 static bool fails_at(maker make, cubed_dtype dtype, const int64_t shape[2], long at)
 {
     const int64_t chunks[2] = {shape[0] < 4 ? shape[0] : (shape[0] + 1) / 2, (shape[1] + 1) / 2};
@@ -681,7 +680,7 @@ static bool fails_at(maker make, cubed_dtype dtype, const int64_t shape[2], long
     return was_needed;
 }
 
-/* Each of the first hundred allocations fails in turn, and fewer and fewer of later ones. */
+/* Each of the first hundred allocations fails in turn, then fewer and fewer of the later ones. */
 static void fail_everywhere(maker make, cubed_dtype dtype, const int64_t shape[2])
 {
     long at = 1;

@@ -1,9 +1,9 @@
-/* Kernels of one's own on blocks: by name, by shared object, in plans; what is refused. */
+/* User-defined kernels on blocks: by name, by shared object, in plans; and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -34,7 +34,7 @@ static const cubed_block_fn add_fn = {.struct_size = sizeof(cubed_block_fn),
                                       .name = "add",
                                       .run = add};
 
-/* "automatic": a copy, by way of 4 MiB of the stack, as functions of Fortran take. */
+/* "automatic": a copy that uses 4 MiB of the stack, as Fortran functions do. */
 static cubed_status automatic(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     enum { N = (4 << 20) / sizeof(double) };
@@ -160,7 +160,7 @@ static void test_shared_object(void **state)
     check_between(result);
     cubed_plan_get_info(plan, &info);
     assert_true(info.code);
-    /* Its plan runs where nobody knows the kernel, but only where code may run. */
+    /* Its plan runs in a process that does not know the kernel, but only if code is allowed. */
     assert_int_equal(cubed_context_new(NULL, &stranger, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, NULL), CUBED_OK);
     assert_int_equal(cubed_plan_load(stranger, bytes, size, &loaded, &err), CUBED_E_ARG);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <pthread.h>
 #include <stdio.h>
 #include <cmocka.h>
@@ -26,7 +26,7 @@ typedef struct meeting {
     cubed_store head;
     cubed_store *inner;
     void (*before_put)(struct meeting *m);
-    int times; /* how often it still does */
+    int times; /* number of further writes by the other writer */
     bool ignores_conditions, tells_no_versions;
     int gets, puts;
 } meeting;
@@ -86,7 +86,7 @@ static void open_meeting(meeting *m)
     *m = (meeting){.head = {&vtable, &cb_system_allocator, "meeting://x"}, .inner = memory()};
 }
 
-/* A writer of part lo..hi-1 of the first axis of the first chunk, with a value, through an arena of what is declared. */
+/* Writes part lo..hi-1 of the first axis of the first chunk, with one value, in an arena of the declared size. */
 static cubed_status write_rows(cubed_store *s, const cb_zarr_meta *meta, int64_t lo, int64_t hi,
                                double value, cb_zarr_merged *done, cubed_error *err)
 {
@@ -128,7 +128,7 @@ static cb_zarr_meta meta_of(int k, int64_t rows)
     return m;
 }
 
-static cb_zarr_meta now; /* of the array that the other writer knows */
+static cb_zarr_meta now; /* length of the array that the other writer knows */
 
 static void write_row_two(meeting *m)
 {
@@ -136,7 +136,7 @@ static void write_row_two(meeting *m)
     assert_int_equal(write_rows(m->inner, &now, 2, 3, 30 + m->times, &done, NULL), CUBED_OK);
 }
 
-/* Each part stays, whether the chunk was there or not, and however often another writer is quicker. */
+/* Each part stays, whether or not the chunk existed, however often another writer comes first. */
 static void test_meetings(void **state)
 {
     (void)state;
@@ -166,8 +166,8 @@ static void test_meetings(void **state)
     }
 }
 
-/* A part up to the array's end is put without a read if nothing is there. Another writer has extended the array and writes
- * behind that end: it keeps its elements, of shards also those whose inner chunk is wholly behind the end. */
+/* A part up to the array's end is put without a read if the chunk is missing. If another writer has extended the array and
+ * writes beyond that end, its elements are kept; in shards also those of an inner chunk that is wholly beyond the end. */
 static void test_extended_meanwhile(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ typedef struct writer {
     uint64_t conflicts;
 } writer;
 
-/* Numbers one of its own element of the chunk up. */
+/* Increments the thread's own element of the chunk. */
 static void *write_often(void *ctx)
 {
     static const int64_t first[2] = {0, 0};

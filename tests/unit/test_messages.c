@@ -1,10 +1,10 @@
-/* Messages of a run: what is written is read, byte by byte the same, and what is not is refused. */
+/* Messages of a run: written messages are read back unchanged, and other bytes are refused. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -95,13 +95,13 @@ static void expect_same(const cubed_task_report *a, const cubed_task_report *b)
     assert_string_equal(a->error.message, b->error.message);
 }
 
-/* Of whatever bytes: an error with a text, or a report that is written as the same bytes. */
+/* Any bytes: an error with a message, or a report that is written as the same bytes. */
 static bool read_any(const cubed_context *ctx, const bytes *b)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_task_report r;
     size_t used = 0;
-    uint8_t *exact = malloc(b->size + 1); /* so that an overrun is seen */
+    uint8_t *exact = malloc(b->size + 1); /* exact size, so that sanitizers detect an overrun */
     bytes again = {.size = 0};
     assert_non_null(exact);
     memcpy(exact, b->data, b->size);
@@ -114,7 +114,7 @@ static bool read_any(const cubed_context *ctx, const bytes *b)
     }
     assert_true(used <= b->size);
     assert_int_equal(cubed_report_write(ctx, &r, append, &again, &err), CUBED_OK);
-    /* What was raised elsewhere, and text with zeros, are not written again. */
+    /* Objects raised elsewhere, and text with NULs, are not written again. */
     assert_true(again.size <= used);
     if (again.size == used) assert_memory_equal(again.data, b->data, used);
     return true;
@@ -184,7 +184,7 @@ static void test_other_versions_are_refused(void **state)
     assert_non_null(strstr(err.message, "the report has version 0 of messages"));
 }
 
-/* The bytes themselves: other programs write and read them. */
+/* The exact bytes: other programs write and read them. */
 static void test_bytes_are_as_documented(void **state)
 {
     cubed_range_message m = {.range = {.token = 0x0102030405060708, .stage = 3, .first = 256},

@@ -1,9 +1,9 @@
-/* What the functions that make arrays decide by themselves, before anything is planned. */
+/* Decisions of the functions that make arrays, before anything is planned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <string.h>
 #include <cmocka.h>
 
@@ -22,7 +22,7 @@ static cubed_array *ramp(cubed_context *ctx, cubed_dtype dtype)
     return x;
 }
 
-/* x ** k for one number k; NULL and *err if that is refused. */
+/* x ** k for one number k; NULL and *err if it is refused. */
 static cubed_array *power(cubed_array *x, cubed_dtype dtype, cubed_scalar k, cubed_error *err)
 {
     cubed_array *args[2] = {x, NULL}, *out = NULL;
@@ -155,7 +155,7 @@ static void test_regions_are_of_stored_arrays(void **state)
     cubed_context_unref(ctx);
 }
 
-/* On failure an output is what it was. */
+/* After a failure an output is unchanged. */
 static void test_outputs_of_failures(void **state)
 {
     (void)state;

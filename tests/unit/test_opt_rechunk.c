@@ -1,10 +1,9 @@
-/* The planner of rechunks against enumeration of every task, and against what is known of
- * the number of copies. */
+/* The rechunk planner, compared with enumeration of every task, and with known numbers of copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "opt/rechunk_memo.h"
 #include "rechunk_test.h"
 
-/* Grids chain up, numbers are those of the passes, memory holds. */
+/* Checks that grids follow each other, numbers are those of the passes, and memory suffices. */
 static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
 {
     uint64_t read = 0, written = 0, requests = 0;
@@ -118,7 +117,7 @@ static void test_two_copies(void **state)
             double n = array_bytes(&in);
             assert_int_equal(p.npasses, 2);
             assert_true((double)(p.bytes_read + p.bytes_written) <= 4.04 * n);
-            /* What both passes read is what was written, once; pieces are worth a request. */
+            /* Both passes together read exactly the written data once; pieces are worth a request. */
             assert_int_equal(p.pass[0].bytes_read, cb_tile_grid_bytes(&in.source, 4));
             assert_int_equal(p.pass[1].bytes_read, p.pass[0].bytes_written);
             assert_true(cb_tile_chunk_bytes(&p.pass[0].target, 4) >= CB_RECHUNK_BETA);
@@ -184,14 +183,14 @@ static void test_nearly_aligned(void **state)
     p = make_plan(&in);
     assert_int_equal(p.pass[0].task_chunks[0], 999);
     assert_int_equal(p.bytes_read, cb_tile_grid_bytes(&in.source, 8));
-    /* A source that was cut so that its first chunk is short. */
+    /* A source whose first chunk is short. */
     in.source.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 1000};
     in.target.axis[0] = cb_axis_regular(10000000, 1000);
     in.mem = 1000000;
     p = make_plan(&in);
     assert_int_equal(p.npasses, 1);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
-    /* Cut at the same place. */
+    /* Both have first chunks of the same length. */
     in.target.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 500};
     p = make_plan(&in);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
@@ -221,7 +220,7 @@ static void test_degenerate(void **state)
     assert_int_equal(p.bytes_written, 8);
 }
 
-/* The message names the memory that would do, and it does. */
+/* The message names a sufficient memory, which is verified. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -281,7 +280,7 @@ static void test_bad_grids(void **state)
     assert_int_equal(cb_rechunk_plan_make(&in, &p, NULL), CUBED_E_ARG);
 }
 
-/* Small arrays, task by task: every chunk is made once, and read as often as the plan says. */
+/* Small arrays, task by task: every chunk is written once, and read as often as the plan states. */
 static void test_enumerate(void **state)
 {
     (void)state;
@@ -311,8 +310,7 @@ static void test_enumerate(void **state)
     assert_true(passes[1] > 50 && passes[2] > 5);
 }
 
-/* An array of about n bytes in 1 to 4 dimensions, with chunks of at most `most` bytes.
- * cut: first chunks may be short. */
+/* An array of about n bytes in 1 to 4 dimensions, with chunks of at most `most` bytes. cut: first chunks may be short. */
 static cb_rechunk_in random_in(double n, double most, bool cut)
 {
     cb_rechunk_in in = {.item_size = 4};
@@ -340,7 +338,7 @@ static cb_rechunk_in random_in(double n, double most, bool cut)
     return in;
 }
 
-/* Wherever one intermediate should do, it does: 2 copies at most, and nearly nothing read twice. */
+/* If one intermediate should suffice, it does: at most 2 copies, and almost nothing is read twice. */
 static void test_bound(void **state)
 {
     (void)state;
@@ -348,8 +346,8 @@ static void test_bound(void **state)
     int two = 0, slow = 0;
     for (int i = 0; i < 80 / SLOW; i++) {
         double mem = between_log(2e7, 4e9);
-        /* Tasks of the first pass begin at multiples of the intermediate's chunks: where the source
-         * was cut they do not meet its borders. */
+        /* Tasks of the first pass begin at multiples of the intermediate's chunks: if the source's first chunk is short, they
+         * do not match its borders. */
         bool cut = i % 4 == 0;
         cb_rechunk_in in =
             random_in(between_log(mem, fmin(1e13, mem * mem / 1048576)), mem / 4, cut);
@@ -363,10 +361,10 @@ static void test_bound(void **state)
         assert_true(p.npasses <= 2);
         /* Odd lengths cost some padding, or some smaller pieces. */
         double fair = (ends + 2 * n) / CB_RECHUNK_BANDWIDTH + requests * CB_RECHUNK_LATENCY;
-        /* Plans that less memory would get may stand in the way. */
+        /* Plans for less memory may prevent a better one. */
         assert_true(p.seconds <= 1.5 * fair);
         slow += p.seconds > 1.25 * fair;
-        /* Where only bytes count, there are hardly more than 2 copies. */
+        /* If only bytes count, there are rarely more than 2 copies. */
         in.latency = 1e-12;
         p = make_plan(&in);
         assert_true(p.npasses <= 2);
@@ -380,8 +378,8 @@ static void test_bound(void **state)
     assert_true(two > 8 / SLOW && slow <= 4);
 }
 
-/* A cooperative task reads no more than one worker with as much memory less would; and two copies do for what the
- * memory of all can do it for. */
+/* A cooperative task reads no more than one worker with less memory would; and two copies suffice if they do for the memory of
+ * all workers. */
 static void test_coop(void **state)
 {
     (void)state;
@@ -410,7 +408,7 @@ static void test_coop(void **state)
     assert_true(shared > 4 / SLOW && fewer > 1 / SLOW);
 }
 
-/* What a run keeps, parts of chunks, bytes beside chunks. */
+/* Metadata of a run, parts of chunks, and bytes in addition to chunks. */
 static void random_details(cb_rechunk_in *in)
 {
     in->coop = (unsigned)between(1, 8);
@@ -452,7 +450,7 @@ static void test_monotonic(void **state)
     assert_true(better > 24 / SLOW && passes[1] > 24 / SLOW && passes[2] > 24 / SLOW);
 }
 
-/* The array that was read 10,512 times, in three copies, and not at all. */
+/* The array that was read 10,512 times; with three copies; and not at all. */
 static void test_maps_to_series(void **state)
 {
     (void)state;
@@ -482,7 +480,7 @@ static double milliseconds(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Whatever the grids, and however small memory is. */
+/* For all grids, however small the memory is. */
 static void test_any(void **state)
 {
     (void)state;
@@ -501,13 +499,13 @@ static void test_any(void **state)
         }
         check_plan(&in, &p);
         slowest = fmax(slowest, best);
-        /* Not much worse than going there at once. */
+        /* Not much worse than a direct copy. */
         in.max_passes = 1;
         cb_rechunk_plan direct = make_plan(&in);
         assert_true(p.seconds <= 1.5 * direct.seconds);
     }
     print_message("slowest plan: %.2f ms\n", slowest);
-    /* A search that grew with the number of chunks would take hours; a busy machine a hundred times as long. */
+    /* A search that grew with the number of chunks would take hours; a busy machine takes a hundred times as long at most. */
     assert_true(slowest < 500 * SLOW);
 }
 
@@ -519,7 +517,7 @@ static void test_fast(void **state)
     int64_t line[] = {1000000000000000000}, unit[] = {1}, odd[] = {999983};
     cb_rechunk_in in[3];
     in[0] = make_in(1, line, unit, odd, 1, 1e8);
-    /* 32 axes, which all change. */
+    /* 32 axes, all of which change. */
     for (int d = 0; d < 32; d++) {
         shape[d] = 3;
         ones[d] = 1 + d % 2;
@@ -537,7 +535,7 @@ static void test_fast(void **state)
     }
 }
 
-/* What is remembered of a pass is of that pass, however many there are. */
+/* An entry belongs to its pass, however many passes there are. */
 static void test_passes_are_remembered(void **state)
 {
     (void)state;
@@ -549,7 +547,7 @@ static void test_passes_are_remembered(void **state)
     assert_non_null(m);
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < PASSES; i++) {
-            /* Each differs from its neighbours in one thing. */
+            /* Each pass differs from its neighbours in one parameter. */
             from[1] = 1 + i % 10 / 3;
             to[0] = 1 + i / 10 % 150;
             cb_grid a = cb_grid_regular(2, shape, from), b = cb_grid_regular(2, shape, to);

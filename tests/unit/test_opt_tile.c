@@ -1,9 +1,9 @@
-/* The search for tiles against enumeration of every task, and of every choice. */
+/* The tile search, compared with enumeration of every task, and of every choice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <string.h>
 #include <cmocka.h>
 
@@ -47,7 +47,7 @@ static void test_touched(void **state)
     }
 }
 
-/* Axes near the largest there are. */
+/* Axes near the maximum length. */
 static void test_touched_far(void **state)
 {
     (void)state;
@@ -60,11 +60,11 @@ static void test_touched_far(void **state)
     assert_int_equal(cb_axis_touched(&whole, 1, 0, 1, &ones), n);
     assert_int_equal(cb_axis_touched(&ones, 7, 0, 1, &ones), n);
     assert_int_equal(cb_axis_touched(&ones, 1, extent - 1, -1, &ones), n);
-    /* Of every three chunks of two the second straddles the border between threes. */
+    /* Of every three chunks of length two, the second crosses the border between chunks of length three. */
     cb_axis sixes = cb_axis_regular(6000000000000, 2), threes = cb_axis_regular(6000000000000, 3);
     assert_int_equal(cb_axis_touched(&sixes, 1, 0, 1, &threes), 4000000000000);
     assert_int_equal(cb_axis_touched(&sixes, 3, 0, 1, &threes), 2000000000000);
-    /* Pieces of the common refinement: borders of either, those of both once. */
+    /* Pieces of the common refinement: the borders of both grids, common ones counted once. */
     uint64_t borders = (uint64_t)(cb_axis_count(&two) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
     assert_int_equal(cb_axis_touched(&two, 1, 0, 1, &three), borders - (n - 1) / 6 + 1);
     borders = (uint64_t)(cb_axis_count(&odd) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
@@ -103,7 +103,7 @@ static void test_measure(void **state)
     }
 }
 
-/* Against what plans project for a copy from one stored array to another. */
+/* Compared with the projections of plans for a copy from one stored array to another. */
 static void test_projection(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void test_projection(void **state)
     assert_true(compared >= 500);
 }
 
-/* Against every choice that there is. */
+/* Compared with every possible choice. */
 static void test_choose(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void test_choose_sources(void **state)
     cb_tile_in in = {
         .out = &out, .item_size = 8, .nsources = 3, .sources = sources, .mem = 1 << 20};
     cb_tile t;
-    /* A single block lies in one chunk of each, but not as the transposed array's does. */
+    /* A single block is within one chunk of each array, but its layout differs from that of the transposed array. */
     int64_t single[] = {1, 1};
     cb_tile_measure(&in, single, &t);
     assert_int_equal(t.task_mem, 3200 + 32000 + 1600 + 1600 + 1600);
@@ -241,14 +241,14 @@ static void test_choose_sources(void **state)
     assert_true(t.task_chunks[0] > 1);
     assert_int_equal(t.ntasks, cb_ceil_div(30, t.task_chunks[0]));
     assert_int_equal(t.chunks_read, 30 + t.ntasks + 600);
-    /* The output's tile and those of the two that lie otherwise, and one chunk of each. */
+    /* The output's tile, the tiles of the two arrays with another layout, and one chunk of each. */
     size_t elements = (size_t)t.task_chunks[0] * 20 * 400;
     assert_int_equal(t.task_mem, elements * (8 + 4 + 4) + 32000 + 1600 + 1600);
-    /* Seven rows fit, but six make as few tasks. */
+    /* Seven rows fit, but six give as few tasks. */
     assert_int_equal(t.task_chunks[0], 6);
 }
 
-/* More axes and sources than the search looks at. */
+/* More axes and sources than the search considers. */
 static void test_choose_many(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void test_group(void **state)
     assert_true(t.task_mem <= 20000);
 }
 
-/* One task that reads everything once, which is large: all work at it, or it alone where it is small. */
+/* One task that reads everything once. If it is large, all workers share it; if it is small, one worker runs it alone. */
 static void test_few_tasks(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void test_few_tasks(void **state)
     assert_int_equal(t.coop, 4);
     assert_int_equal(t.chunks_read, 100);
     assert_int_equal(t.task_mem, alone - 600000);
-    /* Nobody would read more than one chunk of two. */
+    /* No task reads more than one chunk out of two. */
     source = cb_grid_regular(2, shape, (int64_t[]){50, 1000});
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
     assert_int_equal(t.coop, 1);

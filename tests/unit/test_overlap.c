@@ -1,9 +1,9 @@
-/* Blocks that come with elements around them: what calls see, plans as bytes, memory, and refusals. */
+/* Blocks with halos: elements that calls receive, plans as bytes, memory, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -14,7 +14,7 @@
 
 enum { N = 23, CHUNK = 5 };
 
-/* "window" of x: for each element of the output the sum of the whole block that came. */
+/* "window" of x: for each element of the output the sum of the whole block that the call receives. */
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
@@ -88,7 +88,7 @@ static void run_plan(cubed_plan *plan)
     assert_true(stats.measured_mem <= stats.projected_mem);
 }
 
-/* The result, by the plan and by its bytes. */
+/* Checks the result, from the plan and from its bytes. */
 static void compute(cubed_context *ctx, cubed_array *x, bool optimize, double *result)
 {
     cubed_target t = {.array = x, .data = result};
@@ -148,7 +148,7 @@ static void test_values(void **state)
     }
 }
 
-/* Plans that somebody made up: they are refused, or run within their memory. */
+/* Forged plans: they are refused, or run within their memory. */
 static void test_flipped_bits(void **state)
 {
     enum { HEADER = 16, SUM = 12 };

@@ -1,9 +1,9 @@
-/* Owners: themselves, as text, and whether they are alive, across restarts, containers and reused numbers. */
+/* Owners: this process, formatted and parsed, and whether they are alive, across restarts, containers and reused process IDs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void test_text(void **state)
     assert_same(&largest, &b);
 }
 
-/* Text comes from names of files, which anybody may have made. */
+/* Strings come from names of files, which any program may have made. */
 static void test_text_that_is_no_owner(void **state)
 {
     static const char *const wrong[] = {
@@ -94,7 +94,7 @@ static void test_text_that_is_no_owner(void **state)
     assert_true(o.machine == 1 && o.boot == 2 && o.space == 3 && o.pid == 4 && o.start == 5);
 }
 
-/* A child, until it is killed, while nobody has waited for it, and when it is gone. */
+/* A child: running, killed but not yet waited for, and gone. */
 static void test_processes(void **state)
 {
     cb_owner self, o;
@@ -127,17 +127,17 @@ static void test_others(void **state)
     cb_owner self, o;
     (void)state;
     cb_owner_self(&self);
-    o = self; /* the number has been given to another process */
+    o = self; /* the process ID belongs to another process now */
     o.start--;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_GONE);
     o = self;
     o.boot++;
     o.machine++;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_UNKNOWN);
-    o = self; /* a container's process */
+    o = self; /* a process of a container */
     o.space++;
     assert_int_equal(cb_owner_alive(&o), CB_OWNER_UNKNOWN);
-    o = self; /* the machine has been started anew, or, in a container, is another one */
+    o = self; /* the machine was rebooted, or, in a container, is another machine */
     o.boot++;
     assert_int_equal(cb_owner_alive(&o),
                      self.space == 0xEFFFFFFCu ? CB_OWNER_GONE : CB_OWNER_UNKNOWN);

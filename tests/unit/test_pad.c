@@ -1,10 +1,10 @@
-/* Elements around arrays against plain loops: every mode, any chunks and widths; axes of one element and of none;
- * dates and complex numbers, also their extremes, sums and medians; what is refused. */
+/* Elements around arrays, compared with plain loops: every mode, any chunks and widths; axes of one element and of none; dates
+ * and complex numbers, also their extremes, sums and medians; refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static cubed_context *new_context(void)
     return ctx;
 }
 
-/* All of y, which is given up. */
+/* Computes all elements of y and releases y. */
 static cubed_status compute(cubed_context *ctx, cubed_array *y, void *to, cubed_error *err)
 {
     cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
@@ -54,7 +54,7 @@ static double statistic(cubed_pad_mode mode, const double *line, int64_t n)
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* Where the element at position i of a line that goes on for ever is, of n. */
+/* Position, among n elements, of the element at position i of an endless line. */
 static int64_t source_of(cubed_pad_mode mode, int64_t i, int64_t n)
 {
     if (mode == CUBED_PAD_EDGE || n == 1) return i < 0 ? 0 : i < n ? i : n - 1;
@@ -66,7 +66,7 @@ static int64_t source_of(cubed_pad_mode mode, int64_t i, int64_t n)
     return mode == CUBED_PAD_SYMMETRIC ? period - 1 - at : period - at;
 }
 
-/* One line of n elements with others around it. */
+/* Pads one line of n elements. */
 static void pad_line(const double *line, int64_t n, int64_t before, int64_t after,
                      cubed_pad_mode mode, const double *ends, const int64_t *lengths, bool whole,
                      double *to)
@@ -193,7 +193,7 @@ static cubed_dtype time_type(cubed_dtype family)
     return dtype;
 }
 
-/* NaT takes part as NaN does, and wins where it is not passed over. */
+/* NaT behaves like NaN, and propagates unless it is skipped. */
 static void test_times(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void test_times(void **state)
         assert_int_equal(
             got[2], cases[i].skip_nan && cases[i].reduction == CUBED_REDUCE_SUM ? 0 : INT64_MIN);
     }
-    /* Of two in the middle the mean, towards 0. */
+    /* The mean of the two middle elements, rounded towards 0. */
     int64_t middle;
     cubed_array *pair = vector(ctx, difference, 2, data);
     assert_int_equal(cubed_median(pair, NULL, &y, &err), CUBED_OK);
@@ -267,7 +267,7 @@ static void test_times(void **state)
     cubed_context_unref(ctx);
 }
 
-/* By real parts, where these are equal by imaginary ones; NaN in either part is NaN. */
+/* Ordered by real parts, then by imaginary parts; NaN in either part is NaN. */
 static void test_complex(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void test_edges(void **state)
     assert_int_equal(cubed_pad_with(scalar, NULL, NULL, NULL, &y, &err), CUBED_OK);
     assert_int_equal(compute(ctx, y, got, &err), CUBED_OK);
     assert_true(got[0] == 7);
-    /* No elements: only what needs none. */
+    /* No elements: only modes that need none are accepted. */
     assert_int_equal(cubed_array_full(ctx, CUBED_FLOAT64, 1, &nothing, NULL, &seven, &none, &err),
                      CUBED_OK);
     for (int m = 0; m < CUBED_PAD_MODE_COUNT; m++) {

@@ -1,10 +1,10 @@
-/* Places: spellings that are one, and spellings that are not. */
+/* Places: spellings of one place, and of different places. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -76,7 +76,7 @@ static cb_place_relation reversed(cb_place_relation r)
     return r == CB_PLACE_ABOVE ? CB_PLACE_BELOW : r == CB_PLACE_BELOW ? CB_PLACE_ABOVE : r;
 }
 
-/* Also as seen from the other one, and after a way through a URL and a copy. */
+/* Also from the other spelling, and after conversion to a URL and a copy. */
 static cb_place_relation compare(const cb_place *a, const cb_place *b)
 {
     cb_buf url;
@@ -96,7 +96,7 @@ static cb_place_relation compare(const cb_place *a, const cb_place *b)
 
 #define PLACES 32
 
-/* Each list is of one place. */
+/* All spellings in a list name one place. */
 static const char *const same[][PLACES] = {
     {"d/a/b/c",
      "./d/a/b/c",
@@ -148,7 +148,7 @@ static const char *const same[][PLACES] = {
     {"az://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net::x"},
 };
 
-/* These are places apart from one another, and from each of the lists above. */
+/* These places are apart from each other, and from each of the lists above. */
 static const char *const apart[] = {"d/e/x",
                                     "d/a/b/cc",
                                     "d/a/b/d",
@@ -208,7 +208,7 @@ static void test_places_apart(void **state)
         for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
             const cb_place b = parse_row(same[k][0]);
             const cb_place_relation r = compare(&a, &b);
-            /* The tree, and the root, are above all that is local. */
+            /* The tree, and the root, are above all local places. */
             if (r != CB_PLACES_APART && (r != CB_PLACE_BELOW || strlen(b.text) > strlen(root)))
                 fail_msg("%s and %s", apart[i], same[k][0]);
         }
@@ -233,7 +233,7 @@ static void test_places_within_others(void **state)
                 {"d/file", "d/file/x"},
                 {"s3://b", "S3://b/x"},
                 {"s3://b/x", "s3://b::x/y z"},
-                /* What is above a link: without it the way there is gone. */
+                /* Directories above a link: without them the link's path does not exist. */
                 {"d", "mid"},
                 {"d/e", "d/e/up"},
                 {"d/e", "d/e/up^/none"}};
@@ -241,7 +241,7 @@ static void test_places_within_others(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const cb_place a = parse_row(rows[i].above), b = parse_row(rows[i].below);
         const cb_place_relation r = compare(&a, &b);
-        /* "/" is above d/e, which is above the link to it: either answer keeps them from each other. */
+        /* "/" is above d/e, which is above the link to "/": either answer keeps the two apart. */
         if (r != CB_PLACE_ABOVE && strcmp(rows[i].below, "d/e/up") != 0)
             fail_msg("%s above %s", rows[i].above, rows[i].below);
         assert_int_not_equal(r, CB_PLACES_APART);
@@ -270,7 +270,7 @@ static void test_what_a_place_has(void **state)
     snprintf(expected, sizeof expected, "%s/d/a::b", root);
     assert_string_equal(p.text, expected);
     assert_string_equal(p.path, "");
-    /* The same of a store and a key: "::" in a directory's name is written so that it is none. */
+    /* The same for a store and a key: "::" in a directory's name is written so that it does not count as a separator. */
     cb_buf url;
     cb_buf_init(&url, &cb_system_allocator);
     cb_place_put_url(&p, &url);
@@ -325,9 +325,10 @@ static void test_what_is_no_place(void **state)
     for (size_t i = 0; i + 1 < sizeof long_path; i += 2) memcpy(long_path + i, "x/", 2);
     long_path[PATH_MAX - 1] = 0;
     assert_int_equal(cb_place_parse(zone, long_path, &p, &err), CUBED_E_IO);
-    long_path[PATH_MAX - 100] = 0; /* one name is no file's, a path may be as long */
+    long_path[PATH_MAX - 100] =
+        0; /* one name is too long for a file; a path may have this length */
     assert_int_equal(cb_place_parse(zone, long_path, &p, &err), CUBED_OK);
-    /* A URL with a password does not get into messages. */
+    /* A URL with a password does not appear in messages. */
     assert_int_equal(cb_place_parse(zone, "http://me:secret@h/x?y", &p, &err), CUBED_E_ARG);
     assert_null(strstr(err.message, "secret"));
     cb_stores stores;
@@ -367,7 +368,7 @@ static void test_a_store_of_a_place(void **state)
 
 enum { CANNOT_MOUNT = 77 };
 
-/* In a process with mounts of its own: d/e is d/a. */
+/* In a process with its own mounts: d/e is d/a. */
 static int compare_mounted(void)
 {
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -378,7 +379,7 @@ static int compare_mounted(void)
     if (compare(&a, &b) != CB_PLACES_SAME || compare(&c, &d) != CB_PLACES_SAME) return 1;
     if (compare(&e, &a) != CB_PLACE_ABOVE || compare(&f, &b) != CB_PLACE_ABOVE) return 2;
     if (compare(&f, &c) != CB_PLACE_ABOVE || compare(&b, &c) != CB_PLACES_APART) return 3;
-    /* A directory within itself: each of two lies in the other one, and both orders give one answer. */
+    /* A directory mounted within itself: each of the two is in the other one, and both orders give one answer. */
     if (mount("d", "d/a/b", NULL, MS_BIND, NULL)) return CANNOT_MOUNT;
     const cb_place outer = parse("d"), inner = parse("d/a/b"), deep = parse("d/a/b/a");
     if (compare(&outer, &inner) != CB_PLACES_SAME) return 4;

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -18,7 +18,7 @@
 static void test_grids(void **state)
 {
     (void)state;
-    /* Every position lies in the chunk that find() says, chunks follow each other. */
+    /* Every position is in the chunk that find() returns, and chunks follow each other. */
     for (int64_t extent = 0; extent < 12; extent++) {
         for (int64_t chunk = 1; chunk < 6; chunk++) {
             for (int64_t first = 1; first <= chunk; first++) {
@@ -147,8 +147,7 @@ static void test_run(void **state)
     }
 }
 
-/* Every truncation and every flipped bit of a plan is refused. What the reader does behind a right
- * checksum is for the fuzzer of plans. */
+/* Every truncation and every flipped bit of a plan is refused. The fuzzer of plans tests the reader with valid checksums. */
 static void test_damaged_bytes(void **state)
 {
     (void)state;
@@ -191,8 +190,8 @@ static void test_damaged_bytes(void **state)
     cubed_context_unref(ctx);
 }
 
-/* Whatever allocation fails, planning and running end with CUBED_E_NOMEM and free what they took (the
- * address sanitizer watches); without failure the result is right. */
+/* Whichever allocation fails, planning and running end with CUBED_E_NOMEM and free everything (the address sanitizer checks);
+ * without failure the result is right. */
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -217,12 +216,13 @@ static void test_every_allocation_may_fail(void **state)
             assert_true(at > 50);
             return;
         }
-        assert_true(st == CUBED_E_NOMEM || st == CUBED_OK); /* OK: only an optimisation was lost */
+        assert_true(st == CUBED_E_NOMEM ||
+                    st == CUBED_OK); /* OK: only an optimisation was skipped */
     }
     fail_msg("never succeeded");
 }
 
-/* Bandwidth-bound work in place: results in the caller's memory take no arena but registers. */
+/* Memory-bound operations in place: for results in the caller's memory the arena has only registers. */
 static void test_strided_memory(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void test_strided_memory(void **state)
 
 static void count_release(void *owner) { ++*(int *)owner; }
 
-/* Memory with an owner is released once, when neither arrays nor plans read it. */
+/* Memory with an owner is released once, when no array or plan reads it. */
 static void test_owned_memory(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void test_owned_memory(void **state)
     cubed_context_unref(ctx);
 }
 
-/* Every kind of node has a row with all that there must be, and a way to code, or a stage that makes it. */
+/* Every kind of node has a complete row, and either a way to compile it or a stage that computes it. */
 static void test_kinds(void **state)
 {
     (void)state;
@@ -295,16 +295,16 @@ static void test_kinds(void **state)
         const bool source = kind->is & CB_KIND_SOURCE, chunked = kind->is & CB_KIND_CHUNKED;
         assert_true((source || !chunked) && (!source || kind->max_inputs == 0));
         if (kind->is & CB_KIND_CONSTANT) assert_int_equal(kind->max_inputs, 0);
-        /* Who stores itself is no source, nor computed where it is read. */
+        /* A kind that is always stored is not a source, and is not computed where it is read. */
         if (kind->is & CB_KIND_STORES_ITSELF) assert_false(source || (kind->is & CB_KIND_PULLED));
         if (kind->is & CB_KIND_ELEMENTWISE) assert_true(kind->is & CB_KIND_PULLED);
-        /* What is computed has a name in reports, or moves data. */
+        /* A computed kind has a name in reports, or moves data. */
         if (kind->is & (CB_KIND_STORES_ITSELF | CB_KIND_REDUCTION | CB_KIND_ELEMENTWISE))
             assert_non_null(kind->operation);
     }
 }
 
-/* A result that is a region of an array has other numbers for its chunks than a stored node. */
+/* The chunks of a result that is a region of an array have other numbers than those of a stored node. */
 static void test_regions_are_not_read(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_regions_are_not_read(void **state)
     cb_zone_free(ir.zone);
 }
 
-/* Stages that fit one by one, of which one has the largest arena and another what libraries take. */
+/* Stages that fit one by one; one has the largest arena, and another the largest memory of libraries. */
 static void test_arenas_and_libraries(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* Plans that run one after another: cubed_plan_check makes all of them, and its advice holds for all of them. */
+/* Plans that run one after another: cubed_plan_check makes all of them, and its advice is valid for all of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -81,7 +81,7 @@ static bool fits(const fixture *f, cubed_array *x, uint64_t allowed)
     return st == CUBED_OK;
 }
 
-/* The same arrays, whatever is allowed. */
+/* The same arrays, for any allowed memory. */
 static cubed_status same(void *ctx, uint64_t allowed_mem, cubed_array **arrays, cubed_error *err)
 {
     fixture *f = ctx;
@@ -104,7 +104,7 @@ static void test_advice_holds_for_all(void **state)
         cubed_error err = CUBED_ERROR_INIT;
         assert_int_equal(cubed_plan_check(f->ctx, t, counts, 2, &o, &err), CUBED_E_BUDGET);
         const uint64_t advised = err.enough_mem;
-        /* The message is about the first plan; a sum alone would need less than what a sort does. */
+        /* The message is about the first plan; a sum alone would need less than a sort does. */
         assert_non_null(strstr(err.message, i == 0 ? "sum" : "sort"));
         assert_true(fits(f, f->small, advised) && fits(f, f->sorted, advised));
         assert_true(fits(f, f->small, advised / 4) && !fits(f, f->sorted, advised / 4));
@@ -134,7 +134,7 @@ static void test_no_plan_fits(void **state)
     must(cubed_plan_check(f->ctx, NULL, NULL, 0, NULL, &err), &err);
 }
 
-/* A trial that fails is one that does not fit: then the advice is another one, or none. */
+/* A failing trial counts as one that does not fit: then the advice is larger, or there is none. */
 static void test_every_allocation_may_fail(void **state)
 {
     fixture *f = *state;

@@ -1,11 +1,10 @@
-/* What arrays, plans and runs take beside the memory of tasks: bytes that were allocated, for plans of many
- * stages. */
+/* Memory of arrays, plans and runs in addition to tasks: allocated bytes, for plans of many stages. */
 #define _GNU_SOURCE /* mkdtemp, nftw */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -47,7 +46,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A matrix with a heavy diagonal, which Cholesky's method takes. */
+/* A matrix with a dominant diagonal, for Cholesky's method. */
 static cubed_array *matrix(const fixture *f, double *data, int64_t n)
 {
     const int64_t shape[] = {n, n}, chunks[] = {BLOCK, BLOCK};
@@ -72,7 +71,7 @@ static cubed_plan *plan_of(const fixture *f, cubed_array *x, void *out, uint64_t
     return plan;
 }
 
-/* Running totals are stored, each by a stage. */
+/* Running totals are stored, each in its own stage. */
 static void test_chain(void **state)
 {
     fixture *f = *state;
@@ -106,8 +105,8 @@ static void test_chain(void **state)
     free(data);
 }
 
-/* What a process has allocated is within what the plan says: for itself, what it was made of and its tables, and for
- * tasks; and limits that leave no room for it are refused. */
+/* The allocated memory is within the plan's statements: for the plan, its arrays, its tables and tasks. Limits that leave no
+ * room for it are refused. */
 static void test_counted(void **state)
 {
     enum { MANY = 4000, WORKERS = 2, QUEUES = 128 << 10 /* reports of a worker */ };
@@ -126,7 +125,7 @@ static void test_counted(void **state)
     cubed_plan_get_info(plan, &info);
     f->bytes.most = f->bytes.now;
     must(cubed_run(plan, NULL, NULL, &err), &err);
-    const int64_t reserved = 4 << 20; /* what metadata_mem leaves out */
+    const int64_t reserved = 4 << 20; /* the part that metadata_mem does not include */
     const int64_t counted = (int64_t)info.metadata_mem + reserved;
     assert_in_range(f->bytes.most - before, counted / 2,
                     counted + WORKERS * ((int64_t)info.projected_mem + QUEUES));
@@ -148,7 +147,7 @@ static void test_counted(void **state)
     free(data);
 }
 
-/* Panels read all panels left of them: what they are made of are many small views. Nothing is run. */
+/* Panels read all panels to their left: their inputs are many small views. Nothing is run. */
 static void test_panels(void **state)
 {
     enum { N = 8000, MEM = 22 << 20 };
@@ -172,7 +171,7 @@ static void test_panels(void **state)
     cubed_array_unref(x);
 }
 
-/* Each of many concatenated arrays is a branch of the program; what finds them is small, too. */
+/* Each of many concatenated arrays is a branch of the program; the table for finding branches is small, too. */
 static void test_pieces(void **state)
 {
     enum { PIECES = 4000, EXTENT = 20 };
@@ -199,7 +198,7 @@ static void test_pieces(void **state)
     assert_int_equal(info.num_stages, 1);
     assert_in_range((f->bytes.now - before) / PIECES, 1, 5000);
     assert_in_range((f->bytes.most - before) / PIECES, 1, 10000);
-    /* The plan counts what it keeps and what its arrays do. */
+    /* The plan counts the memory that it and its arrays hold. */
     assert_true((int64_t)info.metadata_mem + (4 << 20) >= f->bytes.now - before);
     cubed_plan_unref(plan);
     cubed_array_unref(y);
@@ -207,8 +206,8 @@ static void test_pieces(void **state)
     free(x);
 }
 
-/* Intermediates take what is in their chunks, not what these are called: chunks may be longer than the array, or than
- * what a view has of one. */
+/* Intermediates use the memory of their contents, not of their nominal chunks: chunks may be longer than the array, or than
+ * the part that a view selects. */
 static void test_chunks_longer_than_arrays(void **state)
 {
     enum { ROWS = 3333, COLUMNS = 3, CHUNK = 130, WIDE = 270, PAGE = 4096 };
@@ -247,7 +246,7 @@ static void test_chunks_longer_than_arrays(void **state)
     cubed_array_unref(x);
 }
 
-/* The metadata of an array, in a place of its own. */
+/* The metadata of an array, at a place of its own. */
 static void copy_metadata(const char *from, const char *to)
 {
     char path[96], text[4096];
@@ -264,8 +263,7 @@ static void copy_metadata(const char *from, const char *to)
     fclose(f);
 }
 
-/* Arrays of stores stay open while a plan lives, and are part of what it counts. One that is opened again is open
- * once. */
+/* Arrays in stores stay open as long as a plan exists, and the plan counts them. An array that is opened twice is open once. */
 static void test_stored_pieces(void **state)
 {
     enum { PIECES = 1000 };
@@ -313,8 +311,8 @@ static void test_stored_pieces(void **state)
     assert_int_equal(remove_dir(dir), 0);
 }
 
-/* Saved bytes with a checksum: a plan of one operation without inputs, which says that it has so many outputs;
- * each takes 4 bytes at least, all 0. */
+/* Saved bytes with a checksum: a plan of one operation without inputs that claims so many outputs; each has at least 4 bytes,
+ * all 0. */
 static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
 {
     static const uint8_t node[] = {CB_NODE_BLOCKWISE, CUBED_FLOAT64, 0, 0, 2, 'f', 0};
@@ -337,7 +335,7 @@ static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
     return size - at;
 }
 
-/* Bytes ask for no more than they could fill, and not for more than any plan may have. */
+/* Bytes request no more memory than their contents could fill, nor more than any plan may have. */
 static void test_claimed_outputs(void **state)
 {
     enum { SIZE = 1 << 21, HEADER = 64 };
@@ -355,7 +353,7 @@ static void test_claimed_outputs(void **state)
         assert_string_equal(err.message, "the bytes are malformed: a node");
         assert_in_range(f->bytes.most - before, 1, 1 << 20);
     }
-    /* One that has them is read up to what is wrong with it. */
+    /* If the bytes contain the outputs, they are read up to the first error. */
     (void)claim_outputs(bytes, SIZE, 100);
     assert_int_equal(cubed_plan_load(f->ctx, bytes, SIZE, &plan, &err), CUBED_E_FORMAT);
     assert_null(strstr(err.message, "a node"));

@@ -1,10 +1,10 @@
-/* Folders of one user: others' are refused, except on file systems that keep neither owner nor mode. */
+/* Folders of one user: folders of other users are refused, except on file systems that keep neither owner nor mode. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "remove_dir.h"
 #include "store/core/store.h"
 
-/* New directories belong to somebody else, as where a server maps users. */
+/* New directories belong to another user, as on servers that map users. */
 static bool maps_users;
 
 uid_t geteuid(void) { return (uid_t)syscall(SYS_geteuid) + (maps_users ? 1 : 0); }
@@ -83,7 +83,7 @@ static void test_where_owners_are_not_kept(void **state)
     }
     cb_store_close(place);
     assert_int_equal(cb_store_members(store, "", count, &n, &err), CUBED_OK);
-    assert_int_equal(n, 1); /* nothing is left of looking */
+    assert_int_equal(n, 1); /* the check leaves no files */
 }
 
 int main(void)

@@ -1,10 +1,10 @@
-/* A run by a scheduler of one's own: ranges in any order, twice, lost, failing, and drivers that leave. */
+/* A run with an external scheduler: ranges in any order, repeated, lost, failing, and drivers that end. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static cubed_work_input input(const void *plan, size_t plan_size,
                               CUBED_RANGE_BYTES,        NULL, 0};
 }
 
-/* A worker: it has nothing but bytes. */
+/* A worker, which has only bytes. */
 static void work_on(const cubed_plan *plan, cubed_worker *worker, const cubed_range_message *m,
                     const void **reports, size_t *size)
 {
@@ -96,7 +96,7 @@ static void work(const cubed_plan *plan, cubed_worker *worker, const cubed_task_
     work_on(plan, worker, &m, reports, size);
 }
 
-/* Tells the driver all of it, or what comes before the last one. */
+/* Reports all results to the driver, or all except the last one. */
 static void tell(cubed_driver *d, const cubed_context *ctx, const void *reports, size_t size,
                  bool all)
 {
@@ -134,7 +134,7 @@ static void on_event(void *ctx, const cubed_event *e)
     c->tasks += e->kind == CUBED_EVENT_TASK_END || e->kind == CUBED_EVENT_TASK_RESUMED;
 }
 
-/* Runs until it is over, or until some ranges are done; whether it is over. */
+/* Runs until the run is over, or until some ranges are done; returns whether it is over. */
 static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count *events)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -150,7 +150,7 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
     while (!cubed_run_is_over(d) && done < most) {
         must(cubed_run_ready(d, flight + n, MOST - n, &got, &err), &err);
         n += got;
-        if (n == 0) continue; /* what was lost is given again after a pause */
+        if (n == 0) continue; /* lost ranges are ready again after a pause */
         const int k = pick(n);
         const cubed_task_range range = flight[k];
         const void *reports = NULL;
@@ -161,7 +161,7 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
             work(plan, f->workers[pick(2)], &range, run, &reports, &size);
         tell(d, f->ctx, reports, size, fate != 1);
         if (fate == 1) must(cubed_run_lost(d, range.token, "nobody knows", &err), &err);
-        if (fate <= 2) tell(d, f->ctx, reports, size, true); /* late, and once more */
+        if (fate <= 2) tell(d, f->ctx, reports, size, true); /* late, and repeated */
         done++;
     }
     const bool over = cubed_run_is_over(d);
@@ -194,7 +194,7 @@ static void test_any_scheduler_gets_the_same(void **state)
     }
 }
 
-/* Works on all that is ready, or on all but the range that was first: those that wait for it are not ready then. */
+/* Executes all ready ranges, or all except the first: ranges that wait for it are not ready then. */
 static cubed_task_range work_on_all(fixture *f, const cubed_plan *plan, cubed_driver *d,
                                     const char *run, bool but_one)
 {
@@ -210,7 +210,7 @@ static cubed_task_range work_on_all(fixture *f, const cubed_plan *plan, cubed_dr
     return flight[0];
 }
 
-/* What is given to a second worker, within some seconds. */
+/* Waits some seconds for a range that is given to a second worker. */
 static bool wait_for_backup(cubed_driver *d, int ms, cubed_task_range *range)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -222,7 +222,7 @@ static bool wait_for_backup(cubed_driver *d, int ms, cubed_task_range *range)
     return got;
 }
 
-/* The straggler, and its backup: `first` reports before the other one, which may be lost before that. */
+/* A slow range and its backup: `first` reports before the other one, which may be lost before that. */
 static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -247,7 +247,7 @@ static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
     assert_int_equal(both[0].first, both[1].first);
     assert_int_equal(both[0].last, both[1].last);
     assert_true(both[0].token != both[1].token);
-    /* A second one would be more than one in twenty. */
+    /* A second backup would exceed one in twenty. */
     must(cubed_run_ready(d, &none, 1, &got, &err), &err);
     assert_int_equal(got, 0);
     if (other_is_lost)
@@ -275,8 +275,7 @@ static void test_stragglers_have_backups(void **state)
     run_with_backup(*state, false, true);
 }
 
-/* Of what `ready` gives, ranges of `late` that are given again go to `twins`, and others are worked on at once; how many
- * there are in `twins` then. */
+/* Executes ready ranges; ranges of `late` that are repeated go to `twins` instead. Returns the number of ranges in `twins`. */
 static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const char *run,
                     const cubed_task_range *late, int nlate, cubed_task_range *twins, int ntwins)
 {
@@ -298,7 +297,7 @@ static int sort_out(fixture *f, const cubed_plan *plan, cubed_driver *d, const c
     return ntwins;
 }
 
-/* One of twenty workers at most has a backup, however many ranges are late. */
+/* At most one of twenty workers has a backup, however many ranges are late. */
 static void test_backups_are_few(void **state)
 {
     enum { WORKERS = 40, SHARE = WORKERS / 20, LATE = 8 };
@@ -320,11 +319,11 @@ static void test_backups_are_few(void **state)
         work_and_tell(f, 0, plan, &late[n - 1], run, d);
     }
     int ntwins = 0, told = 0;
-    /* And none for a second behind the last one that there may be. */
+    /* For a second no further backup is given after the maximum number. */
     for (int i = 0, more = 0; i < 1000 && more < 100; i++, usleep(10000), more += ntwins >= SHARE)
         ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
     assert_int_equal(ntwins, SHARE);
-    /* Each that ends makes room for another one: its own first range is done, too. */
+    /* Each backup that ends allows another one: its original range is done, too. */
     for (int i = 0; i < 2000 && !cubed_run_is_over(d); i++, usleep(10000)) {
         ntwins = sort_out(f, plan, d, run, late, n, twins, ntwins);
         assert_true(ntwins - told <= SHARE);
@@ -409,7 +408,7 @@ static void test_what_workers_are_told_wrong(void **state)
         if (!strstr(r.error.message, cases[i].text))
             fail_msg("\"%s\" has no \"%s\"", r.error.message, cases[i].text);
     }
-    /* A worker that was made for the plan gets messages alone; without a context the plan's is used. */
+    /* A worker that was made for a plan gets only messages; without a context it uses the plan's. */
     cubed_worker_options own = CUBED_WORKER_OPTIONS_INIT;
     cubed_worker *made;
     own.plan = plan;
@@ -427,7 +426,7 @@ static void test_what_workers_are_told_wrong(void **state)
     must(cubed_report_read(f->ctx, answer, answer_size, &report, &read, &err), &err);
     assert_int_equal(report.token, 6);
     cubed_worker_free(made);
-    /* A worker that limits its memory does so only while it works. */
+    /* A worker that limits its memory does so only while it executes tasks. */
     struct rlimit before, after;
     assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
     own.limits_memory = true;
@@ -443,7 +442,7 @@ static void test_what_workers_are_told_wrong(void **state)
     own.limits_memory = false;
     own.plan = NULL;
     assert_int_equal(cubed_worker_new(NULL, &own, &made, &err), CUBED_E_ARG);
-    /* Of plans that cannot be read here, too. */
+    /* Also for plans that cannot be read here. */
     cubed_range_message any = {.range = {.token = 5, .last = 1}, .run = "monday"};
     uint8_t bytes[CUBED_RANGE_BYTES];
     const void *reports;
@@ -462,7 +461,7 @@ static void test_what_workers_are_told_wrong(void **state)
     assert_int_equal(remove_dir(f->work), 0);
 }
 
-static int asked; /* how often a plan with the function below was compiled */
+static int asked; /* number of times that a plan with the function below was compiled */
 
 static cubed_block_need count_asked(const cubed_block_call *largest, void *ctx)
 {
@@ -480,7 +479,7 @@ static cubed_status copy_block(const cubed_block_call *call, void *ctx, cubed_er
     return CUBED_OK;
 }
 
-/* Of three tasks, each of which copies a block by a function of the caller's. */
+/* Three tasks, each of which copies a block with a user-defined function. */
 static cubed_plan *new_copy(fixture *f, const cubed_block_fn *fn)
 {
     const cubed_kernel kernel = {.name = fn->name};
@@ -534,7 +533,7 @@ static void test_plans_are_loaded_once(void **state)
     assert_int_equal(remove_dir(f->work), 0);
 }
 
-static int ended; /* how often functions of plans heard that a run had ended */
+static int ended; /* number of times that functions of plans were informed of the end of a run */
 
 static void count_ended(const void *params, size_t params_size, void *ctx)
 {
@@ -558,7 +557,7 @@ static cubed_status work_on_task(const fixture *f, const cubed_plan *plan, int64
     return r.error.status;
 }
 
-/* A worker keeps a run open, but sees that it was removed, is another one of that name, or is over. */
+/* A worker keeps a run open, but detects that the run was removed, was replaced under its name, or is over. */
 static void test_runs_stay_open_while_they_last(void **state)
 {
     static const cubed_block_fn fn = {.struct_size = sizeof(cubed_block_fn),
@@ -581,7 +580,7 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(ended, 1);
     must(cubed_run_begin(plan, "open", NULL, name, &err), &err);
     for (int64_t i = 0; i < 3; i++) assert_int_equal(work_on_task(f, plan, i, i == 2), CUBED_OK);
-    /* Of what is driven nothing is noted. */
+    /* Tasks of a driven run have no notes. */
     assert_int_equal(cubed_run_finish(plan, name, &err), CUBED_E_NOT_FOUND);
     assert_non_null(strstr(err.message, "task 2 of stage 0"));
     assert_int_equal(work_on_task(f, plan, 2, false), CUBED_OK);
@@ -594,7 +593,7 @@ static void test_runs_stay_open_while_they_last(void **state)
     assert_int_equal(rmdir(f->work), 0);
 }
 
-/* The note of a worker goes to the folder that the worker opened, not to a folder that has got its name since. */
+/* A worker writes its note to the folder that it opened, not to a folder that has the name now. */
 static void test_late_notes(void **state)
 {
     static const char other[] = "other", note[] = "done/0/0-1";
@@ -620,7 +619,7 @@ static void test_late_notes(void **state)
     assert_int_equal(access(path, F_OK), -1);
     snprintf(path, sizeof path, "%s/%s", moved, note);
     assert_int_equal(access(path, F_OK), 0);
-    /* Nor are the notes of that folder read. */
+    /* Notes of that folder are not read. */
     cb_notes *notes;
     must(cb_notes_read(io, plan, &notes, &err), &err);
     assert_int_equal(cb_notes_missing(notes, 0, 0), 1);
@@ -631,7 +630,7 @@ static void test_late_notes(void **state)
     assert_int_equal(remove_dir(f->work), 0);
 }
 
-/* Ranges have so few tasks that their reports have room in a message. */
+/* Ranges have so few tasks that their reports fit in a message. */
 static void test_ranges_fit_messages(void **state)
 {
     enum { LEAST = CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message) };

@@ -1,10 +1,10 @@
-/* The part of an array that an affine map of a block reaches, against every element around every position. */
+/* The part of an array that an affine map of a block reaches, compared with every element around every position. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <cmocka.h>
 
 #include "plan/reach.h"
@@ -19,7 +19,7 @@ static int below(int n)
 
 static double between(double a, double b) { return a + (b - a) * below(10000) / 10000; }
 
-/* The element that stands for element i, step by step. */
+/* The element that replaces element i, step by step. */
 static int64_t element(int64_t i, int64_t n, cb_reach_end end)
 {
     while (i < 0 || i >= n) {

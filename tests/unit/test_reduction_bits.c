@@ -1,6 +1,6 @@
-/* The bits of reductions, which follow from the order that plan/reduction.h documents: whole plans on every
- * instruction set, by one worker and by three, split into partial reductions and not. The table is another
- * program's, which follows the documentation alone. */
+/* The bits of reductions, which follow from the order that plan/reduction.h documents: whole plans on every instruction set,
+ * by one worker and by three, with and without partial reductions. Another program, which follows only the documentation, made
+ * the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static const row table[] = {
 };
 /* clang-format on */
 
-/* Between -1 and 1, of float32, and of many magnitudes. */
+/* Numbers between -1 and 1, of float32, and of many magnitudes. */
 static double value(uint32_t i)
 {
     uint32_t r = i * 2654435761u;
@@ -154,7 +154,7 @@ static void check_table(const way *w)
     }
 }
 
-/* A NaN or an infinity anywhere, and nothing but negative zeros. */
+/* A NaN or an infinity anywhere, and only negative zeros. */
 static void check_edges(const way *w)
 {
     double *x = calloc(LONGEST, sizeof *x), got[2];
@@ -186,8 +186,8 @@ static void check_edges(const way *w)
     free(x);
 }
 
-/* Sums along `axis` of products that are computed with them, and of the same products in memory, in one plan;
- * `cut`: of two arrays that are joined there along axis `join`, in the middle of a chunk. */
+/* Sums along `axis` of products that are computed with the sums, and of the same products in memory, in one plan. `cut`: of
+ * two arrays that are joined along axis `join`, in the middle of a chunk. */
 static void check_product(const way *w, cubed_dtype dtype, bool square, const void *a,
                           const void *b, const void *product, const int64_t shape[2], int axis,
                           int64_t cut, int join)

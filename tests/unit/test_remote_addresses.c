@@ -1,13 +1,12 @@
-/* A host name that leads to a nearer address after a document was read from it (DNS rebinding).
- *
- * getaddrinfo, connect and getpeername are those of this program: the name has a public address, behind which the test's server
- * answers, and an address of this machine. */
+/* A host name that resolves to a nearer address after a document was read from it (DNS rebinding). This program replaces
+ * getaddrinfo, connect and getpeername: the name has a public address, at which the test's server answers, and an address of
+ * this machine. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,14 +25,14 @@
 #define NAME   "rebinding.example"
 #define PUBLIC 0xcb007107u /* 203.0.113.7 */
 
-/* Exported, so that libcurl finds it before the C library's. */
+/* Exported, so that libcurl finds it before the C library's function. */
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { MOST_FDS = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool rebound;             /* the public address refuses connections */
-static int public_fds[MOST_FDS]; /* connections to the public address */
+static int public_fds[MOST_FDS]; /* number of connections to the public address */
 static int npublic;
 
 static void *next_of(const char *name)
@@ -105,7 +104,7 @@ EXPORTED int getpeername(int fd, struct sockaddr *address, socklen_t *size)
     return failed;
 }
 
-/* From now on the name leads to this machine alone. */
+/* From now on the name resolves only to this machine. */
 static void rebind(bool now)
 {
     pthread_mutex_lock(&lock);

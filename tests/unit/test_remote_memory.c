@@ -1,11 +1,11 @@
-/* What requests to stores of other machines take beside their buffers: libcurl, TLS and its certificates, measured by
- * allocators of theirs that count, and what the library states that they take. */
+/* Memory of requests to stores on other machines in addition to their buffers: libcurl, TLS and certificates, measured by
+ * counting allocators, and compared with the library's declared memory. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <openssl/ssl.h>
@@ -27,10 +27,10 @@ enum { BODY = 1 << 20, CERTIFICATES = 3, RSA_BITS = 2048 };
 /* --- Counting ----------------------------------------------------------------------------------------- */
 
 static atomic_long in_use, peak;
-/* Of the test's own server, whose memory is nobody's concern. */
+/* Allocations of the test's own server, which are not counted. */
 static _Thread_local bool is_server;
 
-/* In front of each block; as long as what malloc aligns for. */
+/* Header of each block; its size keeps malloc's alignment. */
 typedef union block {
     struct {
         size_t size;
@@ -131,7 +131,7 @@ static void lib_give(void *ctx, void *p, size_t n)
 
 static const cubed_allocator counting = {NULL, lib_retake, lib_give};
 
-/* Before the library starts libcurl, which keeps to these then. */
+/* Called before the library starts libcurl, which then uses these allocators. */
 static bool count_libcurl(void)
 {
     CURLcode (*begin)(long, curl_malloc_callback, curl_free_callback, curl_realloc_callback,
@@ -152,11 +152,11 @@ typedef struct server {
     SSL_CTX *tls;
     int fd;
     char ca_file[64], url[64];
-    /* Replies wait until so many requests have come, each on a connection of its own. */
+    /* Replies wait for this number of requests, each on its own connection. */
     pthread_mutex_t lock;
     pthread_cond_t all;
     int expected, came;
-    int connections; /* that are served now */
+    int connections; /* number of requests that are served now */
 } server;
 
 static EVP_PKEY *new_key(void) { return EVP_RSA_gen(RSA_BITS); }
@@ -182,7 +182,7 @@ static X509 *new_certificate(EVP_PKEY *key, int number)
     return x;
 }
 
-/* With those of the system: a store of certificates is most of what is taken once. */
+/* With the system's certificates, which use most of the memory per process. */
 static void write_certificates(server *s, X509 *own)
 {
     static char text[1 << 16];
@@ -285,7 +285,7 @@ static void start(server *s, pthread_t *thread)
     s->tls = SSL_CTX_new(TLS_server_method());
     assert_int_equal(SSL_CTX_use_certificate(s->tls, own), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(s->tls, key), 1);
-    /* As services do, whose chains are of several. */
+    /* As services do, whose certificate chains have several certificates. */
     for (int i = 1; i < CERTIFICATES; i++) {
         EVP_PKEY *other = new_key();
         assert_int_equal(SSL_CTX_add_extra_chain_cert(s->tls, new_certificate(other, 1 + i)), 1);
@@ -319,8 +319,8 @@ static void done(cb_http_call *c)
     atomic_fetch_sub(r->left, c->status == CUBED_OK ? 1 : 1000);
 }
 
-/* Bytes at most in use while n requests are answered, each over its own connection, by the clients that a context has then;
- * of what is read and sent none. */
+/* Peak bytes while n requests are answered, each over its own connection, by the clients that a context has then, without the
+ * data that is read and sent. */
 static long measure(server *s, cb_http *const http[CB_NET_CLIENTS], int n, bool puts)
 {
     static const cb_http_functions functions = {whole_prepare, whole_judge, done};
@@ -372,14 +372,15 @@ static void test_stated(void **state)
             printf("%d %s: %ld bytes of %ld that are stated\n", n, k == 1 ? "puts" : "gets", used,
                    stated);
             assert_true(used <= stated);
-            if (n == CB_HTTP_MOST) assert_true(used >= stated / 2); /* it is no guess */
+            if (n == CB_HTTP_MOST)
+                assert_true(used >= stated / 2); /* the declared memory is not a guess */
         }
         for (int k = 0; k < clients; k++) cb_http_free(http[k]);
     }
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(thread, NULL);
     close(s.fd);
-    /* OpenSSL's memory goes when the process ends, whoever uses it. */
+    /* OpenSSL's memory is freed when the process ends, whoever uses it. */
     pthread_mutex_lock(&s.lock);
     while (s.connections > 0) pthread_cond_wait(&s.all, &s.lock);
     pthread_mutex_unlock(&s.lock);
@@ -390,7 +391,7 @@ static void test_stated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stated)};
-    /* Nothing else has taken memory of theirs. */
+    /* Nothing else has used memory of these libraries. */
     if (!CRYPTO_set_mem_functions(crypto_take, crypto_retake, crypto_give) || !count_libcurl()) {
         printf("skipped: libcurl or OpenSSL takes memory before it can be counted\n");
         return 0;

@@ -1,9 +1,9 @@
-/* Who is served first when more comes over a network than is taken: who asked first. */
+/* The order of transfers if more data arrives than can be read: the oldest request first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ static void *serve(void *arg)
     const int fd = *(int *)arg;
     char text[4096];
     free(arg);
-    while (read(fd, text, sizeof text) > 0) { /* a request each: they are short */
+    while (read(fd, text, sizeof text) > 0) { /* one short request each */
         if (write(fd, head, sizeof head - 1) != (ssize_t)sizeof head - 1) break;
         ssize_t k = 0;
         for (size_t sent = 0; sent < BODY && k >= 0; sent += (size_t)k)
@@ -57,7 +57,7 @@ typedef struct world {
     char url[64];
     cb_net net;
     atomic_int left;
-    size_t others; /* bytes that the others have when the first is over */
+    size_t others; /* bytes that the other transfers have when the first one is complete */
 } world;
 
 typedef struct request {
@@ -103,8 +103,8 @@ static void get_all(world *w, cb_http *client)
     }
 }
 
-/* In turns the others would have nearly all of theirs when the first has. A server that is slower than the client, as on
- * a machine that others use, leaves nothing to choose from: then there is another attempt. */
+/* If transfers took turns, the others would have nearly all of their bytes when the first is complete. A server that is slower
+ * than the client, as on a busy machine, leaves no choice: then the test tries again. */
 static void test_the_oldest_first(void **state)
 {
     world *w = *state;
@@ -126,7 +126,7 @@ static const cb_http *second_client(world *w)
     return second;
 }
 
-/* A context has one client until that has a few calls, and two when they have more. */
+/* A context has one client until that has several calls, then two. */
 static void test_clients(void **state)
 {
     world *w = *state;
@@ -145,7 +145,7 @@ static void test_clients(void **state)
         requests[i].call.http.most_text = BODY;
         cb_http_submit(first, &requests[i].call.http);
     }
-    /* They have 16 MB each, and are texts. */
+    /* They have 16 MB each, as text. */
     assert_int_equal(cb_net_http(&w->net, &next, NULL), CUBED_OK);
     assert_ptr_not_equal(first, next);
     assert_ptr_equal(next, second_client(w));

@@ -1,9 +1,9 @@
-/* What stores of other machines are made of: signatures against those that Amazon published, and parts of replies. */
+/* Parts of remote stores: signatures compared with those that Amazon published, and parsing of replies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -20,7 +20,7 @@
 
 static void put_line(cb_buf *b, const char *line) { cb_buf_put(b, line, strlen(line) + 1); }
 
-/* The last header is that of the signature. */
+/* The last header is the signature. */
 static void expect(const cb_sigv4 *who, const cb_sigv4_request *r, const char *const *lines,
                    const char *names, const char *signature)
 {
@@ -39,7 +39,7 @@ static void expect(const cb_sigv4 *who, const cb_sigv4_request *r, const char *c
     cb_buf_free(&headers);
 }
 
-/* Of the signature version 4 test suite: 2015-08-30 12:36:00. */
+/* From the signature version 4 test suite: 2015-08-30 12:36:00. */
 static const cb_sigv4 suite = {.id = "AKIDEXAMPLE",
                                .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
                                .region = "us-east-1",
@@ -69,7 +69,7 @@ static void test_suite(void **state)
            "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 }
 
-/* Of the documentation of S3: a GET of an object, which may be made for a day. */
+/* From the documentation of S3: a GET of an object, permitted for a day. */
 static void test_signature_in_query(void **state)
 {
     static const cb_sigv4 who = {.id = "AKIAIOSFODNN7EXAMPLE",
@@ -102,7 +102,7 @@ static void test_signature_in_query(void **state)
     cb_buf_free(&query);
 }
 
-/* Of the documentation of S3: 2013-05-24 00:00:00. */
+/* From the documentation of S3: 2013-05-24 00:00:00. */
 static void test_s3(void **state)
 {
     static const cb_sigv4 who = {.id = "AKIAIOSFODNN7EXAMPLE",
@@ -154,7 +154,7 @@ static void test_encoding(void **state)
     expect_text(&b, "a/b c%2");
     cb_uri_decode(&b, "%41+%zz%4", 9, false);
     expect_text(&b, "A+%zz%4");
-    cb_uri_decode(&b, "%412", 3, false); /* no further than it is long */
+    cb_uri_decode(&b, "%412", 3, false); /* no further than its length */
     expect_text(&b, "A");
     cb_buf_free(&b);
 }
@@ -170,7 +170,7 @@ static void test_xml(void **state)
     (void)state;
     cb_buf_init(&b, &cb_system_allocator);
     assert_true(cb_xml_find(part("<Up><UpId>1</UpId><Z>2</Z></Up>"), "Up", &x));
-    assert_true(cb_xml_find(x, "Z", &x)); /* not ended by what begins so */
+    assert_true(cb_xml_find(x, "Z", &x)); /* a tag with this prefix does not end it */
     assert_true(cb_xml_find(all, "R", &x));
     all = x;
     assert_true(cb_xml_find(x, "Key", &x));
@@ -247,7 +247,7 @@ static void test_settings(void **state)
     cb_net_free(&net);
 }
 
-/* What libcurl was built to look at need not be there: other systems have certificates elsewhere. */
+/* The path that libcurl was built with need not exist: other systems have certificates elsewhere. */
 static void test_certificates(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void note_many(cb_hedge *h, int n, int64_t took)
     }
 }
 
-/* A request is late by what others took, once enough is known, and one in twenty is sent again. */
+/* Other requests determine when a request is late, once enough of them are known; one in twenty is sent again. */
 static void test_hedge(void **state)
 {
     const int64_t ms = 1000000;
@@ -287,7 +287,7 @@ static void test_hedge(void **state)
     assert_int_equal(cb_hedge_after(&h), 0);
     cb_hedge_ask(&h);
     assert_int_equal(cb_hedge_after(&h), 200 * ms);
-    /* Few that are slow change nothing, many do; what is old is forgotten. */
+    /* A few slow requests have no effect, many do; old ones are forgotten. */
     note_many(&h, 2, 10000 * ms);
     note_many(&h, CB_HEDGE_KNOWN - 2, 100 * ms);
     assert_int_equal(cb_hedge_after(&h), 200 * ms);

@@ -1,11 +1,11 @@
-/* Runs whose arrays lie in an object store, and whose workers are functions of AWS Lambda: against a server on this machine,
- * with the runtime's loop in threads of this process. */
+/* Runs whose arrays are in an object store, and whose workers are AWS Lambda functions: with a server on this machine, and the
+ * runtime's loop in threads of this process. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* x - mean(x, axis=0), in several stages; x in memory, which workers have to find elsewhere. */
+/* x - mean(x, axis=0), in several stages; x is in memory, so workers have to get it from the store. */
 static cubed_plan *new_plan(cubed_context *ctx, const char *url, void *to, bool overwrite)
 {
     const int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {5, 4}, out[2] = {24, 5};
@@ -124,7 +124,7 @@ static void test_runs_of_functions(void **state)
     expect_stored(*state, "s3://bucket/y.zarr");
     assert_true(object_server_count(server, "POST /2015-03-31/functions/worker/invocations") > 3);
     assert_true(object_server_count(server, "/eu-north-1/lambda/aws4_request") > 3);
-    /* What exists is replaced by copies of what is made beside it. */
+    /* Existing arrays are replaced by copies of new arrays that are created next to them. */
     plan = new_plan(*state, "s3://bucket/y.zarr", NULL, true);
     must(cubed_run(plan, &o, &stats, &err), &err);
     cubed_plan_unref(plan);
@@ -158,7 +158,7 @@ static void test_runs_of_threads(void **state)
     expect_stored(*state, "s3://bucket/t.zarr");
 }
 
-/* Files that lie in object stores and on the web are read by ranges. */
+/* Files in object stores and on the web are read by ranges. */
 static void test_files_elsewhere(void **state)
 {
     /* NetCDF 3: int16 v(x) of three elements. */
@@ -207,7 +207,7 @@ static cubed_status count_members(void *ctx, const cubed_zarr_info *info, cubed_
     return CUBED_OK;
 }
 
-/* Groups in an object store: made, listed, described as a whole, removed. */
+/* Groups in an object store: created, listed, consolidated, removed. */
 static void test_groups(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -235,7 +235,7 @@ static void test_functions_that_fail(void **state)
     static const struct {
         int code;
         const char *headers, *body;
-        const char *says; /* NULL: it passes */
+        const char *says; /* NULL: the call succeeds */
     } cases[] = {
         {429, "", "{\"Message\": \"Rate Exceeded.\"}", NULL},
         {200, "x-amz-function-error: Unhandled\r\n",

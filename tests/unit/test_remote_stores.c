@@ -1,11 +1,11 @@
-/* Stores of other machines, against a server on this one: the same requests by every service's dialect, what they do when
- * requests fail, and where credentials come from. */
+/* Stores on other machines, with a server on this one: the same requests in every service's dialect, behaviour after failed
+ * requests, and sources of credentials. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static cubed_store *open_store(const char *url)
 typedef struct service {
     const char *name, *url;
     const char *variables[MOST_VARIABLES];
-    const char *authorization; /* what its requests say of who asks; NULL: nothing */
+    const char *authorization; /* the authorisation that its requests contain; NULL: none */
 } service;
 
 /* The key of Azure's emulator, which is no secret. */
@@ -204,7 +204,7 @@ static void check_reading(cubed_store *s)
     assert_memory_equal(got, "890126789", 9);
     assert_int_equal(cb_store_size(s, "a/b", &size, NULL), CUBED_OK);
     assert_int_equal(size, 10);
-    /* What is larger than the buffer is told, and not read. */
+    /* An object that is larger than the buffer is reported, and not read. */
     assert_int_equal(cb_store_get_whole(s, "a/b", got, 4, &info, NULL, NULL), CUBED_OK);
     assert_int_equal(info.size, 10);
     assert_int_equal(cb_store_exists(s, "a/b", &there, NULL), CUBED_OK);
@@ -323,7 +323,7 @@ static void test_the_web(void **state)
 
 /* --- What fails --------------------------------------------------------------------------------------- */
 
-/* Requests that fail in a way that may pass are made again. */
+/* Requests with transient failures are retried. */
 static void test_faults_that_pass(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ static void test_faults_that_pass(void **state)
         set_variables(services[i].variables);
         cubed_store *s = open_store(services[i].url);
         put_text(s, "x", "before");
-        /* All of them by one service: each takes its time. */
+        /* All by one service: each request takes some time. */
         for (size_t k = i ? i % 2 : 0; k < (i ? i % 2 + 1 : sizeof faults / sizeof *faults); k++) {
             object_server_fail(server, "GET", faults[k].code, faults[k].headers, faults[k].body, 1);
             expect_text(s, "x", "before");
@@ -484,7 +484,7 @@ static void test_options_of_urls(void **state)
     put_text(s, "k", "public");
     cb_store_close(s);
     assert_int_equal(object_server_count(server, "authorization"), 0);
-    /* They come to other processes as text. */
+    /* Options reach other processes as text. */
     cb_buf_init(&out, &cb_system_allocator);
     assert_int_equal(cb_net_put_options(net, &out, NULL), CUBED_OK);
     cb_buf_put(&out, "", 1);
@@ -517,7 +517,7 @@ static void write_file(const char *name, const char *text)
     "\", \"SecretAccessKey\": \"s\", \"Token\": \"t\", \"SessionToken\": \"t\", "                  \
     "\"Expiration\": \"2999-01-01T00:00:00Z\"}"
 
-/* From wherever they come, requests are signed with them. */
+/* Whatever their source, credentials sign requests. */
 static void test_credentials(void **state)
 {
     (void)state;

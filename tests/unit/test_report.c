@@ -1,10 +1,10 @@
-/* What a report tells of a run whose events are made up, so that each number in it is known. */
+/* The report of a run with made-up events, so that each number in it is known. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct fixture {
     double result[SIDE];
     cubed_plan *plan;
     report *r;
-    char *page; /* what was drawn last */
+    char *page; /* the last drawing */
     size_t size;
 } fixture;
 
@@ -45,7 +45,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* An array of `tasks` chunks and operations on it, each a stage of its own, and a report of them. */
+/* An array of `tasks` chunks and operations on it, each in its own stage, and a report of them. */
 static void begin(fixture *f, int stages, int tasks, unsigned workers)
 {
     const int64_t shape = SIDE, chunk = SIDE / tasks;
@@ -57,7 +57,7 @@ static void begin(fixture *f, int stages, int tasks, unsigned workers)
     o.allowed_mem = 100000000;
     o.reserved_mem = 20000000;
     o.max_workers = workers;
-    o.other_machines = true; /* of which this one says nothing */
+    o.other_machines = true; /* this event does not have them */
     must(cubed_array_full(f->ctx, CUBED_FLOAT64, 1, &shape, &chunk, &one, &x, &err), &err);
     for (int i = 1; i < stages; i++, x = y) {
         must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err), &err);
@@ -79,7 +79,7 @@ static void start(fixture *f)
                                       .task = -1});
 }
 
-/* A task of 10 ms that ended that many ms after the start. */
+/* A task of 10 ms that ended this many milliseconds after the start. */
 static cubed_event task(int stage, int64_t number, unsigned worker, int ms)
 {
     return (cubed_event){.kind = CUBED_EVENT_TASK_END,
@@ -173,7 +173,7 @@ static void test_progress_of_a_run(void **state)
     expect(f, ">1 failed attempts, 5.0 kB read, 10.0 kB written<");
     expect(f, ">4 / 4<");
     expect(f, ">1 / 4<");
-    /* 1144 wide in all: half of it for each stage, of which one is done and one to a quarter. */
+    /* 1144 wide in total: half for each stage; one is complete and one is a quarter complete. */
     expect(f,
            "<rect x=\"8.0\" y=\"22.0\" width=\"572.0\" height=\"10\" rx=\"2\" fill=\"#0072b2\"/>");
     expect(
@@ -188,7 +188,7 @@ static void test_progress_of_a_run(void **state)
     assert_int_equal(count(f->page, ">30.0 MB of "), 2);
 }
 
-/* Tasks of an earlier run count as done, and a task that took more than is allowed leaves the drawing whole. */
+/* Tasks of an earlier run count as complete, and a task that used more than the allowed memory does not break the drawing. */
 static void test_progress_of_a_resumed_run(void **state)
 {
     fixture *f = *state;
@@ -205,13 +205,13 @@ static void test_progress_of_a_resumed_run(void **state)
     expect(f, ">4 of 4 tasks, 11 min 40 s<");
     expect(f, ">4 / 4<");
     expect(f, "largest task 900 MB");
-    /* To the end of the bar: what is not reserved. */
+    /* To the end of the bar: the memory that is not reserved. */
     expect(f, "<rect x=\"236.8\" y=\"90.0\" width=\"915.2\"");
     draw(f, REPORT_MEMORY);
     assert_int_equal(count(f->page, "done by an earlier run"), 3);
 }
 
-/* Of many stages, some around the first that is not done. */
+/* With many stages, some around the first incomplete one. */
 static void test_progress_of_many_stages(void **state)
 {
     fixture *f = *state;
@@ -233,14 +233,14 @@ static void test_progress_of_many_stages(void **state)
     draw(f, REPORT_PROGRESS);
     expect(f, ">100 of 100 tasks, ");
     expect(f, ">stages 30 to 49 of 50 are shown<");
-    /* A drawing of its own names so many by colour. */
+    /* A separate drawing names this many stages by colour. */
     draw(f, REPORT_TIMELINE);
     expect(f, ">stage 23: ");
     expect_none(f, ">stage 24: ");
     expect(f, ">and 26 more<");
 }
 
-/* --- The drawings beside it --------------------------------------------------------------------------- */
+/* --- The drawings next to it -------------------------------------------------------------------------- */
 
 static void test_marks_say_who_did_what(void **state)
 {
@@ -257,7 +257,7 @@ static void test_marks_say_who_did_what(void **state)
     e.message = "killed <9>";
     report_event(f->r, &e);
     e = task(0, 2, 2, 40);
-    e.coop = 3; /* all of them made it together */
+    e.coop = 3; /* all workers performed it together */
     report_event(f->r, &e);
     draw(f, REPORT_TIMELINE);
     expect(f, "<title>task 0 of stage 0: 10 ms, 30.0 MB, on node1</title>");
@@ -282,7 +282,7 @@ static void test_marks_say_who_did_what(void **state)
     expect(f, "<p class=\"bad\">Failed: disk &lt;full&gt;</p>");
 }
 
-/* However many tasks there are: marks are merged, and together they are all tasks. */
+/* However many tasks there are: marks are merged, and represent all tasks. */
 static void test_many_tasks_take_no_more_memory(void **state)
 {
     enum { MANY = 20 * RECORD_MARKS };
@@ -309,7 +309,7 @@ static void test_many_tasks_take_no_more_memory(void **state)
     draw(f, REPORT_TIMELINE);
     assert_int_equal(count(f->page, "data-tasks="), f->r->nmarks);
     expect(f, " of stage 0 and others: ");
-    /* Hosts that are too many are one together. */
+    /* Further hosts are counted as one. */
     assert_int_equal(f->r->nhosts, RECORD_HOSTS);
     assert_string_equal(f->r->host[RECORD_HOSTS - 1].name, "all others");
     int64_t of_hosts = 0;
@@ -328,7 +328,7 @@ static void test_many_workers(void **state)
     begin(f, 1, 40, 400);
     start(f);
     for (int i = 0; i < 40; i++) run(f, 0, i, (unsigned)(i * 10 + 9), 20);
-    run(f, 0, 0, 5000, 30); /* of which nobody knew */
+    run(f, 0, 0, 5000, 30); /* of an unknown task */
     draw(f, REPORT_TIMELINE);
     assert_int_equal(count(f->page, "data-tasks="), 41);
     expect(f, ">worker 40<");
@@ -336,7 +336,7 @@ static void test_many_workers(void **state)
     expect_none(f, ">worker 400<");
 }
 
-/* Events of no task of the plan are no harm, and count nowhere. */
+/* Events of tasks that the plan does not have are ignored. */
 static void test_events_of_other_plans(void **state)
 {
     fixture *f = *state;
@@ -347,7 +347,7 @@ static void test_events_of_other_plans(void **state)
     run(f, 0, -1, 0, 10);
     assert_int_equal(f->r->total.ended, 0);
     assert_int_equal(f->r->nmarks, 0);
-    run(f, 0, 99, 0, 10); /* a number that is too large is the last one's */
+    run(f, 0, 99, 0, 10); /* a number that is too large counts as the last one */
     assert_int_equal(f->r->total.ended, 1);
     assert_int_equal(f->r->bin[f->r->nbins - 1].ended, 1);
 }
@@ -388,7 +388,7 @@ static void test_steps_of_axes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(fabs(text_step(cases[i].extent, cases[i].ticks) / cases[i].step - 1) < 1e-9);
-    assert_true(text_step(0, 5) > 0); /* or an axis would have no end */
+    assert_true(text_step(0, 5) > 0); /* otherwise an axis would have no end */
     assert_true(text_step((double)NAN, 5) > 0);
 }
 
@@ -410,7 +410,7 @@ static void test_text_of_strangers(void **state)
 {
     static const char *const none[] = {
         "\x01",             /* no control characters in XML */
-        "\x7f",             /* nor this one */
+        "\x7f",             /* nor this character */
         "\xff",             /* no UTF-8 */
         "\xc3",             /* half a character */
         "\xe2\x82",         /* two thirds */
@@ -430,7 +430,7 @@ static void test_text_of_strangers(void **state)
         assert_int_equal(text_width(none[i], 10), n);
     }
     expect_cut(text_put_start, "<a href=\"x\">&\t\n", 20, "&lt;a href=&quot;x&quot;&gt;&amp;\t\n");
-    /* Cut between characters, not between bytes. */
+    /* Truncated between characters, not between bytes. */
     expect_cut(text_put_start,
                "gr\xc3\xbc\xc3\x9f"
                "e",

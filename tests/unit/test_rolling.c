@@ -1,10 +1,9 @@
-/* Reductions of windows against plain loops: any chunks, axes and lengths; bits that do not depend on chunks; what is
- * refused. */
+/* Reductions of windows, compared with plain loops: any chunks, axes and lengths; bits that do not depend on chunks; refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,7 @@ static cubed_status roll(cubed_context *ctx, cubed_dtype dtype, const int64_t *s
     return st;
 }
 
-/* Of the elements of one window that are not NaN: two passes. */
+/* The elements of one window that are not NaN: two passes. */
 static double expected(const double *x, const int64_t *shape, const int64_t *at,
                        const int64_t (*window)[2], cubed_group_reduction reduction,
                        const cubed_rolling_options *o)
@@ -136,10 +135,10 @@ static void check_all(cubed_context *ctx, unsigned seed)
             const double got = r == CUBED_GROUP_COUNT ? (double)counts[i]
                                : single               ? (double)out4[i]
                                                       : out[i];
-            /* Products beyond the type depend on the order. */
+            /* Products beyond the type's range depend on the order. */
             if (r == CUBED_GROUP_PROD && (wanted == 0 ? isnan(got) : !(fabs(wanted) < 1e30)))
                 continue;
-            /* Of squares the difference from the mean counts, which rounding moves by parts of the largest. */
+            /* For squares the difference from the mean matters, which rounding moves by fractions of the largest. */
             check_close(got, wanted, single ? 2e-5 : 1e-11);
         }
     }
@@ -194,7 +193,7 @@ static void test_bits_do_not_depend_on_chunks(void **state)
     }
 }
 
-/* Behind a window nothing is left of what it held. */
+/* After a window no trace of its elements remains. */
 static void test_what_is_large_leaves_no_trace(void **state)
 {
     const int64_t shape[NDIM] = {1, 1, 8}, chunks[NDIM] = {1, 1, 3};

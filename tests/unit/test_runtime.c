@@ -1,10 +1,10 @@
-/* Runs that go wrong: reads that fail and pass, reads that fail for good, interruption. */
+/* Runs with failures: reads that fail transiently, reads that fail permanently, and cancellation. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int teardown(void **state)
     return rc;
 }
 
-/* A symbolic link to itself cannot be opened: an input/output error that mending makes pass. */
+/* A symbolic link to itself cannot be opened: an input/output error that ends when the link is repaired. */
 static void break_chunk(const fixture *f)
 {
     assert_int_equal(unlink(f->chunk), 0);
@@ -190,7 +190,7 @@ static void test_cancel(void **state)
     check_output(f);
 }
 
-/* A source that changed after planning is not read with the old plan's ideas. */
+/* A source that changed after planning is not read with the old plan's metadata. */
 static void test_changed_source(void **state)
 {
     fixture *f = *state;

@@ -1,11 +1,11 @@
-/* The driver: every task once, when what it reads is there, whatever the stages read and however few tasks may be
- * held while they wait; again after failures; and what it keeps. */
+/* The driver: every task runs once, when its input exists, whatever the stages read and however few waiting tasks are held;
+ * also after failures; and the memory of the driver. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static cubed_plan *plan_of(const fixture *f, cubed_array *const *x, int n, const
     return NULL;
 }
 
-/* NULL if it does not fit. Of two targets one may be made of the other. */
+/* NULL if it does not fit. One of two targets may be computed from the other. */
 static cubed_plan *random_plan(fixture *f, const char *url)
 {
     const int n = (int)between(3, ARRAYS), ntargets = url ? 1 : (int)between(1, 2);
@@ -159,16 +159,16 @@ static cubed_plan *random_plan(fixture *f, const char *url)
 
 /* --- An executor that runs nothing ---------------------------------------------------------------------- */
 
-/* It reports tasks of random ranges, some as failed, and knows which chunks there are. */
+/* It reports tasks of random ranges, some as failed, and records which chunks exist. */
 typedef struct fake {
     cubed_executor head;
     const cubed_plan *plan;
     cubed_task_range ranges[SLOTS];
     int n, failures;
-    int silent, given_up; /* ranges of which nothing will be heard; that are not waited for */
-    bool repeats;         /* the last report comes once more */
+    int silent, given_up; /* ranges without reports; ranges that the driver has given up */
+    bool repeats;         /* the last report is repeated */
     cubed_task_report last;
-    bool **runs;    /* by stage and task: it is done */
+    bool **runs;    /* by stage and task: the task is done */
     bool **written; /* by stored node and chunk */
     int64_t ndone;
 } fake;
@@ -292,7 +292,7 @@ static int64_t chunks_of(const cubed_plan *p, int node)
     return n->stored ? cb_grid_count(n->grid) : 0;
 }
 
-/* All chunks of intermediates have been read as often as was counted. */
+/* All chunks of intermediates have been read as often as counted. */
 static void check_readers(const cubed_plan *p, const cb_io *io)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
@@ -340,7 +340,7 @@ static void drive(cubed_plan *plan, int64_t window, int failures, int silent)
     free_flags(x.written, plan->ir.nnodes);
 }
 
-/* What was lost without a word is done again, and the run ends. */
+/* Ranges that were lost without a report are repeated, and the run ends. */
 static void test_silence(void **state)
 {
     fixture *f = *state;
@@ -375,7 +375,7 @@ static void test_random(void **state)
     assert_true(plans > 300 / SLOW && stages > 2 * plans && waiting > plans);
 }
 
-/* The next range, once a pause is over. */
+/* Returns the next range, after a pause if necessary. */
 static cubed_task_range next_range(cb_driver *d)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -406,7 +406,7 @@ typedef struct driven {
     cb_driver *d;
 } driven;
 
-/* `range_ms`: of a user's function, whose ranges are to take as long; 0: of numbers that the engine makes. */
+/* `range_ms`: for a user-defined function, the intended duration of ranges; 0: for numbers that the library makes. */
 static void begin_driving(const fixture *f, const cubed_run_options *o, unsigned range_ms,
                           driven *t)
 {
@@ -453,7 +453,7 @@ static void end_driving(driven *t)
     free(t->data);
 }
 
-/* A task fails: it is tried again by itself, and those behind it are a range that need not wait for it. */
+/* A failed task is retried alone, and the tasks after it form a range that need not wait for it. */
 static void test_split(void **state)
 {
     const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
@@ -491,7 +491,7 @@ static void test_split(void **state)
     end_driving(&t);
 }
 
-/* The next range of a function, whose tasks take so long each. */
+/* The next range of a function whose tasks have this duration. */
 static int64_t drive_range(cb_driver *d, int64_t task_ms)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -504,8 +504,8 @@ static int64_t drive_range(cb_driver *d, int64_t task_ms)
     return range.last - range.first;
 }
 
-/* Nobody knows how long a user's function takes until some of its tasks have ended: ranges have one task then, and as
- * many as are worth sending afterwards, while there is work for all workers. */
+/* The duration of a user-defined function is unknown until some of its tasks have ended: until then ranges have one task,
+ * afterwards as many as are worth sending, as long as all workers have work. */
 static void test_ranges_of_functions(void **state)
 {
     const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
@@ -522,12 +522,12 @@ static void test_ranges_of_functions(void **state)
         last = drive_range(t.d, 5);
         most = last > most ? last : most;
     }
-    assert_in_range(most, 15, 21); /* what has long been is forgotten */
-    assert_in_range(last, 1, 2);   /* all have something to do to the end */
+    assert_in_range(most, 15, 21); /* old durations are forgotten */
+    assert_in_range(last, 1, 2);   /* all workers have work until the end */
     end_driving(&t);
 }
 
-/* How often task 0, which always fails so, is tried; *st: what the run fails with, if it does within 200. */
+/* Number of attempts of task 0, which always fails in this way; *st: the error of the run, if it fails within 200 attempts. */
 static int attempts_of(const fixture *f, cubed_failure failure, cubed_status status,
                        cubed_status *st, cubed_error *err)
 {
@@ -569,7 +569,7 @@ static void test_failures_decide_about_retries(void **state)
     assert_int_equal(st, CUBED_E_IO);
     assert_int_equal(attempts_of(f, CUBED_FAILURE_TIMED_OUT, CUBED_E_IO, &st, &err), 3);
     assert_int_equal(st, CUBED_E_IO);
-    /* Taken away as often, it is tried again. */
+    /* A task that is preempted as often is retried. */
     assert_int_equal(attempts_of(f, CUBED_FAILURE_PREEMPTED, CUBED_E_CANCELLED, &st, &err), 3);
     assert_int_equal(st, CUBED_OK);
 }
@@ -675,10 +675,10 @@ static void test_resume(void **state)
 
 /* --- Memory --------------------------------------------------------------------------------------------- */
 
-/* What a run allocates is what plans count. */
+/* A run allocates the memory that plans count. */
 static void test_counted(void **state)
 {
-    enum { N = 500, BESIDE = 24 << 10 /* of the driver, whatever the plan */ };
+    enum { N = 500, BESIDE = 24 << 10 /* memory of the driver, for any plan */ };
     const int64_t shape[] = {N, N}, chunk[] = {1, 1};
     const cubed_scalar one = {.f64 = 1};
     fixture *f = *state;
@@ -717,7 +717,7 @@ static void test_counted(void **state)
     cubed_array_unref(z);
 }
 
-/* Nothing grows with tasks, or with what they read. */
+/* Memory does not grow with tasks, or with the chunks that they read. */
 static void test_large(void **state)
 {
     const int64_t shape[] = {10000000, 10000000};

@@ -1,12 +1,11 @@
-/* Tasks of copies that several workers make together, and copies into several chunks at all: the same
- * values as in one piece, what is read and held is what was planned, and one member that fails ends it
- * for all. */
+/* Copies whose tasks several workers perform together, and copies into several chunks: the same values as in one piece, the
+ * planned reads and memory, and one failing member that ends the task for all. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ typedef struct fixture {
     int cancel_after;
 } fixture;
 
-/* Runs x -> url (or data) by these options and leaves the plan to the caller. */
+/* Runs x -> url (or data) with these options; the caller owns the plan. */
 static cubed_plan *plan_of(const fixture *f, cubed_array *x, const cubed_target *where,
                            const cubed_plan_options *o)
 {
@@ -158,7 +157,7 @@ static unsigned coop_of(const cubed_plan *plan)
     return info.coop;
 }
 
-/* By a cooperative task one read of everything; by one worker as many as it has shares, in the same memory. */
+/* A cooperative task reads everything once; one worker reads it as often as the task has shares, in the same memory. */
 static void test_reads(void **state)
 {
     fixture *f = *state;
@@ -187,7 +186,7 @@ static void test_reads(void **state)
     cubed_plan_unref(plan);
 }
 
-/* Fewer and more workers than were planned, after a way through bytes. */
+/* With fewer and more workers than planned, after saving and loading. */
 static void test_other_workers(void **state)
 {
     fixture *f = *state;
@@ -229,7 +228,7 @@ static void test_not_shared(void **state)
     cubed_array_unref(y);
 }
 
-/* A symbolic link to itself cannot be opened. One member finds out; all end, and say so once. */
+/* A symbolic link to itself cannot be opened. One member detects it; all end, and report it once. */
 static void test_one_fails(void **state)
 {
     fixture *f = *state;
@@ -277,7 +276,7 @@ static void test_cancel_and_resume(void **state)
     f->cancel_after = 0;
     count_chunks(f, "out", &n);
     assert_in_range(n, 1, ROWS / 6);
-    /* Some of the first task's chunks are gone: those between them are made, and no others. */
+    /* Some chunks of the first task are missing: the task makes the chunks between them, and no others. */
     char path[256];
     for (int i = 1; i <= 3; i += 2) {
         snprintf(path, sizeof path, "%s/c/%d/0", f->out, i);

@@ -1,9 +1,9 @@
-/* Sources that a function reads: regions, memory, plans as bytes, and everything that is refused. */
+/* Sources that a function reads: regions, memory, plans as bytes, and all refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { ROWS = 40, COLUMNS = 30 };
 /* Element (i, j) is first + 100 i + j. */
 typedef struct handle {
     double first;
-    cubed_status status; /* that reads return */
+    cubed_status status; /* status that reads return */
     atomic_int reads, elements;
     atomic_int *closed;
 } handle;
@@ -176,7 +176,7 @@ static void test_plans_travel(void **state)
     size_t size;
     double out[ROWS * COLUMNS];
     assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, &err), CUBED_OK);
-    cubed_array_unref(f->x); /* the plan keeps it */
+    cubed_array_unref(f->x); /* the plan holds it */
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
     assert_int_equal(cubed_plan_load(f->ctx, bytes, size, &loaded, &err), CUBED_OK);
     assert_int_equal(cubed_plan_bind_result(loaded, 0, out, sizeof out, &err), CUBED_OK);

@@ -1,9 +1,9 @@
-/* Statistics of samples against numbers that SciPy 1.17 gives. */
+/* Statistics of samples, compared with results of SciPy 1.17. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <string.h>
 #include <cmocka.h>
@@ -54,7 +54,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* All n elements of y, float64, with as many axes. */
+/* Compares all n elements of y, float64, for any number of axes. */
 static void check(fixture *f, cubed_status st, cubed_array *y, int ndim, int n, const double *want)
 {
     double got[8];
@@ -119,7 +119,7 @@ static void test_moments(void **state)
     o.keepdims = true;
     CHECK(cubed_kurtosis(f->grid, CUBED_KURTOSIS_FISHER | CUBED_KURTOSIS_BIAS, &o, &out, &f->err),
           2, 2, -1.3650000000000002, -0.95999999999999952);
-    /* Elements that are all equal have no shape. */
+    /* If all elements are equal, skewness and kurtosis are undefined. */
     static const float equal[] = {0.1F, 0.1F, 0.1F};
     cubed_array *flat = from(f, CUBED_FLOAT32, 1, &(int64_t){3}, equal), *wide = NULL;
     cubed_array *skewness = NULL;

@@ -1,11 +1,11 @@
-/* Both stores by one set of tests, and what only directories have: temporary files, links, errors
- * of the operating system, and writers beside deleters. */
+/* Both stores with one set of tests, and properties of directories: temporary files, links, errors of the operating system,
+ * and writers concurrent with deletions. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ static int setup_local(void **state)
     cubed_store *s;
     snprintf(root, sizeof root, "/tmp/cubed-test-store-XXXXXX");
     if (!mkdtemp(root)) return -1;
-    /* The directory of the store is made by its first put. */
+    /* The first put creates the directory of the store. */
     if (cb_store_open_local(&cb_system_allocator, below("store//"), false, &s, NULL)) return -1;
     *state = s;
     return 0;
@@ -113,7 +113,7 @@ static void test_objects(void **state)
     assert_int_equal(cb_store_exists(s, "empty", &there, NULL), CUBED_OK);
     assert_true(there);
 
-    /* Parts: within, across and behind the end. */
+    /* Parts: within, across and beyond the end. */
     assert_int_equal(cb_store_get(s, "u/c/0/1", 2, back, 3, &got, NULL), CUBED_OK);
     assert_int_equal(got, 3);
     assert_memory_equal(back, "oth", 3);
@@ -125,7 +125,7 @@ static void test_objects(void **state)
     assert_int_equal(cb_store_get(s, "u/c/0/1", (uint64_t)1 << 40, back, 8, &got, NULL), CUBED_OK);
     assert_int_equal(got, 0);
 
-    /* What has keys below it is no key, and below a key there is none: in a directory something is wrong. */
+    /* A prefix of keys is not a key, and no key is below a key: in a directory such a request is an error. */
     bool local = strcmp(s->vt->scheme, "file") == 0;
     cubed_status none = local ? CUBED_E_FORMAT : CUBED_E_NOT_FOUND;
     assert_int_equal(cb_store_get(s, "u/c", 0, back, 8, &got, NULL), none);
@@ -223,7 +223,7 @@ static void test_listing(void **state)
     assert_int_equal(none.n, 0);
     assert_int_equal(cb_store_list(s, "u", note, &some, NULL), CUBED_E_CANCELLED);
     assert_int_equal(some.n, 2);
-    /* The callback may delete what it is told of. */
+    /* The callback may delete the reported keys. */
     assert_int_equal(cb_store_list(s, "u", note, &gone, NULL), CUBED_OK);
     assert_int_equal(gone.n, 3);
     all.n = 0;
@@ -251,7 +251,7 @@ static void test_clear(void **state)
     assert_int_equal(left.n, 0);
 }
 
-/* Around the size of the parts in which it reads. */
+/* Around the size of the parts that are read at a time. */
 static void test_read_all(void **state)
 {
     cubed_store *s = *state;
@@ -291,7 +291,7 @@ static void *race(void *arg)
     for (int i = 0; i < 200; i++) {
         size_t got = 0;
         cubed_status st;
-        /* Deletion leaves the directory empty again and again, and removes it. */
+        /* The directory becomes empty by deletions again and again, and is removed. */
         snprintf(key, sizeof key, "deep/er/%d", r->id);
         if (cb_store_put(r->store, key, own, 10, NULL) != CUBED_OK) r->wrong++;
         if (cb_store_del(r->store, key, NULL) != CUBED_OK) r->wrong++;
@@ -353,7 +353,7 @@ static void test_temporary_files(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     assert_int_equal(cb_store_put(s, long_name, "x", 1, &err), CUBED_E_IO);
     assert_int_equal(err.os_errno, ENAMETOOLONG);
-    /* Clearing takes what a killed writer left, too, and the directories above. */
+    /* Clearing also removes files of a killed writer, and the directories above. */
     assert_int_equal(cb_store_clear(s, "u/c", NULL), CUBED_OK);
     assert_false(exists(below("store/u")));
     assert_int_equal(rmdir(below("store")), 0); /* is empty */
@@ -384,7 +384,7 @@ static void make_temporary(const cb_owner *owner, const char *folder, bool old)
     if (old) assert_int_equal(utimensat(AT_FDCWD, below(name), yesterday, 0), 0);
 }
 
-/* In any order; nobody sees them before their end, and nothing is left of what has none. */
+/* Pieces in any order: the object is invisible before the end, and an abandoned one leaves nothing. */
 static void test_pieces(void **state)
 {
     cubed_store *s = *state;
@@ -403,7 +403,7 @@ static void test_pieces(void **state)
         expect(s, "u/c/1", end ? "abcdefgh" : "old");
     }
     assert_int_equal(cb_store_begin_pieces(s, "../x", &p, NULL), CUBED_E_ARG);
-    /* What stands in the way of the name may go: the end is tried again. */
+    /* An obstacle at the name may be removed: ending can then be repeated. */
     assert_int_equal(cb_store_begin_pieces(s, "u/d", &p, NULL), CUBED_OK);
     assert_int_equal(s->vt->put_piece(p, 0, "x", 1, NULL), CUBED_OK);
     assert_int_equal(mkdir(below("store/u/d"), 0777), 0);
@@ -420,7 +420,7 @@ static void test_pieces(void **state)
     assert_int_equal(rmdir(below("store")), 0); /* no temporary file is in it */
 }
 
-/* Of writers that are gone, and old ones of which nobody knows; links are not followed. */
+/* Files of dead writers, and old files of unknown writers; links are not followed. */
 static void test_sweeping(void **state)
 {
     cubed_store *s = *state;
@@ -451,7 +451,7 @@ static void test_sweeping(void **state)
     assert_int_equal(cb_store_sweep(s, "u", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_true(strncmp(x.last, "u/c/", 4) == 0);
-    assert_int_equal(access(below("store/u/c/1"), F_OK), -1); /* it had nothing else */
+    assert_int_equal(access(below("store/u/c/1"), F_OK), -1); /* the directory had no other file */
     assert_int_equal(cb_store_sweep(s, "", 0, note_swept, &x, NULL), CUBED_OK);
     assert_int_equal(x.n, 4);
     assert_int_equal(cb_store_exists(s, "u/c/0", &there, NULL), CUBED_OK);
@@ -481,7 +481,7 @@ static void test_failed_puts_tidy_up(void **state)
     assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "2", 1, &next, NULL), CUBED_OK);
     assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "3", 1, &next, NULL), CUBED_E_EXISTS);
     expect(s, "a/b/k", "2");
-    /* Somebody else deletes it, and its directories, or cannot delete these because of the put's temporary file. */
+    /* Another process deletes the object and its directories, or cannot delete them because of the put's temporary file. */
     assert_int_equal(cb_store_del(s, "a/b/k", NULL), CUBED_OK);
     assert_int_equal(cb_store_put_if(s, "a/b/k", &first, "3", 1, &next, NULL), CUBED_E_EXISTS);
     assert_false(exists(below("store/a")));
@@ -490,7 +490,7 @@ static void test_failed_puts_tidy_up(void **state)
     assert_false(exists(below("store/a")));
 }
 
-/* Links are followed in reading, not in clearing; and circles end. */
+/* Reads follow links, clearing does not; and links may form a cycle. */
 static void test_links(void **state)
 {
     cubed_store *s = *state;
@@ -520,8 +520,8 @@ static void test_links(void **state)
     assert_true(exists(below("elsewhere/kept")));
 }
 
-/* What is neither a file nor a link to one is never taken for an object, nor for one that is not there,
- * and nobody waits for it. */
+/* A path that is neither a file nor a link to one never counts as an object, nor as a missing one, and no request blocks on
+ * it. */
 static void test_other_files(void **state)
 {
     static const struct {
@@ -561,7 +561,7 @@ static void test_other_files(void **state)
         assert_int_not_equal(cb_store_put(s, key, "x", 1, &err[4]), CUBED_OK);
         for (int k = 0; k < 5; k++) {
             assert_non_null(strstr(err[k].message, key));
-            /* Of a loop the system says so. */
+            /* The system reports a cycle of links. */
             if (strcmp(key, "loop") == 0 && k < 4) continue;
             assert_int_equal(err[k].status, CUBED_E_FORMAT);
             assert_non_null(strstr(err[k].message, cases[i].says));
@@ -571,7 +571,7 @@ static void test_other_files(void **state)
         assert_true(exists(below(path)));
     }
     close(fd);
-    /* The same on the way to an object. */
+    /* The same in a directory above the object. */
     char back[4];
     size_t got;
     bool there;
@@ -582,7 +582,7 @@ static void test_other_files(void **state)
     assert_int_equal(cb_store_get(s, "to-dir/c/0", 0, back, 4, &got, NULL), CUBED_E_NOT_FOUND);
     assert_int_equal(cb_store_exists(s, "to-dir/0", &there, NULL), CUBED_OK);
     assert_false(there);
-    /* A link to a file is one; it is replaced, and what it leads to stays. */
+    /* A link to a file counts as a file; a put replaces the link, and its target is kept. */
     assert_int_equal(symlink("file", below("store/to-file")), 0);
     expect(s, "to-file", "1");
     put(s, "to-file", "2");
@@ -598,7 +598,7 @@ static void test_system_errors(void **state)
     char back[4], *key = malloc(n);
     size_t got;
     put(s, "file", "1");
-    /* The target cannot be made: never "not found". */
+    /* The target cannot be created: the error is never "not found". */
     assert_int_equal(cb_store_put(s, "file/x", "1", 1, &err), CUBED_E_IO);
     assert_int_equal(err.os_errno, ENOTDIR);
     assert_non_null(strstr(err.message, "file/x"));
@@ -689,7 +689,7 @@ static void test_ranges(void **state)
         assert_int_equal(r.info.size, 0);
         assert_int_equal(get(s, "none", cases[i].range, back, &r), CUBED_E_NOT_FOUND);
     }
-    /* Each in its place, also behind one that ends early. */
+    /* Each range at its place, also after one that is truncated. */
     const cubed_range several[3] = {{CUBED_RANGE_SUFFIX, 1}, {4, 3}, {0, 2}};
     r = (cubed_store_request){
         .op = CUBED_STORE_GET, .key = "k", .ranges = several, .nranges = 3, .dst = back, .cap = 8};
@@ -701,7 +701,7 @@ static void test_ranges(void **state)
                      CUBED_E_FORMAT);
     assert_int_equal(cb_store_get_parts(s, "k", NULL, several + 2, 1, back, &info, NULL, NULL),
                      CUBED_OK);
-    /* Whole objects: all, or only their size. */
+    /* Whole objects: all bytes, or only the size. */
     memset(back, '.', 8);
     assert_int_equal(cb_store_get_whole(s, "k", back, 4, &info, NULL, NULL), CUBED_OK);
     assert_int_equal(info.size, 5);
@@ -786,7 +786,7 @@ static void test_deleting_many(void **state)
         assert_false(there);
     }
     assert_int_equal(cb_store_del_all(s, wrong, 2, NULL), CUBED_E_ARG);
-    expect(s, "c", "1"); /* no key is looked at before all are right */
+    expect(s, "c", "1"); /* no key is processed before all keys are valid */
     assert_int_equal(cb_store_del_all(s, NULL, 0, NULL), CUBED_OK);
 }
 
@@ -811,7 +811,7 @@ static void scarce_free(void *ctx, void *ptr, size_t size)
     free(ptr);
 }
 
-/* Whichever allocation fails, the store keeps what it had, and everything is given back. */
+/* Whichever allocation fails, the store keeps its contents, and all memory is freed. */
 static void test_no_memory(void **state)
 {
     (void)state;

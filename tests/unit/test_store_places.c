@@ -1,10 +1,10 @@
-/* Places of the local store: what is written to one stays there, whatever becomes of its name. */
+/* Places of the local store: data written to a place stays there, whatever happens to its name. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static void test_a_name_that_changes(void **state)
     assert_int_equal(cb_store_swap(s, "a/y", "a/x", NULL), CUBED_OK);
     expect(s, "a/x/c/0", "new");
 
-    /* Every way to write, delete and read. */
+    /* Every kind of write, deletion and read. */
     assert_int_equal(put(old, "c/0", "late"), CUBED_OK);
     assert_int_equal(cb_store_put_if(old, "zarr.json", &version, "{}", 2, &version, NULL),
                      CUBED_OK);
@@ -98,7 +98,7 @@ static void test_a_name_that_changes(void **state)
     assert_int_equal(cb_store_clear(old, "", NULL), CUBED_OK);
     expect(s, "a/x/c/0", "new");
 
-    /* A place that is gone takes nothing, and does not come back. */
+    /* A removed place accepts no writes, and is not recreated. */
     assert_int_equal(cb_store_clear(s, "a/y", NULL), CUBED_OK);
     assert_int_not_equal(put(old, "c/0", "later"), CUBED_OK);
     assert_int_not_equal(put(old, "f", "later"), CUBED_OK);
@@ -122,7 +122,7 @@ static void test_places_that_are_not_there(void **state)
     cb_store_close(anchor(s, "", false));
 }
 
-/* A file leaves the directory that was opened, not the one that has its name now. */
+/* A file leaves the directory that was opened, not the one that has the name now. */
 static void test_published_files(void **state)
 {
     cubed_store *s = *state, *old = anchor(s, "f.new", true);
@@ -143,7 +143,7 @@ static void test_published_files(void **state)
     assert_int_equal(cb_store_publish(old, "part", path, CB_PUBLISH_REPLACE, &err), CUBED_OK);
     expect(s, "f", "second");
 
-    /* Another directory gets the name, with a file that is called as the late one. */
+    /* Another directory gets the name, and contains a file with the name of the late one. */
     cubed_store *new = anchor(s, "f.newer", true);
     assert_int_equal(put(old, "part", "late"), CUBED_OK);
     assert_int_equal(put(new, "part", "third"), CUBED_OK);
@@ -160,7 +160,7 @@ static void test_published_files(void **state)
     cb_store_close(new);
 }
 
-/* A run holds one for each of its arrays: more than a process may open at first. */
+/* A run holds one descriptor for each of its arrays: more than the initial limit of a process. */
 static void test_many_places(void **state)
 {
     enum { MANY = 300 };
@@ -176,7 +176,7 @@ static void test_many_places(void **state)
         places[i] = anchor(s, path, true);
     }
     for (int i = 0; i < MANY; i++) cb_store_close(places[i]);
-    /* Of one that may open no more it is said what to do. */
+    /* At the limit the error states the remedy. */
     cubed_error err = CUBED_ERROR_INIT;
     int n = 0;
     cubed_status st = CUBED_OK;

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -112,7 +112,7 @@ static void test_cancelling(void **state)
     r[1].key = "c/../07";
     later_hold(s, LATER_ANY);
     cb_store_submit(&s->own.head, &q, requests, 3);
-    /* A wrong key is known at once, and does not reach the store. */
+    /* An invalid key completes at once, and does not reach the store. */
     assert_int_equal(cb_store_poll(&q, 0, done, 3), 1);
     assert_ptr_equal(done[0], &r[1]);
     assert_int_equal(r[1].status, CUBED_E_ARG);
@@ -127,7 +127,7 @@ static void test_cancelling(void **state)
     assert_int_equal(cb_store_poll(&q, -1, done, 3), 1);
     assert_int_equal(r[0].status, CUBED_OK);
     assert_int_equal(value[0], 7);
-    cb_store_cancel(&s->own.head, &r[0]); /* too late, and nothing happens */
+    cb_store_cancel(&s->own.head, &r[0]); /* too late: no effect */
     cb_store_queue_free(&q);
 }
 
@@ -154,7 +154,7 @@ typedef struct listing {
     int n;
 } listing;
 
-/* Requests of its own in the midst of the listing: the store's thread is not kept waiting. */
+/* The callback makes requests during the listing: it does not block the store's thread. */
 static cubed_status note_key(void *ctx, const char *key, uint64_t size, cubed_error *err)
 {
     listing *l = ctx;
@@ -223,7 +223,7 @@ static void test_classes_of_errors(void **state)
                      CUBED_E_IO); /* nobody listens */
 }
 
-/* Longer than what comes with the first request, and replaced before the second: one version, whole. */
+/* The document is longer than the first request reads, and is replaced before the second request: one version, complete. */
 static void test_documents(void **state)
 {
     later_store *s = *state;

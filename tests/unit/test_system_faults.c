@@ -1,11 +1,11 @@
-/* Whole runs in which the nth read, write, rename, sync or start of a thread fails, for every n: a
- * right result or an error, never an array that looks whole, and nothing that hinders the next run. */
+/* Whole runs in which the nth read, write, rename, sync or start of a thread fails, for every n: a right result or an error,
+ * never an array that only looks complete, and nothing that blocks the next run. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 #include "whole_runs.h"
 
-/* --- System calls that fail when they are told to ----------------------------------------------------- */
+/* --- System calls that fail on demand ----------------------------------------------------------------- */
 
 typedef enum call {
     CALL_NONE,
@@ -37,8 +37,8 @@ typedef enum call {
 
 static struct {
     call which;
-    int nth;   /* the call that fails, from 1 */
-    bool once; /* else those behind it, too */
+    int nth;   /* number of the call that fails, from 1 */
+    bool once; /* false: the later calls fail, too */
     int error;
 } fault;
 static atomic_int calls, hits;
@@ -69,7 +69,7 @@ static int disarm(void)
     return atomic_load(&hits);
 }
 
-/* These stand before the C library's for everything that is linked into this test. */
+/* These functions replace those of the C library in everything that is linked into this test. */
 ssize_t pread(int fd, void *buf, size_t n, off_t offset)
 {
     return fails(CALL_READ) ? -1 : (ssize_t)syscall(SYS_pread64, fd, buf, n, offset);
@@ -143,11 +143,11 @@ static int fail_each(fixture *f, const char *executor, call which, bool once, in
             assert_int_equal(st, CUBED_E_IO);
             assert_true(strlen(err.message) > 10);
             assert_false(looks_whole(f));
-            /* Nothing that is left stands in the way. */
+            /* Leftovers do not block the next run. */
             if (run(f, executor, 0, &err) != CUBED_OK) fail_msg("call %d: %s", n, err.message);
             check_output(f);
         }
-        /* With a retry left, a fault that passes must not end a run in the middle of its tasks. */
+        /* With a retry left, a transient fault must not end a run in the middle of its tasks. */
         remove_tree(f->out);
         if (failed == 0) return n - 1;
         assert_true(n < 1000);
@@ -217,10 +217,10 @@ static void test_syncs(void **state)
     remove_tree(f->out);
     f->durable = true;
     int n = fail_each(f, "single-threaded", CALL_SYNC, false, EIO, 0);
-    assert_true(n >= 2 * (N / 20 + 1)); /* of every chunk the file and the directory */
+    assert_true(n >= 2 * (N / 20 + 1)); /* file and directory of every chunk */
 }
 
-/* Of workers and of the one that gives signs of life: those that did start are told to stop, the run ends and says why. */
+/* Threads of workers, and the thread that gives signs of life: the started ones are stopped, and the run ends with the reason. */
 static void test_thread_starts(void **state)
 {
     fixture *f = *state;
@@ -228,7 +228,7 @@ static void test_thread_starts(void **state)
     assert_int_equal(fail_each(f, "threads", CALL_THREAD, true, EAGAIN, 3), WORKERS + 1);
 }
 
-/* What fails once while tasks run is tried again: the chunks of the source are read by tasks only. */
+/* A call that fails once while tasks run is retried: only tasks read the chunks of the source. */
 static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 {
     fixture *f = *state;
@@ -265,7 +265,7 @@ static void test_kinds_of_stages(void **state)
     }
 }
 
-/* Nothing is left of chunks that are put together in their file, whichever piece of them fails. */
+/* Nothing is left of chunks that are assembled in their file, whichever piece fails. */
 static void test_pieces_of_a_chunk(void **state)
 {
     static const int64_t shape[2] = {ROWS, ROW}, chunk[2] = {ROWS_OF_CHUNK, ROW};

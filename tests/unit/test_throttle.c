@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void test_quotas(void **state)
         assert_int_equal(s.most_accepted, cases[i].quota);
         assert_int_equal(cb_throttle_refusals(all, &limit), s.refusals);
         assert_true(limit >= 1 && limit <= 2 * cases[i].quota + 2);
-        /* At least half of what the service allows. Refused are the first burst, its halves, and one call a second. */
+        /* At least half of the service's limit is used. The first burst, its halves, and one call a second are refused. */
         if ((double)took > 2 * best + 2e9 || s.refusals > (int64_t)2 * MOST + took / SECOND)
             fail_msg("quota %u, %lld ms each: %.1f s, possible %.1f s, %lld refusals",
                      cases[i].quota, (long long)(cases[i].takes / MS), (double)took / 1e9,
@@ -121,12 +121,12 @@ static void test_a_quota_that_grows_is_used(void **state)
     unsigned n = 0;
     while (cb_throttle_enter(t, now)) n++;
     assert_int_equal(n, 64);
-    /* All are refused: once sent, they halve the limit once. */
+    /* All calls are refused: those already sent halve the limit once. */
     for (; n > 0; n--) (void)cb_throttle_leave(t, now, CB_THROTTLED_REFUSED, 0, now + 20 * MS);
     unsigned limit;
     assert_int_equal(cb_throttle_refusals(all, &limit), 64);
     assert_int_equal(limit, 32);
-    /* Nothing was accepted: there is a pause first. */
+    /* No call was accepted: a pause comes first. */
     assert_false(cb_throttle_enter(t, now + 20 * MS));
     now += 10 * SECOND;
     while (cb_throttle_enter(t, now)) n++;
@@ -154,7 +154,8 @@ static void test_what_runs_is_not_halved(void **state)
     assert_int_equal(cb_throttle_refusals(all, &limit), 1);
     assert_int_equal(limit, 100);
     assert_false(cb_throttle_enter(t, 60 * SECOND + 2 * MS));
-    assert_true(cb_throttle_enter(t, 61 * SECOND + 2 * MS)); /* looks whether there is more now */
+    assert_true(cb_throttle_enter(t, 61 * SECOND +
+                                         2 * MS)); /* tests whether the service accepts more now */
     cb_throttle_free_all(all);
 }
 
@@ -172,7 +173,7 @@ static void test_a_service_that_refuses_everything(void **state)
     }
     assert_true(now <= 75 * SECOND);
     assert_in_range(sent, 10, 40);
-    /* A success ends the time. */
+    /* A success ends the pause. */
     while (!cb_throttle_enter(t, now)) now += MS;
     assert_int_equal(cb_throttle_leave(t, now, CB_THROTTLED_DONE, 0, now), 0);
     now += MS;

@@ -1,10 +1,10 @@
-/* Arrays in stores: chunks of all codecs, keys, edges, and how arrays come to be. */
+/* Arrays in stores: chunks of all codecs, keys, edges, and creation of arrays. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const struct {
 };
 enum { NKINDS = (int)(sizeof kinds / sizeof *kinds) };
 
-/* Through arenas that have exactly what was declared. */
+/* In arenas of exactly the declared size. */
 static void test_chunks(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static cb_zarr_array *array_for_pieces(cubed_store *s, int kind, bool skip_empty
     return z;
 }
 
-/* A chunk of nothing but the fill value is not stored, if such ones are left out. */
+/* A chunk that contains only the fill value is not stored, if such chunks are to be omitted. */
 static void put_in_pieces(cubed_store *s, bool skip_empty, bool zeros)
 {
     enum { RAW_KIND = 5, HALF = 6 };
@@ -127,7 +127,7 @@ static void test_pieces(void **state)
     assert_non_null(mkdtemp(dir));
     assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, false, &s, NULL), CUBED_OK);
     for (int i = 0; i < 4; i++) put_in_pieces(s, i & 1, i & 2);
-    /* Whatever has to be encoded is put as a whole; not every store takes pieces. */
+    /* Chunks with codecs are put as a whole; not every store accepts pieces. */
     for (int k = 0; k < NKINDS; k++) {
         cb_zarr_array *there = array_for_pieces(s, k, false),
                       *other = array_for_pieces(m, k, false);
@@ -141,7 +141,7 @@ static void test_pieces(void **state)
     assert_int_equal(remove_dir(dir), 0);
 }
 
-/* Damage is an error that names array and chunk; the arena is given back. */
+/* Damage is an error that names array and chunk; the arena is released. */
 static void test_damaged_chunks(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void test_missing_chunks(void **state)
             const char *type, *fill;
             uint8_t bytes[4];
         } fills[] = {{"<f4", "\"NaN\"", {0, 0, 0xC0, 0x7F}},
-                     {">f4", "1", {0, 0, 0x80, 0x3F}}, /* in memory the machine's order */
+                     {">f4", "1", {0, 0, 0x80, 0x3F}}, /* in memory in the machine's order */
                      {"<i4", "-2", {0xFE, 0xFF, 0xFF, 0xFF}},
                      {"<u4", "null", {0, 0, 0, 0}}};
         for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
@@ -237,7 +237,7 @@ static void test_keys(void **state)
         m.ndim = 0;
         assert_int_equal(cb_zarr_chunk_key(&m, "a", NULL, key, sizeof key, NULL), CUBED_OK);
         assert_string_equal(key, rules[i].none);
-        /* The longest there is. */
+        /* The maximum length. */
         m.ndim = CUBED_MAX_NDIM;
         for (int d = 0; d < CUBED_MAX_NDIM; d++) idx[d] = INT64_MAX;
         assert_int_equal(cb_zarr_chunk_key(&m, "a", idx, key, sizeof key, NULL), CUBED_OK);
@@ -308,7 +308,7 @@ static void test_prepare(void **state)
         m.dim_names[1] = "x";
         assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, &z, NULL), CUBED_OK);
         for (int i = 0; i < 3; i++) assert_true(exists(s, groups[i]));
-        /* What is half written is no array. */
+        /* A partly written array does not exist for readers. */
         assert_false(exists(s, doc));
         assert_int_equal(cb_zarr_open(s, NULL, "a/b/u", &r, &err), CUBED_E_NOT_FOUND);
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
@@ -319,7 +319,7 @@ static void test_prepare(void **state)
         assert_string_equal(cb_zarr_get_meta(r)->dim_names[1], "x");
         cb_zarr_close(r);
 
-        /* It is not overwritten unasked, nor a group, nor taken for a group. */
+        /* An existing array or group is not overwritten by default, and an array is not taken for a group. */
         assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, &z, &err), CUBED_E_EXISTS);
         assert_non_null(strstr(err.message, "memory://t::a/b/u"));
         assert_int_equal(cb_zarr_prepare(s, "a/b", &m, &z, &err), CUBED_E_EXISTS);
@@ -333,7 +333,7 @@ static void test_prepare(void **state)
     }
 }
 
-/* Others trust consolidated metadata: where an array is added it must not go on being there. */
+/* Other libraries trust consolidated metadata, so adding an array must remove it. */
 static void test_consolidated_metadata_is_dropped(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static void test_no_array(void **state)
         snprintf(path, sizeof path, "g/u%02d", i);
         cb_zarr_close(make_array(s, path, 2 + i % 2, NULL));
     }
-    /* A group says what is in it, but not without end. */
+    /* The error for a group lists its members, up to a limit. */
     assert_int_equal(cb_zarr_open(s, NULL, "g", &z, &err), CUBED_E_NOT_FOUND);
     assert_non_null(strstr(err.message, "memory://t::g is a group"));
     assert_non_null(strstr(err.message, "g/u00, g/u01"));
@@ -382,7 +382,7 @@ static void test_no_array(void **state)
     assert_null(strstr(err.message, "u20"));
     assert_int_equal(cb_zarr_open(s, NULL, "g", &z, NULL), CUBED_E_NOT_FOUND);
 
-    /* Metadata that is not JSON, no metadata, or of another kind. */
+    /* Metadata that is not JSON, is missing, or is of another kind. */
     put(s, "bad/.zarray", "{\"zarr_format\": ");
     assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "bad/.zarray"));
@@ -401,7 +401,7 @@ static void test_no_array(void **state)
     cb_store_close(s);
 }
 
-/* Written by others years ago: format 2, blosc. */
+/* Written by other programs years ago: format 2, blosc. */
 static void test_real_data(void **state)
 {
     (void)state;

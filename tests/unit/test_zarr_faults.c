@@ -1,9 +1,9 @@
-/* Arrays and groups where an allocation or a call of the store fails. */
+/* Arrays and groups if an allocation or a call of the store fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -91,8 +91,8 @@ static const cubed_store_vtable failing_vtable = {
     .submit = failing_submit,
 };
 
-/* Neither silence nor "not found": a store that fails is said to fail, and no metadata is left that
- * makes a half-written array look whole. */
+/* A failing store is reported as such, neither silently ignored nor as "not found", and no metadata is left that makes a
+ * partly written array look complete. */
 static void test_every_store_call_may_fail(void **state)
 {
     (void)state;

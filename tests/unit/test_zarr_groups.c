@@ -1,9 +1,9 @@
-/* Groups, what is in them, and their attributes. */
+/* Groups, their members, and their attributes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
@@ -41,7 +41,7 @@ static void test_members(void **state)
         char x[32], y[32], xs[32];
         snprintf(x, sizeof x, "%s/x", top);
         snprintf(y, sizeof y, "%s/sub/y", top);
-        snprintf(xs, sizeof xs, "%ss/z", top); /* a group whose name goes on */
+        snprintf(xs, sizeof xs, "%ss/z", top); /* a group whose name begins in the same way */
         cb_zarr_close(make_array(s, x, f, NULL));
         cb_zarr_close(make_array(s, y, f, NULL));
         cb_zarr_close(make_array(s, xs, f, NULL));
@@ -49,7 +49,7 @@ static void test_members(void **state)
         expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
         assert_int_equal(cb_zarr_consolidate(s, NULL, top, NULL), CUBED_OK);
         expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
-        /* What others add behind its back is not in consolidated metadata. */
+        /* Arrays that other programs add without an update are not in consolidated metadata. */
         put(s, f == 2 ? "two/late/.zgroup" : "three/late/zarr.json",
             f == 2 ? "{\"zarr_format\": 2}" : "{\"zarr_format\": 3, \"node_type\": \"group\"}");
         expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
@@ -134,7 +134,7 @@ static void test_groups(void **state)
     }
 }
 
-/* A copy of other documents loses nothing when it is written anew. */
+/* A copy of other documents loses nothing when it is rewritten. */
 static void test_damaged_consolidated_metadata(void **state)
 {
     static const char *const damaged[] = {"{\"metadata\": [", "[]", "\xff", ""};
@@ -161,7 +161,7 @@ static cubed_status check_taken(const void *ctx, cubed_error *err)
     return t->checks++ < t->allowed ? CUBED_OK : CUBED_E_EXISTS;
 }
 
-/* A run whose places another one has taken changes neither attributes nor consolidated metadata. */
+/* A run whose places another run has taken changes neither attributes nor consolidated metadata. */
 static void test_groups_of_late_runs(void **state)
 {
     (void)state;

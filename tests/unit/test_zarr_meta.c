@@ -1,10 +1,9 @@
-/* Zarr metadata: what is understood, what is refused and how, and that what is printed is what was
- * read. */
+/* Zarr metadata: accepted documents, refused documents with their messages, and printing of parsed documents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static void parse_docs(parsed *p, int format, const json_t *doc, const json_t *z
                     : cb_zarr_parse_v3("u/zarr.json", NULL, doc, p->zone, &p->meta, &p->err);
 }
 
-/* A good document with some keys replaced; the value "-" takes a key away. */
+/* A valid document with some keys replaced; the value "-" removes a key. */
 static json_t *changed(const char *good, const char *changes)
 {
     json_t *doc = json(good), *change = json(changes), *v;
@@ -270,7 +269,7 @@ static void test_refused(void **state)
         if (p.status != docs[i].status)
             fail_msg("v%d %s: %s: %s", docs[i].format, docs[i].changes, cubed_status_str(p.status),
                      p.err.message);
-        /* The message names the document and what is wrong in it. */
+        /* The message names the document and the fault in it. */
         if (!strstr(p.err.message, docs[i].says) || strncmp(p.err.message, "u/", 2) != 0)
             fail_msg("v%d %s: \"%s\" does not say %s", docs[i].format, docs[i].changes,
                      p.err.message, docs[i].says);
@@ -369,7 +368,7 @@ static bool fill_of(const char *text, cubed_dtype dtype, cubed_scalar *out)
         assert_non_null(strstr(err.message, cubed_dtype_name(dtype)));
         return false;
     }
-    /* Printed and parsed, it is the same bytes. */
+    /* Printed and parsed, the bits are the same. */
     cubed_scalar again;
     v = cb_fill_print(dtype, out, 3);
     assert_int_equal(cb_fill_parse("u", v, dtype, &again, NULL), CUBED_OK);
@@ -439,7 +438,7 @@ static void test_real_fills(void **state)
     assert_true(fill_of("\"0x7fc00000\"", CUBED_FLOAT32, &v) && isnan(v.f32));
     assert_true(fill_of("\"0x3F800000\"", CUBED_FLOAT32, &v) && v.f32 == 1.0f);
     assert_true(fill_of("\"0x3ff8000000000000\"", CUBED_FLOAT64, &v) && v.f64 == 1.5);
-    /* Of a NaN all bits count, also that of a signal. */
+    /* All bits of a NaN count, also those of a signalling NaN. */
     assert_true(fill_of("\"0xff800001\"", CUBED_FLOAT32, &v) && v.u32 == 0xff800001);
     assert_true(fill_of("\"0x7c01\"", CUBED_FLOAT16, &v) && v.u16 == 0x7c01);
     assert_true(fill_of("\"NaN\"", CUBED_BFLOAT16, &v) && v.u16 == 0x7fc0);
@@ -460,7 +459,7 @@ static void test_real_fills(void **state)
     assert_true(fill_of("[\"0x3ff8000000000000\", 0]", CUBED_COMPLEX128, &v) && v.c128[0] == 1.5);
 }
 
-/* _ARRAY_DIMENSIONS gives the names if it can, and stays an attribute if it cannot. */
+/* _ARRAY_DIMENSIONS gives the names if possible; otherwise it stays an attribute. */
 static void test_v2_dimension_names(void **state)
 {
     (void)state;
@@ -491,7 +490,7 @@ static void test_v2_dimension_names(void **state)
         json_decref(zattrs);
         cb_zone_free(p.zone);
     }
-    /* A scalar has no names, and readers of v2 want that said. */
+    /* A scalar has no names, and readers of format 2 require that statement. */
     parsed p;
     json_t *out, *out_attrs;
     expect_ok(&p, 2, "{\"shape\": [], \"chunks\": []}");
@@ -502,7 +501,7 @@ static void test_v2_dimension_names(void **state)
     cb_zone_free(p.zone);
 }
 
-/* Attributes come back as they were: order, number kinds, digits, letters. */
+/* Attributes are read back unchanged: order, kinds of numbers, digits, letters. */
 static void test_attributes_are_kept(void **state)
 {
     (void)state;
@@ -521,7 +520,7 @@ static void test_attributes_are_kept(void **state)
                                       "[1.0000000000000001e300]]}}");
     expect_round_trip(&p.meta);
     cb_zone_free(p.zone);
-    /* Not JSON, but Python writes it: becomes a string. Text that looks like it is left alone. */
+    /* Not JSON, but Python writes it: it becomes a string. Text that looks similar is unchanged. */
     expect_ok(
         &p, 3,
         "{\"attributes\": {\"a\": NaN, \"b\": [-Infinity], \"c\": \"NaN, 99999999999999999999 "
@@ -609,7 +608,7 @@ static int until; /* allocations of Jansson that succeed before one fails; below
 
 static void *json_malloc(size_t size) { return until-- == 0 ? NULL : malloc(size); }
 
-/* Metadata is printed completely, or not at all: an array without its attributes would be another one. */
+/* Metadata is printed completely, or not at all, because an array without its attributes would be another array. */
 static void test_documents_are_never_partial(void **state)
 {
     static const struct {

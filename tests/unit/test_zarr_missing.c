@@ -1,9 +1,9 @@
-/* What marks missing values, from either format to the other. */
+/* Markers of missing values, converted between both formats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static void expect_marks(int from, int to, cubed_dtype dtype, marks given, marks
 static void test_to_format_3(void **state)
 {
     (void)state;
-    /* The fill value becomes the attribute, whatever that was. */
+    /* The fill value becomes the attribute, whatever the attribute was. */
     expect_marks(2, 3, CUBED_FLOAT64, (marks){true, 9999, NULL},
                  (marks){true, 9999, "{\"_FillValue\": \"" B9999 "\"}"});
     expect_marks(2, 3, CUBED_FLOAT32, (marks){true, -1, "{\"_FillValue\": 5, \"a\": 1}"},
@@ -74,7 +74,7 @@ static void test_to_format_3(void **state)
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, "{\"_FillValue\": -1}"},
                  (marks){false, 0, "{\"_FillValue\": \"" BMINUS1 "\"}"});
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, NULL}, (marks){false, 0, NULL});
-    /* What is none stays. */
+    /* Without a marker there is none afterwards. */
     expect_marks(2, 3, CUBED_FLOAT64, (marks){false, 0, "{\"_FillValue\": [1]}"},
                  (marks){false, 0, "{\"_FillValue\": [1]}"});
     /* Within format 3 nothing changes. */
@@ -85,7 +85,7 @@ static void test_to_format_3(void **state)
 static void test_to_format_2(void **state)
 {
     (void)state;
-    /* The attribute becomes the fill value, where an element can have it. */
+    /* The attribute becomes the fill value, if the type can represent it. */
     expect_marks(3, 2, CUBED_FLOAT64, (marks){true, 0, "{\"_FillValue\": \"" B9999 "\", \"a\": 1}"},
                  (marks){true, 9999, "{\"a\": 1}"});
     expect_marks(3, 2, CUBED_FLOAT32, (marks){true, 0, "{\"_FillValue\": \"NaN\", \"a\": 1}"},
@@ -95,19 +95,19 @@ static void test_to_format_2(void **state)
     expect_marks(3, 2, CUBED_COMPLEX64,
                  (marks){true, 0, "{\"_FillValue\": [\"" B9999 "\", 0], \"a\": 1}"},
                  (marks){true, 9999, "{\"a\": 1}"});
-    /* 0.1 lies between two float32: it stays an attribute, as a number. */
+    /* 0.1 is between two float32 numbers: it stays an attribute, as a number. */
     expect_marks(3, 2, CUBED_FLOAT32, (marks){true, 0, "{\"_FillValue\": \"" BTENTH "\"}"},
                  (marks){false, 0, "{\"_FillValue\": 0.10000000000000001}"});
     expect_marks(3, 2, CUBED_COMPLEX64, (marks){true, 0, "{\"_FillValue\": [0.1, 0]}"},
                  (marks){false, 0, "{\"_FillValue\": [0.10000000000000001, 0.0]}"});
     expect_marks(3, 2, CUBED_COMPLEX64, (marks){true, 0, "{\"_FillValue\": [true, 0]}"},
                  (marks){false, 0, "{\"_FillValue\": [true, 0]}"});
-    /* A cast to integers left a real number's attribute; 300 is no uint8. */
+    /* A cast to integers kept the attribute of a real number; 300 is not a uint8. */
     expect_marks(3, 2, CUBED_INT32, (marks){true, 0, "{\"_FillValue\": \"" BTENTH "\"}"},
                  (marks){false, 0, "{\"_FillValue\": 0.10000000000000001}"});
     expect_marks(3, 2, CUBED_UINT8, (marks){true, 0, "{\"_FillValue\": 300}"},
                  (marks){false, 0, "{\"_FillValue\": 300}"});
-    /* Without an attribute nothing is missing but NaN, which always is. */
+    /* Without an attribute only NaN is missing, which always is. */
     expect_marks(3, 2, CUBED_FLOAT64, (marks){true, 0, NULL}, (marks){false, 0, NULL});
     expect_marks(3, 2, CUBED_FLOAT64, (marks){true, NAN, NULL}, (marks){true, NAN, NULL});
     /* Within format 2 nothing changes. */

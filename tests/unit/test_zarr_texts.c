@@ -1,9 +1,9 @@
-/* Texts of any length in both formats, and what is no such array. */
+/* Variable-length strings in both formats, and arrays that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first. */
+/* cmocka.h requires these headers first. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -13,7 +13,7 @@
 #include "zarr/zarr_texts.h"
 #include "zarr_test.h"
 
-/* Bytes that a chunk and all texts may take. */
+/* Maximum bytes of a chunk and of all strings. */
 enum { MOST = 1 << 16 };
 
 /* An object under construction. */
@@ -28,7 +28,7 @@ static void add_number(bytes *b, uint64_t number, int size)
     b->size += (size_t)size;
 }
 
-/* A chunk: how many texts there are, and each behind its size. */
+/* Adds a chunk: the number of strings, and each string after its size. */
 static void add_chunk(bytes *b, int n, const char *const *texts)
 {
     add_number(b, (uint64_t)n, 4);
@@ -52,7 +52,7 @@ static void put_chunk(cubed_store *s, const char *key, int n, const char *const 
     put_bytes(s, key, &b);
 }
 
-/* The metadata of format 3; where fields have other values, these. */
+/* Fields of metadata of format 3 that differ from the defaults. */
 typedef struct fields {
     const char *shape, *chunk, *type, *codecs;
 } fields;
@@ -72,7 +72,7 @@ static void put_meta(cubed_store *s, fields f)
     put(s, "zarr.json", text);
 }
 
-/* The array's elements one after another, each as UTF-32 of `length` characters. */
+/* Compares the array's elements, each as UTF-32 of `length` characters. */
 static void expect_texts(cubed_store *s, size_t length, int n, const uint32_t *expected)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -106,7 +106,7 @@ static void test_chunks(void **state)
     cubed_store *s = memory();
     put_meta(s, (fields){.shape = "[5]", .chunk = "[2]"});
     put_chunk(s, "c/0", 2, (const char *[]){"ab", "\xc3\xa9"});
-    /* c/1 is missing; of the last one a text lies behind the array's end, and is longer than all. */
+    /* c/1 is missing; a string of the last chunk is beyond the array's end, and longer than all others. */
     put_chunk(s, "c/2", 2, (const char *[]){"\xf0\x9f\x98\x80", "outside"});
     expect_texts(s, 2, 5, (const uint32_t[]){'a', 'b', 0xe9, 0, '?', 0, '?', 0, 0x1f600, 0});
     cb_store_close(s);
@@ -119,7 +119,7 @@ static void test_shapes(void **state)
     put_meta(s, (fields){.shape = "[]", .chunk = "[]"});
     put_chunk(s, "c", 1, (const char *[]){"one"});
     expect_texts(s, 3, 1, (const uint32_t[]){'o', 'n', 'e'});
-    /* Texts without a character have room for one. */
+    /* Strings without characters have room for one. */
     put_chunk(s, "c", 1, (const char *[]){""});
     expect_texts(s, 1, 1, (const uint32_t[]){0});
     put_meta(s, (fields){.shape = "[0, 3]", .chunk = "[1, 2]"});
@@ -148,7 +148,7 @@ static void test_format_2(void **state)
     put_bytes(s, "0", &compressed);
     expect_texts(s, 5, 3,
                  (const uint32_t[]){'l', 'e', 'f', 't', 0, 'r', 'i', 'g', 'h', 't', 0, 0, 0, 0, 0});
-    /* Axes in the other order: that of the texts, too. */
+    /* Axes in another order: so are the strings. */
     put(s, ".zarray",
         "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": \"|O\", \"order\": "
         "\"F\", \"fill_value\": \"\", \"compressor\": null, \"filters\": [{\"id\": "
@@ -208,8 +208,8 @@ static void test_shards(void **state)
 
 #define INDEX                                                                                      \
     "\"index_codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]"
-/* Shards of `outer` texts that hold shards of `inner` ones, which hold chunks of one; `behind` stands in the list of the inner
- * ones' codecs. */
+/* Shards of `outer` strings that contain shards of `inner` strings, which contain chunks of one string; `behind` is added to
+ * the codecs of the inner shards. */
 #define NESTED(outer, inner, behind)                                                               \
     "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": " outer ", " INDEX     \
     ", \"codecs\": [{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": " inner  \
@@ -222,7 +222,7 @@ static void test_shards_within_shards(void **state)
     cubed_store *s = memory();
     bytes b = {.size = 0};
     put_meta(s, (fields){.shape = "[5]", .chunk = "[8]", .codecs = NESTED("[2]", "[1]", "")});
-    /* The shard's second inner shard alone is there, and of its chunks the second one. */
+    /* Only the second inner shard exists, and in it only the second chunk. */
     add_chunk(&b, 1, (const char *const[]){"ab"});
     const uint64_t size = b.size;
     add_number(&b, UINT64_MAX, 8);
@@ -234,11 +234,11 @@ static void test_shards_within_shards(void **state)
     put_bytes(s, "c/0", &b);
     expect_texts(s, 2, 5, expected);
 
-    /* Offsets of an inner shard's index are within it, not within the object. */
+    /* Offsets of an inner shard's index are relative to the inner shard, not to the object. */
     cb_le_put(b.data + size + 16, size + 32, 8);
     put_bytes(s, "c/0", &b);
     expect_error(s, MOST, CUBED_E_FORMAT, "c/0: inner chunk 1: shard index");
-    cb_le_put(b.data + inner + 24, 31, 8); /* one byte less than its index has */
+    cb_le_put(b.data + inner + 24, 31, 8); /* one byte less than the index has */
     put_bytes(s, "c/0", &b);
     expect_error(s, MOST, CUBED_E_FORMAT, "inner chunk 1: it does not hold the texts of a chunk");
 
@@ -259,7 +259,7 @@ static void test_damaged_chunks(void **state)
 {
     (void)state;
     const struct {
-        uint32_t count, first; /* texts, and the size of the first of two that are there */
+        uint32_t count, first; /* number of strings, and size of the first of two existing ones */
         const char *text;
         const char *says;
     } cases[] = {
@@ -269,7 +269,7 @@ static void test_damaged_chunks(void **state)
         {2, UINT32_MAX, "a", "it does not hold the texts of a chunk"},
         {2, 5, "a", "it does not hold the texts of a chunk"}, /* the second one has no size */
         {2, 1, "\xff", "a string is not valid UTF-8"},
-        {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"}, /* half of a pair */
+        {2, 3, "\xed\xa0\x80", "a string is not valid UTF-8"}, /* half of a surrogate pair */
         {2, 1, "\xc3", "a string is not valid UTF-8"},
     };
     cubed_store *s = memory();
