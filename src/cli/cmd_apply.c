@@ -30,37 +30,37 @@ enum { MOST_OPERATIONS = 32, MOST_PAIRS = INPUTS_MAX / 2 };
 
 static const cli_option own[] = {
     {"along", "DIM",
-     "dimension along which the files of an input 'era5-*.nc' are one (default time)", KEY_ALONG},
+     "dimension along which the files of an input 'era5-*.nc' are joined (default time)",
+     KEY_ALONG},
     {"overlap", "first|last|error",
-     "of elements that several files have, those of the file that begins first or last count "
-     "(default error)",
+     "if files overlap, use the elements of the file that begins first or last (default error)",
      KEY_PASSED},
     {"raw", NULL, "compute with elements as they are stored", KEY_PASSED},
     {"format", "2|3", "Zarr format of results (default 3)", KEY_PASSED},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
      KEY_PASSED},
-    {"append", "DIM",
-     "put the results behind the last elements of this dimension in OUT, which exists", KEY_PASSED},
-    {"chunks", "SPEC", "store results in such chunks: time=100,lat=-1", KEY_PASSED},
+    {"append", "DIM", "append the results along this dimension to OUT, which must exist",
+     KEY_PASSED},
+    {"chunks", "SPEC", "chunk lengths of results by dimension: time=100,lat=-1; -1: the whole axis",
+     KEY_PASSED},
     OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_apply_usage = {
     .synopsis = "apply FUNCTION[,ARGUMENT...] [-FUNCTION[,ARGUMENT...] ...] IN [IN2] OUT [options]",
-    .text = "Applies a function of expressions to all variables of a file or store, as CDO does. "
-            "The word apply may be left out. "
-            "Further functions, each with a - before it, are applied first, the last one first. "
-            "Arguments follow the variable: `mean,time` is mean(x, \"time\"), and "
-            "`quantile,0.9,dim=time` "
-            "is quantile(x, 0.9, dim=\"time\"). Variables without a dimension that a function is "
-            "along, texts, and coordinates are copied. With a second input, the function has the "
-            "variable of the same name of it as its second argument, or its only variable.\n"
-            "Operators of files have CDO's names and arguments: selname, delname, sellonlatbox, "
-            "selindexbox, sellevel, sellevidx and seltimestep select; mergetime, "
-            "cat, merge and ensmean (ensmin, ensmax, enssum, ensstd, enspctl,90, ...) take several "
-            "files and come last; splityear, splitmon, splityearmon, splitname, splitlevel and "
-            "splitsel,N come first, and OUT is the beginning of the names of their results. "
-            "`cubed eval` evaluates any expression.",
+    .text =
+        "Applies a function of expressions to all variables of a file or store, as CDO does. The "
+        "word apply may be left out. Further functions, each with a - before it, are applied "
+        "first, the last one first. Arguments follow the variable: `mean,time` is mean(x, "
+        "\"time\"), and `quantile,0.9,dim=time` is quantile(x, 0.9, dim=\"time\"). Variables "
+        "without the dimension that a function works along, strings, and coordinates are copied. "
+        "With a second input, the second argument of the function is the variable of the same name "
+        "in that input, or its only variable.\nOperators of files have CDO's names and arguments: "
+        "selname, delname, sellonlatbox, selindexbox, sellevel, sellevidx and seltimestep select; "
+        "mergetime, cat, merge and ensmean (ensmin, ensmax, enssum, ensstd, enspctl,90, ...) take "
+        "several files and must be the last function; splityear, splitmon, splityearmon, "
+        "splitname, splitlevel and splitsel,N must be the first, and OUT is the prefix of the "
+        "names of their results. `cubed eval` evaluates any expression.",
     .examples = "  cubed monmean era5.nc months.nc\n"
                 "  cubed mean,time -sel,time=2020-06 era5.nc june.nc\n"
                 "  cubed subtract era5.zarr climatology.zarr anomalies.zarr\n"

@@ -5,25 +5,24 @@
 
 enum { KEY_DRY_RUN = CLI_OWN_KEY, KEY_DETACHED, KEY_SILENCE, KEY_TAKE_OVER };
 
-static const cli_option own[] = {{"dry-run", NULL, "only say what would be removed", KEY_DRY_RUN},
-                                 {"detached", NULL,
-                                  "also runs that `cubed worker` began and that were not finished",
-                                  KEY_DETACHED},
-                                 {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP, KEY_SILENCE},
-                                 {CLI_TAKE_OVER_OPTION, NULL,
-                                  "also unfinished runs of other machines and containers that may "
-                                  "still be at work: make sure that they have ended",
-                                  KEY_TAKE_OVER},
-                                 {NULL, NULL, NULL, 0}};
+static const cli_option own[] = {
+    {"dry-run", NULL, "only print what would be removed", KEY_DRY_RUN},
+    {"detached", NULL, "also remove runs that `cubed worker` began and that were not finished",
+     KEY_DETACHED},
+    {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP, KEY_SILENCE},
+    {CLI_TAKE_OVER_OPTION, NULL,
+     "also remove unfinished runs of other machines and containers that may still be running: make "
+     "sure that they have ended",
+     KEY_TAKE_OVER},
+    {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [options]",
-    .text =
-        "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
-        "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
-        "whose writer is gone. PLACE is a store that results went to (STORE or "
-        "STORE::PATH), or a work\ndirectory. Arrays that are whole stay, and so does what runs at "
-        "work have there;\nruns whose leftovers are removed cannot be resumed.",
+    .text = "Removes what interrupted or killed runs left: chunks of arrays that were never "
+            "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) and uploads "
+            "whose writer is gone. PLACE is a store that results went to (STORE or STORE::PATH), "
+            "or a work\ndirectory. Complete arrays stay, and so do the data of active runs. Runs "
+            "whose leftovers\nare removed cannot be resumed.",
     .examples =
         "  cubed clean out.zarr /scratch/me --dry-run\n  cubed clean out.zarr /scratch/me\n",
     .own = own};

@@ -16,19 +16,19 @@
 enum { KEY_SIZE = CLI_OWN_KEY, KEY_DIR, KEY_KEEP, KEY_CODEC };
 
 static const cli_option own[] = {
-    {"size", "SIZE", "of the input, both components (default 1.5GB)", KEY_SIZE},
-    {"dir", "DIR", "where the data is made (default: a private temporary directory)", KEY_DIR},
+    {"size", "SIZE", "size of the input, both components together (default 1.5GB)", KEY_SIZE},
+    {"dir", "DIR", "directory for the data (default: a private temporary directory)", KEY_DIR},
     {"keep", NULL, "keep the data", KEY_KEEP},
-    {"codec", "none|blosc-lz4|zstd", "of the input (default blosc-lz4)", KEY_CODEC},
+    {"codec", "none|blosc-lz4|zstd", "codec of the input (default blosc-lz4)", KEY_CODEC},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_demo_usage = {
     .synopsis = "demo quadratic-means [options]",
-    .text = "Makes two wind components u and v as Zarr arrays, computes mean(u*u), mean(v*v) and\n"
-            "mean(u*v) over time from Zarr to Zarr in one pass, checks a sample of the result by "
-            "plain\nloops, and prints what memory was allowed, projected and measured. Writes a "
-            "report, "
-            "too (without --json):\nto --report, DIR/report.html, or a temporary file that stays.",
+    .text = "Makes two wind components u and v as Zarr arrays, computes mean(u*u), mean(v*v) "
+            "and\nmean(u*v) over time from Zarr to Zarr in one pass, checks a sample of the result "
+            "by plain\nloops, and prints the allowed, projected and measured memory. Without "
+            "--json it also writes a report:\nto --report, DIR/report.html, or a temporary file "
+            "that is not deleted.",
     .examples = "  cubed demo quadratic-means --size 1.5GB --allowed-mem 100MB\n",
     .words = "quadratic-means",
     .own = own,

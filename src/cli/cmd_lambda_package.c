@@ -10,23 +10,23 @@
 enum { KEY_ARCHITECTURE = CLI_OWN_KEY, KEY_LIBC, KEY_COMMAND };
 
 static const cli_option own[] = {
-    {"architecture", "x86_64|arm64", "of the function (default: the command's)", KEY_ARCHITECTURE},
+    {"architecture", "x86_64|arm64",
+     "processor architecture of the function (default: the command's)", KEY_ARCHITECTURE},
     {"bundle-libc", NULL,
-     "put this machine's C library into the ZIP as well: needed if it is newer than the runtime's",
+     "also put this machine's C library into the ZIP: needed if it is newer than the runtime's",
      KEY_LIBC},
     {"command", "FILE",
-     "command to put into the ZIP (default: this one), such as that of an unpacked wheel for "
-     "another "
-     "processor",
+     "command to put into the ZIP (default: this one), such as the command of an unpacked wheel "
+     "for another processor",
      KEY_COMMAND},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_lambda_package_usage = {
     .synopsis = "lambda-package FILE.zip [options]",
     .text =
-        "Writes the code of a function of AWS Lambda that is a worker of this version, for the "
-        "runtime provided.al2023: the command, and the shared libraries that it needs. A Python "
-        "with the package does this: CUBED_PYTHON names one.",
+        "Writes the code of an AWS Lambda function that is a worker of this version, for the "
+        "runtime provided.al2023: the command, and the shared libraries that it needs. This verb "
+        "needs a Python with the package: python3, or the one in the variable CUBED_PYTHON.",
     .examples = "  cubed lambda-package cubed-worker.zip\n"
                 "  aws s3 cp cubed-worker.zip s3://my-bucket/\n",
     .own = own};

@@ -33,32 +33,35 @@ typedef struct verb {
 } verb;
 
 static const cli_option own[] = {
-    {"chunks", "SPEC", "time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
+    {"chunks", "SPEC",
+     "chunk lengths: time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
      KEY_CHUNKS},
-    {"regular", NULL, "chunks of different lengths become as long as the longest", KEY_REGULAR},
+    {"regular", NULL, "replace chunks of different lengths by chunks as long as the longest",
+     KEY_REGULAR},
     {"shards", "SPEC", "store chunks together in shards of this shape, or \"none\" (format 3)",
      KEY_SHARDS},
     {"format", "2|3",
-     "Zarr format of the target (default: the source's, or that of what --resume goes on with)",
+     "Zarr format of the target (default: the source's, or that of the run that --resume "
+     "continues)",
      KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
     {"keep-empty", NULL,
-     "store chunks that hold only the fill value, too; else those, and what is missing, take no "
+     "also store chunks that hold only the fill value; by default they are not stored and use no "
      "space",
      KEY_KEEP_EMPTY},
-    {"skip-empty", NULL, "do not store them: what is done anyway", KEY_SKIP_EMPTY},
+    {"skip-empty", NULL, "do not store chunks that hold only the fill value (the default)",
+     KEY_SKIP_EMPTY},
     OUTPUTS_OPTIONS,
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_rechunk_usage = {
     .synopsis = "rechunk SRC DST --chunks SPEC [options]",
-    .text =
-        "Stores an array, or every array of a group, with other chunks. Values, dimension names "
-        "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
-        "does not name\nkeep their chunks.\n\n"
-        "Chunks of different lengths (format 3) are given one by one with +, equal ones as "
-        "LENGTHxTIMES:\ntime=31+28+31, or time=365x3+366. They must add up to the axis. So are "
-        "shards, each of whole chunks\nbut for the last.",
+    .text = "Stores an array, or every array of a group, with other chunks. Values, dimension "
+            "names and\nattributes are kept. In a group, SPEC goes by dimension names, and axes "
+            "that it does not name\nkeep their chunks.\n\nChunks of different lengths (format 3) "
+            "are given one by one with +, equal ones as LENGTHxTIMES:\ntime=31+28+31, or "
+            "time=365x3+366. They must add up to the axis. Shards are given in the same way; each "
+            "but the last\nconsists of whole chunks.",
     .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
                 "      --allowed-mem 2GB\n"
                 "  cubed rechunk daily.zarr::tas monthly.zarr --chunks "
@@ -70,14 +73,11 @@ const cli_usage cmd_rechunk_usage = {
 
 const cli_usage cmd_copy_usage = {
     .synopsis = "copy SRC DST [options]",
-    .text =
-        "Stores an array, or a whole group, somewhere else, or in another format, or with other "
-        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept, "
-        "and "
-        "what is missing to\nXarray: by the fill value in format 2, by the attribute _FillValue in "
-        "format 3; "
-        "chunks of\ndifferent lengths, too, unless --regular or --chunks says otherwise (format 2 "
-        "has none).",
+    .text = "Stores an array, or a whole group, somewhere else, or in another format, or with "
+            "other codecs.\nValues, chunks, shards, dimension names, attributes and fill values "
+            "are kept. So are values that Xarray\ntakes for missing: by the fill value in format "
+            "2, by the attribute _FillValue in format 3. Chunks of\ndifferent lengths are kept "
+            "unless --regular or --chunks is given (format 2 has none).",
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
     .own = own,

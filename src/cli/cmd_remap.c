@@ -16,33 +16,31 @@
 
 static const cli_option own[] = {
     {"method", "bilinear|nearest|distance|conservative|bicubic|conservative2|largest",
-     "how values are made: from the four centres around a point, of the nearest centre, by inverse "
-     "distance, as means over shared areas, from 16 centres, as means of second order, or the "
-     "value "
-     "with the largest area (default bilinear)",
+     "how values are computed: from the four centres around a point, from the nearest centre, by "
+     "inverse distance, as means over shared areas, from 16 centres, as means of second order, or "
+     "as the value with the largest area (default bilinear)",
      CLI_OWN_KEY},
     {"weights", "FILE.nc",
-     "a file of weights, of cubed, CDO, ESMF or xESMF; it is made if it does not exist",
+     "file of weights, written by cubed, CDO, ESMF or xESMF; it is created if it does not exist",
      CLI_OWN_KEY},
     {"neighbours", "N", "number of centres of the method distance (default 4)", CLI_OWN_KEY},
     {"na-threshold", "X",
-     "largest part of a cell's weights, from 0 to 1, that may belong to missing values (default 1)",
+     "maximum fraction of a cell's weights, from 0 to 1, that may belong to missing values "
+     "(default 1)",
      CLI_OWN_KEY},
-    {"keep-missing", NULL, "a missing value makes all cells missing that it has a weight for",
+    {"keep-missing", NULL, "make each cell missing that has a weight for a missing value",
      CLI_OWN_KEY},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_remap_usage = {
     .synopsis = "remap GRID IN OUT [options]",
     .text =
-        "Brings all variables with a horizontal grid to another grid; the others are copied. GRID "
-        "is a name (r360x180, global_0.25, n80), a grid description file, or a file with the new "
-        "grid: "
-        "axes of latitude and longitude, or cells, curvilinear or unstructured. "
-        "Missing values are left out, and the other weights of a cell are scaled. "
-        "In chains, `cubed FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapbic, "
-        "remapnn, remapdis, remapcon, remapcon2, remaplaf. Other options are those of `cubed "
-        "apply`.",
+        "Remaps all variables with a horizontal grid to another grid; other variables are copied. "
+        "GRID is a name (r360x180, global_0.25, n80), a grid description file, or a file with the "
+        "new grid: axes of latitude and longitude, or cells, curvilinear or unstructured. Missing "
+        "values are left out, and the other weights of a cell are scaled. In chains, `cubed "
+        "FUNCTION -remapbil,r36x18 IN OUT` has CDO's names: remapbil, remapbic, remapnn, remapdis, "
+        "remapcon, remapcon2, remaplaf. Other options are those of `cubed apply`.",
     .examples = "  cubed remap r360x180 era5.nc coarse.nc --method conservative\n"
                 "  cubed remap r360x180 t2m.nc coarse.nc --method conservative --weights w.nc\n"
                 "  cubed monmean -remapbil,r360x180 era5.nc months.nc\n",

@@ -10,22 +10,24 @@ enum { KEY_ALLOW_CODE = CLI_OWN_KEY, KEY_ENGINE, KEY_OPTION, KEY_DETACH };
 
 static const cli_option own[] = {
     {"allow-code", NULL,
-     "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
+     "allow the plan to run code of the shared objects that it names; such code can do anything",
+     KEY_ALLOW_CODE},
     {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|beam",
-     "run it as job arrays of a batch system, and wait for them", KEY_ENGINE},
-    {"engine-option", "NAME=VALUE", "for it, as of `cubed submit`", KEY_OPTION},
-    {"detach", NULL, "with --engine: do not wait", KEY_DETACH},
+     "run the plan as job arrays of this batch system, and wait for them", KEY_ENGINE},
+    {"engine-option", "NAME=VALUE",
+     "option of the batch system, as for `cubed submit` (repeatable)", KEY_OPTION},
+    {"detach", NULL, "with --engine: do not wait for the jobs", KEY_DETACH},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
-    .text =
-        "Runs a plan that --save-plan wrote, whole, from any directory. Its tasks and targets, and "
-        "whether these are durable or replace what is there, are fixed: --overwrite, --durable, "
-        "--no-optimize and --save-plan are refused.\nIts limits and work directory count where the "
-        "options below say nothing else.\nWith --engine a directory is made in the work directory, "
-        "which all nodes must see, with what `cubed submit` writes: `cubed status`, `cubed attach` "
-        "and `cubed cancel` take it, and it is yours to remove.",
+    .text = "Runs a plan that --save-plan wrote, from any directory. Its tasks and targets are "
+            "fixed, and whether targets are durable or are replaced: --overwrite, --durable, "
+            "--no-optimize and --save-plan are refused.\nThe limits and the work directory of the "
+            "plan apply unless the options below change them.\nWith --engine the command creates a "
+            "directory in the work directory, which all nodes must see, with the files of `cubed "
+            "submit`. `cubed status`, `cubed attach` and `cubed cancel` accept this directory. "
+            "Remove it when you no longer need it.",
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
         "  cubed run p.cubed --executor processes --max-workers 4 --allowed-mem 1GB\n"

@@ -39,33 +39,35 @@ enum { RETRIES = 2, MAX_RETRIES = 255 };
 static const cli_option submit_options[] = {
     {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run|coiled-batch|beam",
      "the batch system", KEY_ENGINE},
-    {"engine-option", "NAME=VALUE", "for it, such as partition=long or image=me/cubed", KEY_OPTION},
-    {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (default: DIR's last part)",
+    {"engine-option", "NAME=VALUE",
+     "option of the batch system, such as partition=long or image=me/cubed (repeatable)",
+     KEY_OPTION},
+    {"run", "NAME",
+     "name of the run: letters, digits, \"-\", \"_\" and \".\" (default: DIR's last part)",
      KEY_RUN},
-    {"max-workers", "N", "jobs at a time (default: the plan's workers)", KEY_WORKERS},
+    {"max-workers", "N", "maximum number of jobs at a time (default: the plan's workers)",
+     KEY_WORKERS},
     {"elements", "N",
-     "elements of each array, if the stage has as many tasks (default: by the plan's estimate)",
+     "number of array tasks per stage, if the stage has as many tasks (default: by the plan's "
+     "estimate)",
      KEY_ELEMENTS},
-    {"retries", "N", "of a part whose failure may pass (default 2)", KEY_TRIES},
+    {"retries", "N", "retries of a part after a transient failure (default 2)", KEY_TRIES},
     {CLI_TAKE_OVER_OPTION, NULL,
      "take the targets from unfinished runs of other machines at once: make sure that they have "
      "ended",
      KEY_TAKE_OVER},
-    {"start", NULL, "start the jobs, too: the same as DIR/start", KEY_START},
+    {"start", NULL, "also start the jobs, as DIR/start does", KEY_START},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_submit_usage = {
     .synopsis = "submit PLAN DIR --engine NAME [options]",
-    .text =
-        "Writes to DIR what a batch system needs to run a plan that --save-plan wrote: an array "
-        "of jobs for each stage, which waits for those that it reads, and one at the end. DIR, "
-        "the plan's work directory and its stores must be seen by all nodes. The scripts there "
-        "do the rest: start, also again after a failure, when only what is missing runs; status "
-        "and cancel. Options go to slurm, pbs, htcondor, flux, coiled-batch and beam as they are; "
-        "kubernetes "
-        "needs image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
-        "definition=, "
-        "cloud-run image= and region=.",
+    .text = "Writes to DIR what a batch system needs to run a plan that --save-plan wrote: a job "
+            "array for each stage, which waits for the stages that it reads, and a job at the end. "
+            "All nodes must see DIR, the plan's work directory and its stores. DIR has the scripts "
+            "start, status and cancel; start after a failure runs only the missing tasks. Options "
+            "go to slurm, pbs, htcondor, flux, coiled-batch and beam unchanged; kubernetes needs "
+            "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and "
+            "definition=, cloud-run image= and region=.",
     .examples =
         "  cubed eval 'mean(x, axis=0)' --in x=s3://b/x.zarr --out s3://b/y.zarr --max-workers "
         "100 \\\n      --other-machines --work-dir s3://b/tmp --save-plan p.cubed\n"
@@ -237,27 +239,27 @@ int cmd_submit(int argc, char **argv)
 
 static const cli_option follow_options[] = {{NULL, NULL, NULL, 0}};
 static const cli_option attach_options[] = {
-    {"every", "SECONDS", "how often to look (default 5)", KEY_EVERY}, {NULL, NULL, NULL, 0}};
+    {"every", "SECONDS", "interval between checks in seconds (default 5)", KEY_EVERY},
+    {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_status_usage = {
     .synopsis = "status DIR",
     .text =
-        "Says how many tasks of a run that `cubed submit` wrote to DIR are done, by what workers "
-        "have noted in the work directory, and which jobs the batch system still has.",
+        "Prints how many tasks of a run that `cubed submit` wrote to DIR are done, according to "
+        "the notes of workers in the work directory, and which jobs the batch system still has.",
     .own = follow_options};
 
 const cli_usage cmd_attach_usage = {
     .synopsis = "attach DIR [--every SECONDS]",
-    .text =
-        "Waits until a run that `cubed submit` wrote to DIR is over. Interrupted, it leaves the "
-        "run alone. Fails if the batch system has no jobs of it any more and tasks are missing.",
+    .text = "Waits until a run that `cubed submit` wrote to DIR has ended. An interrupt ends only "
+            "this command, not the run. Fails if the batch system has no more jobs of the run and "
+            "tasks are missing.",
     .own = attach_options};
 
 const cli_usage cmd_cancel_usage = {
     .synopsis = "cancel DIR",
-    .text =
-        "Cancels the jobs of a run that `cubed submit` wrote to DIR, and says how to go on with "
-        "it. What is done stays, until `cubed clean --detached` removes it.",
+    .text = "Cancels the jobs of a run that `cubed submit` wrote to DIR, and prints how to "
+            "continue the run. Completed chunks stay until `cubed clean --detached` removes them.",
     .own = follow_options};
 
 typedef struct followed {

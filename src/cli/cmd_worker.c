@@ -37,53 +37,53 @@ enum {
 
 static const cli_option own[] = {
     {"begin", NULL, "claim the targets for a run, and print its name", KEY_BEGIN},
-    {"finish", NULL, "check that all has been done, and make the targets whole", KEY_FINISH},
+    {"finish", NULL, "check that all tasks are done, and complete the targets", KEY_FINISH},
     {"run", "NAME",
-     "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)", KEY_RUN},
+     "name of the run: letters, digits, \"-\", \"_\" and \".\" (default with --begin: a new name)",
+     KEY_RUN},
     {"of", "N",
-     "of a job array with N elements: run one of N parts of the stage, of which a variable says "
-     "the "
-     "number (see below), without tasks that are done",
+     "split the stage into N parts and run one, skipping completed tasks; a job-array variable "
+     "gives the part number (see below)",
      KEY_OF},
     {"message", "FILE|-|URL",
-     "what to run, as bytes (cubed/sys/message.h), which - reads from the standard input; reports "
-     "go to the standard output",
+     "file with a message that says what to run (cubed/sys/message.h), or - for the standard "
+     "input; reports go to the standard output",
      KEY_MESSAGE},
-    {"task-timeout", "SECONDS", "that a task may take (default: any time)", KEY_TIMEOUT},
+    {"task-timeout", "SECONDS", "time limit of a task (default: no limit)", KEY_TIMEOUT},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
-    {"lambda", NULL, "be the runtime of a function of AWS Lambda", KEY_LAMBDA},
+    {"lambda", NULL, "run as the runtime of an AWS Lambda function", KEY_LAMBDA},
     {"http", "PORT|env",
-     "serve ranges of tasks over HTTP, for the executor http; env: the port that the variable PORT "
-     "or "
-     "FUNCTIONS_CUSTOMHANDLER_PORT names. A Python with the package does this, and runs functions "
-     "of "
-     "Python",
+     "serve ranges of tasks over HTTP at this port, for the executor http; env: the port in the "
+     "variable PORT or FUNCTIONS_CUSTOMHANDLER_PORT. Needs a Python with the package, which also "
+     "runs Python functions",
      KEY_HTTP},
     {"host", "ADDRESS", "address to serve at (default 0.0.0.0)", KEY_HOST},
     {"issuer", "URL", "issuer of the tokens of callers", KEY_ISSUER},
     {"audience", "NAME", "audience of the tokens: usually the URL of this service", KEY_AUDIENCE},
     {"jwks", "FILE|URL",
-     "keys that sign the tokens (default: those that ISSUER/.well-known/openid-configuration "
-     "names)",
+     "URL of the keys that sign the tokens (default: the one in "
+     "ISSUER/.well-known/openid-configuration)",
      KEY_JWKS},
     {"subject", "NAME",
-     "who may call, as often as there are: a token's sub, email, azp or appid (default: all whose "
-     "tokens are valid)",
+     "permitted caller: the sub, email, azp or appid of a token (repeatable; default: all callers "
+     "with valid tokens)",
      KEY_SUBJECT},
-    {"insecure-no-auth", NULL, "take requests without a token; needs --host 127.0.0.1",
+    {"insecure-no-auth", NULL, "accept requests without a token; needs --host 127.0.0.1",
      KEY_NO_AUTH},
-    {"concurrency", "N", "requests that are performed at a time (default 1); others get 429",
-     KEY_CONCURRENCY},
+    {"concurrency", "N",
+     "maximum number of concurrent requests (default 1); more get the reply 429", KEY_CONCURRENCY},
     {"request-timeout", "SECONDS",
-     "time limit of a request in the service (default 300): no task begins that cannot end in it",
+     "time limit of a request in the service (default 300 seconds); no task starts that cannot end "
+     "within it",
      KEY_REQUEST_TIMEOUT},
-    {"max-body", "BYTES", "largest message (default 4 MiB)", KEY_MAX_BODY},
+    {"max-body", "BYTES", "maximum size of a message (default 4 MiB)", KEY_MAX_BODY},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"allow-code", NULL,
-     "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
-    {"driver-version", "VERSION", "of cubed, which this one is to be, too: else nothing is done",
-     KEY_DRIVER},
+     "allow the plan to run code of the shared objects that it names; such code can do anything",
+     KEY_ALLOW_CODE},
+    {"driver-version", "VERSION",
+     "required version of cubed: if this command has another version, it does nothing", KEY_DRIVER},
     {CLI_SILENCE_OPTION, "SECONDS", CLI_SILENCE_HELP " (--begin)", KEY_SILENCE},
     {CLI_TAKE_OVER_OPTION, NULL,
      "with --begin, take the targets from unfinished runs of other machines and containers at "
@@ -93,19 +93,17 @@ static const cli_option own[] = {
 
 const cli_usage cmd_worker_usage = {
     .synopsis = "worker PLAN (STAGE FIRST[:LAST] | STAGE --of N | --begin | --finish) [options]",
-    .text =
-        "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
-        "wrote: PLAN is its file or, of any store, its URL.\nThe run has a name, by which its "
-        "workers share the plan's work directory: "
-        "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
-        "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
-        "workers run tasks, each stage after\nthose that it reads; what is repeated does no "
-        "harm.\nWith --of "
-        "the number of the part, from 0 on, is in the first of these variables that is set: "
-        "CUBED_TASK_INDEX, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, "
-        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX, COILED_BATCH_TASK_ID.\nThe exit status is 75 "
-        "after a failure that may pass, such as one of the network, 12 if memory was missing, 124 "
-        "if a task did not end in its time, and 1 after another error.",
+    .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
+            "wrote: PLAN is its file, or its URL in any store.\nThe workers of a run share the "
+            "plan's work directory under the name of the run. --begin gives the run\na name and "
+            "lets no other run write to the targets. --finish completes the targets after all "
+            "tasks are\ndone, and removes intermediates. In between, any number of workers run "
+            "tasks, each stage after the\nstages that it reads. Tasks may be repeated.\nWith --of, "
+            "the number of the part, from 0 on, is in the first of these variables that is set: "
+            "CUBED_TASK_INDEX, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, "
+            "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX, COILED_BATCH_TASK_ID.\nThe exit status is "
+            "75 after a transient failure, such as one of the network, 12 if there was not enough "
+            "memory, 124 if a task exceeded its time limit, and 1 after another error.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed --begin --run monday\n"

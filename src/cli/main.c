@@ -22,11 +22,9 @@ static const cli_option help_options[] = {
 
 static const cli_usage help_usage = {
     .synopsis = "help [VERB|FUNCTION|CATEGORY|options] [--man]",
-    .text = "Lists the verbs, or describes one: the same as `cubed VERB --help`. Also describes a "
-            "function "
-            "of expressions, or lists the functions of a category, such as fft or linalg. `cubed "
-            "help options` describes the "
-            "options of all verbs that run something.",
+    .text = "Lists the verbs, or describes one, as `cubed VERB --help` does. Also describes a "
+            "function of expressions, or lists the functions of a category, such as fft or linalg. "
+            "`cubed help options` describes the options of all verbs that run something.",
     .examples = "  cubed help eval\n  cubed help svd\n  cubed help linalg\n  cubed help eval --man "
                 "| man -l -\n",
     .words = CLI_WORDS_TOPICS,
@@ -34,34 +32,34 @@ static const cli_usage help_usage = {
 
 static const cli_usage completion_usage = {
     .synopsis = "completion bash|zsh|fish",
-    .text = "Prints a script that makes the shell complete verbs, options and their values. "
-            "Installations have it where shells look for it.",
+    .text = "Prints a script with which the shell completes verbs, options and their values. An "
+            "installation puts this script where shells look for it.",
     .examples = "  . <(cubed completion bash)\n"
                 "  cubed completion fish > ~/.config/fish/completions/cubed.fish\n",
     .words = "bash|zsh|fish"};
 
 static const cli_verb verbs[] = {
-    {"info", "show what a Zarr store holds", cmd_info, &cmd_info_usage},
+    {"info", "show the contents of a Zarr store or file", cmd_info, &cmd_info_usage},
     {"eval", "evaluate expressions over arrays", cmd_eval, &cmd_eval_usage},
     {"apply", "apply a function to all variables of a file: cubed monmean in.nc out.nc", cmd_apply,
      &cmd_apply_usage},
-    {"remap", "bring variables to another horizontal grid", cmd_remap, &cmd_remap_usage},
-    {"plot", "draw what expressions give, as a picture", cmd_plot, &cmd_plot_usage},
+    {"remap", "remap variables to another horizontal grid", cmd_remap, &cmd_remap_usage},
+    {"plot", "draw the results of expressions as a picture", cmd_plot, &cmd_plot_usage},
     {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
     {"run", "run a saved plan", cmd_run, &cmd_run_usage},
-    {"clean", "remove what killed runs left", cmd_clean, &cmd_clean_usage},
+    {"clean", "remove what interrupted or killed runs left", cmd_clean, &cmd_clean_usage},
     {"worker", "run tasks of a saved plan", cmd_worker, &cmd_worker_usage},
     {"submit", "run a saved plan as job arrays of a batch system", cmd_submit, &cmd_submit_usage},
-    {"status", "say how far a submitted run is", cmd_status, &cmd_status_usage},
+    {"status", "print the progress of a submitted run", cmd_status, &cmd_status_usage},
     {"attach", "wait for a submitted run", cmd_attach, &cmd_attach_usage},
     {"cancel", "cancel a submitted run's jobs", cmd_cancel, &cmd_cancel_usage},
-    {"executors", "list what runs tasks", cmd_executors, &cmd_executors_usage},
-    {"lambda-package", "write the code of a worker in AWS Lambda", cmd_lambda_package,
-     &cmd_lambda_package_usage},
+    {"executors", "list executors and engines that run tasks", cmd_executors, &cmd_executors_usage},
+    {"lambda-package", "write the code of an AWS Lambda function that is a worker",
+     cmd_lambda_package, &cmd_lambda_package_usage},
     {"demo", "run a workload on made-up data", cmd_demo, &cmd_demo_usage},
-    {"help", "say what a verb does, as text or as a man page", cmd_help, &help_usage},
-    {"completion", "print what a shell completes commands by", cmd_completion, &completion_usage},
+    {"help", "describe a verb, as text or as a man page", cmd_help, &help_usage},
+    {"completion", "print the completion script of a shell", cmd_completion, &completion_usage},
     {NULL, NULL, NULL, NULL}};
 
 static const cli_verb *find_verb(const char *name)
