@@ -1,4 +1,5 @@
-/* Lines whose missing elements are skipped: the lines are sorted with the missing elements last. */
+/* Sorted lines for reductions that skip missing elements. A line consists of the elements along the reduced axes at one
+ * position of the other axes. Missing elements are sorted to its end. */
 #ifndef CB_API_KNOWN_LINES_H
 #define CB_API_KNOWN_LINES_H
 

@@ -45,7 +45,8 @@ cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x);
 /* Returns a column of blocks from panel number k, the result `made` of a function: its top, then zeros, then the rows from its
  * diagonal on. */
 cubed_array *cb_panels_lower(const cb_panels *p, cubed_array *made, int64_t k);
-/* Like cb_panels_lower, with the panel's square on the diagonal as the top, then the rows above the square, then zeros. */
+/* Like cb_panels_lower, but with other rows: the panel's square on the diagonal, zeros to the end of the top, the rows above
+ * the square, and zeros. */
 cubed_array *cb_panels_upper(const cb_panels *p, cubed_array *made, int64_t k);
 /* Like cb_panels_lower, with the rows of panel `of` as the top, then the rows from there on. */
 cubed_array *cb_panels_below(const cb_panels *p, cubed_array *made, int64_t of, int64_t rows);

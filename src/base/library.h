@@ -7,7 +7,7 @@
 
 typedef struct cb_library_function {
     const char *name;
-    void *to; /* address of the function pointer to set; NULL if the function is missing */
+    void *to; /* address of the function pointer, which is set to NULL if the function is missing */
 } cb_library_function;
 
 /* Loads a library by its versioned file name and looks up n functions. Returns false on failure and describes it in

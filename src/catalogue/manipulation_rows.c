@@ -627,7 +627,7 @@ static cubed_status call_ediff1d(const cb_call *c)
     cubed_status st = CUBED_OK;
     for (int i = 0; i < 2 && st == CUBED_OK; i++) {
         const cubed_value *end = &c->values[i + 1];
-        /* An integer that the type of x cannot represent is int64, for which cubed_diff reports a wrong type. */
+        /* An integer that the type of x cannot represent becomes int64, which cubed_ediff1d refuses with CUBED_E_TYPE. */
         if (cb_is_number(end))
             st = cb_call_number(c, i + 1, cubed_number_dtype(end, cubed_array_dtype(x), true),
                                 &ends[i]);

@@ -16,7 +16,8 @@ typedef struct walk {
     bool search, found;
     int node, left;
     int64_t chunk;
-    int64_t skip; /* chunks of the current step that the cursor has passed */
+    int64_t
+        skip; /* chunks of the current step that the cursor has passed and this walk has still to skip */
 } walk;
 
 static void push(cb_ahead *a, int node, int64_t chunk)

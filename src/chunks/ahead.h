@@ -34,7 +34,7 @@ void cb_ahead_pass(cb_ahead *a, int node, const int64_t *idx, cb_task_count *cou
 void cb_ahead_end(cb_ahead *a);
 /* Makes the cursor continue, after the last chunk of `a`, with the chunks of `next`, for which cb_ahead_begin was called. */
 void cb_ahead_go_on(cb_ahead *a, cb_ahead *next);
-/* Returns true if the task is in the range and has not run yet. */
+/* Returns true if the range contains the task and has not continued to a later task. The running task counts. */
 bool cb_ahead_has(const cb_ahead *a, int stage, int64_t task);
 
 #endif

@@ -26,7 +26,7 @@ void chunk_spec_free(chunk_spec *s);
 /* Sets lengths of one array's axes; `lengths` and `lists` of axes that are not in the specification are unchanged.
  *
  * option  for messages, such as "--chunks"
- * group   the array is one of several: lengths by position are refused with a hint */
+ * group   the array is one of several: if the number of lengths is wrong, the message advises to give lengths by name */
 cubed_status chunk_spec_apply(chunk_spec *s, const char *option, bool group, const cubed_array *x,
                               const char *url, int64_t *lengths, cubed_chunk_list *lists,
                               cubed_error *err);

@@ -7,7 +7,7 @@
 #include "dates.h"
 #include "lang/lang_arrays.h"
 
-/* Maximum number of arrays whose metadata and coordinates are read; width of the column of names. */
+/* Maximum number of arrays and groups whose attributes and ranges are shown; width of the column of names. */
 enum { MOST_ARRAYS = 500, NAME_COLUMN = 16 };
 
 static bool is_coordinate(const cubed_zarr_info *x)

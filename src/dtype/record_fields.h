@@ -16,7 +16,7 @@ typedef struct cb_field {
         dtype; /* type of one element; CUBED_RECORD of some length if `fields` is not NULL */
     bool big_endian;
     size_t offset; /* offset of the first element in the record, in bytes */
-    int ndim;      /* number of dimensions; 0 if the field has one element */
+    int ndim;      /* number of dimensions; 0 if the field has no shape */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t count;        /* number of elements */
     const json_t *fields; /* description of the elements if they are records; otherwise NULL */

@@ -4,7 +4,7 @@
 
 #include "dtype/half.h"
 
-/* Holds a value of any type without loss. */
+/* Holds a number of any type, or a bool, without loss. */
 typedef struct wide {
     cubed_kind kind;
     int64_t i;

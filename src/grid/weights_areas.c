@@ -251,7 +251,8 @@ static bool find_box(const double *lat, const double *lon, cell *c)
     return false;
 }
 
-/* Copies the corners of cell i, except those that repeat the previous corner. Returns their number. */
+/* Copies the corners of cell i, a closed polygon, except those that repeat the previous corner. The corner before the first
+ * one is the last one. Returns the number of copied corners. */
 static int distinct_corners(const cubed_grid *g, int64_t i, double *lat, double *lon)
 {
     const double *y = g->lat_bounds + i * g->corners, *x = g->lon_bounds + i * g->corners;

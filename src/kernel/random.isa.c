@@ -25,7 +25,7 @@ static inline const uint64_t *draw(drawn *d, uint64_t counter, uint64_t key0, ui
     return d->word;
 }
 
-/* --- Like NumPy's Generator(Philox(key)).random() for each block ------------------------------------ */
+/* --- Like NumPy's Generator(Philox(key=key)).random() for each block ------------------------------------ */
 
 /* Draws the words of an element. `index` is block << 32 | position in the block; `low` and `high` are the words of block 0's key.
  * NumPy's counter is 1 for the first words. */

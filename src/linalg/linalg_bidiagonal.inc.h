@@ -15,7 +15,8 @@ static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t lef
     F(add_times)(p, m, right, rows + b, 2 * b, x, c);
 }
 
-/* Two matrices whose rows have two parts of `width` columns; only the first `left` and `right` of them are in use. */
+/* Matrices a and b, whose rows have two parts of `width` columns. The first `left` columns of the first part and the first
+ * `right` columns of the second part are in use. */
 typedef struct F(halves) {
     const T *a, *b; /* m and n rows */
     int64_t m, n, width, left, right;

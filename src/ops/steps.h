@@ -1,4 +1,4 @@
-/* Steps of expressions (number_steps.h) on arrays of any type. */
+/* Functions that build an expression of lazy arrays, of any type, step by step. number_steps.h has those for numbers. */
 #ifndef CB_STEPS_H
 #define CB_STEPS_H
 

@@ -242,8 +242,8 @@ static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
     return cb_stage_copied(s) && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
-/* Returns true if the planner's formulas are exact for a copy: it reads all of an array with regular chunks, possibly flipped or
- * transposed. */
+/* Returns true if the planner's formulas are exact for a copy. They are exact for copies of a whole array between regular
+ * grids. A transposed copy must also read its chunks whole. */
 static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
 {
     const cb_load *l = source_of(p, s);

@@ -18,8 +18,9 @@ static cubed_status no_memory(cubed_error *err)
 
 /* --- Lower bounds of reading -------------------------------------------------------------------------- */
 
-/* Adds the minimum of a load in one branch: the chunks that contain the view of the array, and their bytes or, if parts may
- * be read, the bytes of the view. */
+/* Adds to `least` the chunks and bytes that a load must read at least in one branch. The chunks are those that overlap the
+ * viewed part of the array. The bytes are those of these chunks, or only those of the viewed part if parts of chunks can be
+ * read. */
 static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                       cb_rechunk_cost *least)
 {

@@ -59,7 +59,7 @@ static json_t *plain(const json_t *v, cubed_dtype dtype)
         json_decref(im);
         return NULL;
     }
-    /* a marker of reals that remained after a cast to integers */
+    /* The array is a cast of real numbers to integers, and the attributes still have the marker of the real numbers. */
     if ((kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) && double_of_base64(v, &d))
         return json_real(d);
     return json_incref((json_t *)(uintptr_t)v);

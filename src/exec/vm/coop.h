@@ -21,13 +21,13 @@ typedef struct cb_coop {
     unsigned size; /* at least 1 */
     cb_member *members;
     cb_box chunks;         /* chunks of the task to be computed */
-    _Atomic int64_t next;  /* The first source chunk that no member has begun, */
-    _Atomic int64_t asked; /* and the first that no member has prefetched. */
+    _Atomic int64_t next;  /* the first source chunk that no member has begun */
+    _Atomic int64_t asked; /* the first source chunk that no member has prefetched */
     cb_mutex lock;
     cb_cond met;
     unsigned here CB_GUARDED_BY(&lock);     /* number of members that wait at the current meeting */
     uint64_t meetings CB_GUARDED_BY(&lock); /* number of meetings that have ended */
-    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last meeting; false: a member failed */
+    bool go_on CB_GUARDED_BY(&lock); /* outcome of the last barrier; false if a member failed */
     cubed_error error CB_GUARDED_BY(&lock); /* error of the first member that failed */
 } cb_coop;
 
@@ -40,7 +40,7 @@ void cb_coop_begin(cb_coop *t, unsigned size);
 void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
 /* Waits for all members. Returns false to all of them if one has failed. */
 bool cb_coop_meet(cb_coop *t);
-/* After a meeting: returns the status of the first member that failed, and its error. */
+/* After a barrier: returns the status of the first member that failed, and its error. */
 cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "exec/plan/stage.h"
 
-/* Returns true if a stage reads chunks by loads, which accept chunks that other workers decoded, and decoding some of its
- * inputs for others is worthwhile. */
+/* Returns true if workers that wait may decode chunks of the stage's inputs for its tasks. Only loads (cb_load) accept such
+ * chunks. */
 bool cb_stage_is_helped(const cubed_plan *p, const cb_stage *s);
 /* Returns true if any stage that accepts help reads more than a few chunks. */
 bool cb_plan_is_helped(const cubed_plan *p);

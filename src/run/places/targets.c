@@ -570,7 +570,8 @@ static cubed_status commit(cb_io *io, cubed_error *err)
     CB_TRY(cb_run_check_unchanged(io->plan, err));
     if (cb_io_drives(io) && !cb_version_is_none(&io->folder.version))
         CB_TRY(cb_claim_check_own(&io->folder, err));
-    /* From here on the places can only be taken over after a silence. Earlier takeovers are detected here. */
+    /* This renews the claims, and fails if another run has taken over a place. A later takeover needs a new silence of this
+     * run, its end on the same machine, or the option take_over. */
     for (int i = 0; i < n; i++) {
         target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_say(&t->claim, CB_RUN_COMMITTING, err));

@@ -1,4 +1,5 @@
-/* Directories that other users of the machine can neither read nor have created. */
+/* Private directories. New directories have mode 0700. An existing directory must belong to this user, and no other user may
+ * write in it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
