@@ -87,7 +87,7 @@ def metadata(directory):
 
 def open_arrays(path):
     """What is compared of a result: arrays by name."""
-    if path.suffix == ".nc":
+    if path.is_file():
         nc = netCDF4.Dataset(path)
         nc.set_auto_mask(False)
         return {"": nc["x"]}
@@ -109,9 +109,10 @@ def slabs(x, y):
         return
     lead = (0,) * (y.ndim - x.ndim)
     yield np.array(x.shape), np.array(y.shape[len(lead) :])
-    axis = int(np.argmax([-(-n // c) for n, c in zip(x.shape, x.chunks, strict=True)]))
-    for start in range(0, x.shape[axis], x.chunks[axis]):
-        slab = (slice(None),) * axis + (slice(start, start + x.chunks[axis]),)
+    chunks = getattr(x, "chunks", (MONTHS, *x.shape[1:]))  # variables of netCDF have none
+    axis = int(np.argmax([-(-n // c) for n, c in zip(x.shape, chunks, strict=True)]))
+    for start in range(0, x.shape[axis], chunks[axis]):
+        slab = (slice(None),) * axis + (slice(start, start + chunks[axis]),)
         yield x[slab], y[lead + slab]
 
 

@@ -540,6 +540,44 @@ def engines(b):
     remove(work)
 
 
+def make_weights(b, nc):
+    """Conservative weights from 0.25 to 1 degree: ours and CDO's. Returns the file of ours."""
+    row, kept, again = "j weights", b.data / "weights.nc", b.data / "weights_again.nc"
+    remove(kept)
+    run(b.ours("gencon,r360x180", nc, kept, mem=SERIES_MEM, output=kept).command)
+    ours = b.ours("gencon,r360x180", nc, again, mem=SERIES_MEM, output=again)
+    first = ["-gencon,r360x180", "-seltimestep,1", nc]
+    contenders = [c for c in (ours, b.cdo_run(first, nc, b.data / "weights_cdo.nc")) if c]
+    got = interleave(contenders, b.rounds, b.patience, lambda _: None, b.say)
+    for c in contenders:
+        b.add_run(row, c, got[c.name])
+    if all(name in got and got[name].samples for name in ("ours", "cdo")):
+        b.add_ratio(row, "CDO / ours", ratios(got["cdo"], got["ours"]), 1)
+    return kept
+
+
+def regrid(b):
+    """the series from 0.25 to 1 degree: conservative weights, and their application; beside CDO,
+    and the sparse product of xESMF on Dask"""
+    b.series()
+    row, zarr, nc = "j apply", b.data / "x.zarr", b.data / "x.nc"
+    weights, out = make_weights(b, nc), b.data / "result.nc"
+    words = (f"remap,r360x180,{weights}", nc, out, "--deflate", "0")
+    contenders = [
+        b.ours(*words, mem=SERIES_MEM, output=out),
+        b.cdo_run([f"-remap,r360x180,{weights}", nc], nc, b.data / "result_cdo.nc"),
+    ]
+    result = b.data / "result"
+    contenders.append(
+        b.peer("dask", "dask", b.workers, "regrid", zarr, result, weights, output=result)
+    )
+    got = b.rounds_of(row, zarr, contenders, rtol=1e-5, atol=2e-4)
+    for name, what, target in (("cdo", "CDO / ours", 2), ("dask", "Dask / ours", 3)):
+        if name in got and "ours" in got:
+            b.add_ratio(row, what, ratios(got[name], got["ours"]), target)
+    remove(weights)
+
+
 ROWS = {
     "a": winds,
     "b": memory,
@@ -550,4 +588,5 @@ ROWS = {
     "g": workloads,
     "h": compressed,
     "i": engines,
+    "j": regrid,
 }

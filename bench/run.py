@@ -91,7 +91,9 @@ def fitting_size(directory):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--only", default="a,b,c,d,e,f,g", help="rows, such as a,e; not h, i by default")
+    p.add_argument(
+        "--only", default="a,b,c,d,e,f,g,j", help="rows, such as a,e; not h, i by default"
+    )
     p.add_argument(
         "--size",
         help="1: 1.5 GB of winds, 4 GB of a series; small: minutes (default: up to 1, what fits)",
