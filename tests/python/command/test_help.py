@@ -224,7 +224,7 @@ def test_expressions_are_completed(tmp_path):
     def words(text):
         return check(run("help", "--complete", text)).out.splitlines()
 
-    assert words("mea") == ["mean("]
+    assert words("mea") == ["mean(", "mean_labels("]
     assert words("2*mean(u, ke") == ["2*mean(u, keepdims="]
     assert words("qr(x + mean(y, axis=0), mod") == ["qr(x + mean(y, axis=0), mode="]
     # The array is given by position alone; numbers and strings are no names.
@@ -234,7 +234,7 @@ def test_expressions_are_completed(tmp_path):
     assert {"2 * mean(", "2 * add(", "2 * svd("} < set(words("2 * "))
     assert complete("eval", "'x - mea") == ["x - mean("]
     (tmp_path / "mean.zarr").mkdir()
-    assert complete("eval", "mea", cwd=tmp_path) == ["mean(", "mean.zarr"]
+    assert complete("eval", "mea", cwd=tmp_path) == ["mean(", "mean_labels(", "mean.zarr"]
     assert complete("plot", "'sqrt(x)", cwd=tmp_path) == []
 
 
