@@ -344,7 +344,7 @@ CUBED_API void cubed_code_count(cubed_context *ctx, cubed_resident before);
 /* Counts `resident` bytes of this process as memory of code. For a process that has no data yet. */
 CUBED_API void cubed_code_measured(cubed_context *ctx, uint64_t resident);
 /* Returns the resident bytes of code if they exceed `limit`, else 0. Mapped files of libraries count, too. */
-CUBED_API uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit);
+CUBED_API uint64_t cubed_code_above(cubed_context *ctx, uint64_t limit);
 
 /* Loads the code of the plan's functions on blocks, and the libraries that the code imports, as a run in this process does
  * before its first task. The caller can then measure the effect on this process's memory. The code stays loaded until a run

@@ -118,6 +118,22 @@ static uint64_t files_of_code(void)
 
 static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
+/* Bytes of files that are code, or another number on the same side of `limit`. Code was at least as large before if files have
+ * not shrunk, and has grown at most as much as they have. */
+static uint64_t code_of_files(cb_code_memory *c, uint64_t files, uint64_t limit)
+{
+    const uint64_t seen = atomic_load(&c->seen);
+    const uint64_t files_seen = (seen >> 32) * 1024, code_seen = (seen & UINT32_MAX) * 1024;
+    if (seen != 0) {
+        const uint64_t most = code_seen + grown(files_seen, files);
+        if (most <= limit) return most;
+        if (code_seen > limit && files >= files_seen) return code_seen;
+    }
+    const uint64_t code = files_of_code();
+    atomic_store(&c->seen, (files / 1024) << 32 | cb_min_size(code / 1024, UINT32_MAX));
+    return code;
+}
+
 void cb_code_count(cb_code_memory *c, cubed_resident before)
 {
     const cubed_resident now = cb_resident_kinds();
@@ -134,7 +150,7 @@ void cb_code_measured(cb_code_memory *c, uint64_t resident)
     }
 }
 
-uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit)
+uint64_t cb_code_above(cb_code_memory *c, uint64_t limit)
 {
     const uint64_t measured = atomic_load(&c->measured), anonymous = atomic_load(&c->anonymous);
     struct rusage usage;
@@ -142,7 +158,12 @@ uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit)
     /* The peak from getrusage requires no file, but may be the parent process's. So it is only an upper bound. */
     const bool may_exceed =
         getrusage(RUSAGE_SELF, &usage) != 0 || cb_sat_mul((size_t)usage.ru_maxrss, 1024) > limit;
-    if (may_exceed && cb_sat_add(anonymous, cb_resident_kinds().files) > limit)
-        held = cb_max_size(held, cb_sat_add(anonymous, files_of_code()));
+    if (may_exceed) {
+        const uint64_t files = cb_resident_kinds().files;
+        if (cb_sat_add(anonymous, files) > limit) {
+            const uint64_t code = code_of_files(c, files, grown(anonymous, limit));
+            held = cb_max_size(held, cb_sat_add(anonymous, code));
+        }
+    }
     return held > limit ? held : 0;
 }

@@ -23,6 +23,9 @@ typedef struct cb_code_memory {
     /* All resident bytes of a process that was measured before it had data, plus those of later imports; 0: not
      * measured. */
     _Atomic uint64_t measured;
+    /* When mappings were last read: resident bytes of files, and those of them that are code, each in KiB, the former in the
+     * upper half. 0: never. */
+    _Atomic uint64_t seen;
     atomic_bool drives; /* the process drives runs, so it has data of its own */
 } cb_code_memory;
 
@@ -30,8 +33,8 @@ typedef struct cb_code_memory {
 void cb_code_count(cb_code_memory *c, cubed_resident before);
 /* Counts as code all resident memory of this process, which has no data yet. */
 void cb_code_measured(cb_code_memory *c, uint64_t resident);
-/* Bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings only if its resident memory exceeds
- * `limit`. */
-uint64_t cb_code_above(const cb_code_memory *c, uint64_t limit);
+/* Bytes used for code if they exceed `limit`, otherwise 0. Reads the process's mappings, which takes milliseconds, only if its
+ * resident memory exceeds `limit` and those that were read earlier do not answer the question. */
+uint64_t cb_code_above(cb_code_memory *c, uint64_t limit);
 
 #endif

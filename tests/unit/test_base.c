@@ -212,6 +212,22 @@ static void test_budget_and_pool(void **state)
     assert_true(cb_peak_rss() > 1 << 16);
 }
 
+/* Mappings are read again only if those that were read earlier do not answer the question. */
+static void test_code_that_was_seen(void **state)
+{
+    (void)state;
+    cb_code_memory code = {.anonymous = 0};
+    const uint64_t files = cb_code_above(&code, 1), seen = atomic_load(&code.seen);
+    assert_int_equal(files / 1024, seen & UINT32_MAX);
+    const uint64_t resident = seen >> 32;
+    atomic_store(&code.seen, resident << 32 | 1); /* as if 1 KiB were code */
+    assert_int_equal(cb_code_above(&code, files / 2), 0);
+    atomic_store(&code.seen, resident << 32 | (2 * resident));
+    assert_int_equal(cb_code_above(&code, files / 2), 2 * resident * 1024);
+    atomic_store(&code.seen, (2 * resident) << 32 | (2 * resident)); /* files have shrunk */
+    assert_in_range(cb_code_above(&code, files / 2), files / 2, files + (1 << 19));
+}
+
 static void test_memory_of_code(void **state)
 {
     (void)state;
@@ -370,12 +386,19 @@ static void test_options_that_have_grown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),    cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_json),      cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_arena),     cmocka_unit_test(test_budget_and_pool),
-        cmocka_unit_test(test_each),      cmocka_unit_test(test_memory_of_code),
-        cmocka_unit_test(test_keys),      cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_libraries), cmocka_unit_test(test_options_that_have_grown),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_budget_and_pool),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_memory_of_code),
+        cmocka_unit_test(test_code_that_was_seen),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_options_that_have_grown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

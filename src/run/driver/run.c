@@ -31,7 +31,7 @@ void cubed_code_measured(cubed_context *ctx, uint64_t resident)
     cb_code_measured(&ctx->code, resident);
 }
 
-uint64_t cubed_code_above(const cubed_context *ctx, uint64_t limit)
+uint64_t cubed_code_above(cubed_context *ctx, uint64_t limit)
 {
     return cb_code_above(&ctx->code, limit);
 }
