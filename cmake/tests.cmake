@@ -85,7 +85,8 @@ foreach(name IN ITEMS test_memory_faults test_files_faults test_catalogue_faults
 endforeach()
 
 if(TARGET test_memory_faults) # with CUBED_ALL_FAULTS
-  set_tests_properties(test_memory_faults test_system_faults PROPERTIES TIMEOUT 1800)
+  set_tests_properties(test_memory_faults test_system_faults test_catalogue_faults test_files_faults
+    PROPERTIES TIMEOUT 1800)
 endif()
 if(TARGET test_remote_faults) # libcurl, which is loaded later, takes these functions from the program
   foreach(function IN ITEMS connect send recv)

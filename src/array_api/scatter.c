@@ -221,7 +221,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
         full[d] = is_position ? p->shape[k] : rest[other];
         order[is_position ? k : p->nshape + other] = d;
     }
-    s->st = check_value(p->name, value, ndim, full, s->err);
+    if (s->st == CUBED_OK) s->st = check_value(p->name, value, ndim, full, s->err);
     shape[0] = 1;
     for (int d = 0; d < p->nshape; d++) shape[0] *= p->shape[d];
     memcpy(shape + 1, rest, sizeof *rest * (size_t)nrest);
@@ -392,7 +392,7 @@ static cubed_array *in_axes_of(cb_steps *s, const cubed_array *x, const cubed_sl
         v = cb_step(s, cubed_squeeze(v, &first, 1, &y, s->err), &y);
     }
     if (!v) return NULL;
-    s->st = check_value("assign", v, room, part->shape, s->err);
+    if (s->st == CUBED_OK) s->st = check_value("assign", v, room, part->shape, s->err);
     const int lead = room - v->node.grid->ndim;
     for (int d = 0, kept = 0; d < x->node.grid->ndim && v && s->st == CUBED_OK; d++) {
         cubed_array *y = NULL;
