@@ -423,7 +423,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat(cubed_array *x, int64_t n, 
                                                      cubed_array **out, cubed_error *err);
 
 /* Moves elements by shifts[i] along axes[i]; elements that leave at the end return at the start. n pairs; an axis may occur
- * twice. */
+ * twice. An axis that is one chunk stays one chunk. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t *shifts,
                                                    const int *axes, int n, cubed_array **out,
                                                    cubed_error *err);

@@ -35,6 +35,25 @@ out:
     return st;
 }
 
+/* Joins the chunks of y along axes that have one chunk in x. *y is replaced. */
+static cubed_status keep_whole_axes(const cubed_array *x, cubed_array **y, cubed_error *err)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    bool changed = false;
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        bool split = cb_axis_count(&x->node.grid->axis[d]) == 1 &&
+                     cb_axis_count(&(*y)->node.grid->axis[d]) > 1;
+        chunks[d] = split ? -1 : CUBED_CHUNKS_KEPT;
+        changed |= split;
+    }
+    if (!changed) return CUBED_OK;
+    cubed_array *joined;
+    CB_TRY(cubed_rechunk(*y, chunks, &joined, err));
+    cubed_array_unref(*y);
+    *y = joined;
+    return CUBED_OK;
+}
+
 cubed_status cubed_roll(cubed_array *x, const int64_t *shifts, const int *axes, int n,
                         cubed_array **out, cubed_error *err)
 {
@@ -53,6 +72,11 @@ cubed_status cubed_roll(cubed_array *x, const int64_t *shifts, const int *axes, 
         cubed_array_unref(y);
         if (st != CUBED_OK) return st;
         y = rolled;
+    }
+    cubed_status st = keep_whole_axes(x, &y, err);
+    if (st != CUBED_OK) {
+        cubed_array_unref(y);
+        return st;
     }
     *out = y;
     return CUBED_OK;
