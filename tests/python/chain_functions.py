@@ -489,7 +489,7 @@ ELSEWHERE |= set(
 # NumPy's, Dask's and SciPy's: test_familiar_names.py.
 ELSEWHERE |= set(
     "asanyarray busday_count busday_offset frexp is_busday isnull linalg.sfqr linalg.tsqr modf "
-    "notnull packbits push unify_chunks unpackbits".split()
+    "notnull packbits push shuffle unify_chunks unpackbits".split()
 )
 # Of climates: test_eofs.py.
 ELSEWHERE |= {"eofs", "stdtr"}

@@ -13,7 +13,7 @@ from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
 import cubed
 from cubed.array._array import Array
-from cubed.array._cores import core_from_numpy, engine_chunks
+from cubed.array._cores import engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.base._bytes import format_bytes
 from cubed.base._chunks import AUTO_CHUNK_BYTES
@@ -292,10 +292,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         """Reorders elements along an axis by groups, each of which is a list of positions."""
         if chunks not in (None, "auto"):
             raise NotImplementedError(f"shuffle into chunks {chunks!r}: only 'auto' is implemented")
-        order = np.concatenate([np.asarray(i, dtype=np.int64) for i in indexer])
-        positions = Array._new(core_from_numpy(order, None, made=True), x._spec)
-        out = cubed.take(x, positions, axis=axis)
-        return out.rechunk({axis: engine_chunks(x._x)[axis]})
+        return cubed.shuffle(x, indexer, axis)
 
 
 @dataclass(frozen=True)
