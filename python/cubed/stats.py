@@ -20,6 +20,7 @@ from cubed.base._held import import_counted
 from cubed.base._types import Axis
 from cubed.functions import stats as made
 from cubed.io._create import as_lazy
+from cubed.planning._compute import compute
 
 __all__ = [
     "Result", "chisquare", "f_oneway", "kurtosis", "kurtosistest", "moment", "normaltest",
@@ -32,6 +33,11 @@ class Result(NamedTuple):
 
     statistic: Array
     pvalue: Array
+
+    def compute(self, **kwargs: Any) -> Result:
+        """Computes both arrays together. Parameters as for :func:`cubed.compute`."""
+        values: Any = compute(*self, **kwargs)
+        return Result(*values)
 
 
 def _count(x: Array, axis: Axis) -> float:

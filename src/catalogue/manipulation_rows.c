@@ -459,7 +459,7 @@ static const cubed_param repeat_params[] = {
            CUBED_PARAM_REQUIRED | CUBED_PARAM_POSITION_ONLY | CUBED_PARAM_LIKE,
            "Number of repetitions: one number, or an array with a number for each position along "
            "the axis.")},
-    PARAM_AXIS_OR_NONE("axis", NAMED, "The axis. None: the flattened array."),
+    PARAM_AXIS_OR_NONE("axis", 0, "The axis. None: the flattened array."),
     COUNTED_PARAMS,
 };
 

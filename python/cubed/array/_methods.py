@@ -253,6 +253,10 @@ class Methods(ArrayBase):
         """Repeated elements; see :func:`cubed.array_api.repeat`."""
         return _api().repeat(self, repeats, axis=axis)
 
+    def shuffle(self, indexer: Sequence[Sequence[int]], axis: int) -> Array:
+        """Groups of elements along an axis, one after another; see :func:`cubed.shuffle`."""
+        return _api().shuffle(self, indexer, axis)
+
     def take(self, indices: Any, axis: int | None = None, mode: Any = "raise") -> Array:
         """Elements at positions along an axis, or with axis=None in the flattened array. See
         :func:`cubed.take` for `mode`."""
@@ -350,9 +354,11 @@ class Methods(ArrayBase):
         """The matrix product; see :func:`cubed.dot`."""
         return _api().dot(self, other)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-        """The sums of the diagonals of the matrices in two axes."""
-        return _api().trace(self, offset, axis1, axis2)
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None
+    ) -> Array:
+        """The sums of the diagonals of the matrices in two axes; see :func:`cubed.trace`."""
+        return _api().trace(self, offset, axis1, axis2, dtype)
 
     # --- Parts -----------------------------------------------------------------------------------
 

@@ -116,6 +116,8 @@ def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
     """Returns the edges of the bins of a histogram. Limits and spread of the values are computed
     now."""
     bins, range = computed_now(bins), computed_now(range)
+    if isinstance(range, (int, float)) or (isinstance(range, (list, tuple)) and len(range) != 2):
+        raise ValueError(f"histogram: range is {range!r}, expected two numbers (start, end)")
     if isinstance(bins, str) and range is None:
         range = tuple(_limits(x).tolist())
     if isinstance(bins, str):

@@ -34,12 +34,9 @@ __all__ = [
 
 
 def check_order(name: str, order: str | None) -> None:
-    """Raises ValueError for a memory order other than C order."""
-    if order not in ("C", "K", "A", None):
-        raise ValueError(
-            f"{name}: order is {order!r}, expected 'C' or None: chunks are in C order;"
-            " x.T has the axes in reverse order"
-        )
+    """Raises ValueError for an unknown memory order. The order has no effect on values."""
+    if order not in ("C", "F", "A", "K", None):
+        raise ValueError(f"{name}: order is {order!r}, expected 'C', 'F', 'A', 'K' or None")
 
 
 def arange(
@@ -161,8 +158,8 @@ def asarray(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     copy : bool or None
         Whether to copy memory; False: an error if a copy is necessary.
     chunks : int, tuple, str or None
@@ -211,8 +208,8 @@ def asanyarray(
         An array, a scalar, or nested sequences of them.
     dtype : dtype or None
         Data type of the result's elements.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
     copy : bool or None
@@ -257,8 +254,8 @@ def empty(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -305,8 +302,8 @@ def empty_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -339,6 +336,7 @@ def eye(
     *,
     device: str | None = None,
     order: str | None = None,
+    M: int | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -356,8 +354,10 @@ def eye(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
+    M : int or None
+        NumPy's name of `n_cols`.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -377,6 +377,10 @@ def eye(
     """
     check_device(device)
     check_order("eye", order)
+    if M is not None:
+        if n_cols is not None:
+            raise TypeError(f"eye: n_cols is {n_cols} and M is {M}, expected one of them")
+        n_cols = M
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
@@ -448,8 +452,8 @@ def full(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -562,8 +566,8 @@ def full_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -600,14 +604,15 @@ def linspace(
     stop: Any,
     /,
     num: int = 50,
-    *,
-    dtype: DTypeLike = None,
-    device: str | None = None,
     endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike = None,
     axis: int = 0,
+    *,
+    device: str | None = None,
     chunks: ChunksLike = "auto",
     spec: Spec | None = None,
-) -> Array:
+) -> Any:
     """Creates `num` equally spaced numbers from start to stop.
 
     Parameters
@@ -618,14 +623,16 @@ def linspace(
         The end of the interval; it is the last number if `endpoint` is true.
     num : int, default 50
         Number of elements along the axis.
-    dtype : dtype or None
-        Data type of the result's elements.
-    device : {"cpu"} or None
-        Device of the result; only ``"cpu"`` exists.
     endpoint : bool, default True
         Whether `stop` is the last number.
+    retstep : bool, default False
+        Whether to return the difference of neighbouring numbers as well.
+    dtype : dtype or None
+        Data type of the result's elements.
     axis : int, default 0
         Axis of the result along which the numbers are, if `start` or `stop` is an array.
+    device : {"cpu"} or None
+        Device of the result; only ``"cpu"`` exists.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -633,9 +640,11 @@ def linspace(
 
     Returns
     -------
-    Array
+    Array or tuple
         Shape ``(num,)``, with the axes of `start` and `stop` in addition. float64 or complex128 by
-        default; numbers of integer types are rounded down. Lazy.
+        default; numbers of integer types are rounded down. Lazy. With `retstep`, a pair of this
+        array and the difference. The difference is lazy if `start` or `stop` is lazy, and NaN if
+        there are fewer than two numbers.
 
     Examples
     --------
@@ -644,7 +653,16 @@ def linspace(
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
-    return spaced("linspace", start, stop, num, endpoint, None, dtype, axis, chunks, spec)
+    numbers = spaced("linspace", start, stop, num, endpoint, None, dtype, axis, chunks, spec)
+    if not retstep:
+        return numbers
+    steps = num - 1 if endpoint else num
+    if steps < 1:
+        return numbers, math.nan
+    if isinstance(start, Array) or isinstance(stop, Array):
+        return numbers, (stop - start) / steps
+    first, last = np.asarray(start), np.asarray(stop)
+    return numbers, np.subtract(last, first, dtype=np.result_type(first, last, 1.0)) / steps
 
 
 def spaced(
@@ -705,8 +723,8 @@ def ones(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -752,8 +770,8 @@ def ones_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -795,8 +813,8 @@ def zeros(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None
@@ -843,8 +861,8 @@ def zeros_like(
         Data type of the result's elements.
     device : {"cpu"} or None
         Device of the result; only ``"cpu"`` exists.
-    order : {"C", "K", "A"} or None
-        For compatibility: elements are in C order.
+    order : {"C", "F", "A", "K"} or None
+        For compatibility: the memory of results is always in C order.
     chunks : int, tuple, str or None
         Chunks of the result, see :func:`cubed.rechunk`.
     spec : Spec or None

@@ -374,7 +374,7 @@ def ravel(x: Array, /, order: str = "C") -> Array:
 
 
 @computes_first
-def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: Any, /, axis: int | None = None) -> Array:
     """Repeats each element a number of times along an axis.
 
     Parameters

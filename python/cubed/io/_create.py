@@ -23,6 +23,9 @@ from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
 from cubed.spec import DEFAULT, Spec
 
+#: Python's types of values, for which :func:`from_array` calls :func:`asarray`.
+_VALUES = (list, tuple, memoryview, bytes, str, bool, int, float, complex)
+
 
 def from_array(
     x: Any, chunks: ChunksLike = "auto", asarray: bool | None = None, spec: Spec | None = None
@@ -36,7 +39,7 @@ def from_array(
         engine reads itself if it supports the store; or any object with ``shape``, ``dtype`` and
         indexing by slices, such as data sets of h5py. Regions of such objects are read by indexing,
         in worker threads that hold the GIL. Worker processes get the object pickled (data sets of
-        h5py by opening their file).
+        h5py by opening their file). Lists, tuples, numbers and memory views become NumPy arrays.
     chunks : int, tuple, str or None, default "auto"
         Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` uses the chunks of `x` if it has
         any.
@@ -75,6 +78,8 @@ def from_array(
         raise ValueError("the array is lazy already: use rechunk")
     refuse_masked(x)
     _refuse_held(x)
+    if isinstance(x, _VALUES):
+        return _from_values(x, chunks, spec)
     if isinstance(x, (np.ndarray, np.generic)):
         return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
     url = zarr_url(x)
@@ -88,13 +93,17 @@ def from_array(
     return Array._new(_core_from_object(x, chunks), spec)
 
 
+def _from_values(x: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
+    return asarray(x, chunks=chunks, spec=spec)  # a parameter of from_array has this name
+
+
 def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
     """Creates an array of the engine over any array-like object."""
     missing = [a for a in ("shape", "dtype", "__getitem__") if not hasattr(x, a)]
     if missing:
         raise TypeError(
             f"from_array of {type(x).__module__}.{type(x).__qualname__}, which has no"
-            f" {' and no '.join(missing)}: use asarray for lists and numbers"
+            f" {' and no '.join(missing)}: use asarray for objects that NumPy converts"
         )
     if is_foreign(type(x)) and hasattr(x, "todense"):
         raise TypeError(refusal(x))  # parts of x must be NumPy arrays

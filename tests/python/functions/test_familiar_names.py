@@ -107,8 +107,13 @@ def test_parts_of_special_numbers():
             "is_busday: dates has elements of int64, expected datetime64",
         ),
         (lambda: cubed.push([1.0], -1), "push: n is -1, expected at least 0"),
-        (lambda: cubed.zeros(3, order="F"), "zeros: order is 'F', expected 'C'"),
-        (lambda: cubed.asarray([1], order="F"), "asarray: order is 'F', expected 'C'"),
+        (lambda: cubed.shuffle(EYE, "s", 0), "shuffle: indexer is 's', expected a list of"),
+        (lambda: cubed.shuffle(EYE, [1], 0), r"shuffle: indexer\[0\] is 1, expected a list"),
+        (lambda: cubed.shuffle(EYE, [[0.5]], 0), r"shuffle: indexer\[0\] is \[0.5\], expected"),
+        (lambda: cubed.shuffle(EYE, [[0], [9]], 0), "position 9 of group 1 is outside of an"),
+        (lambda: cubed.shuffle(EYE, [[0]], 2), "axis 2"),
+        (lambda: cubed.zeros(3, order="G"), "zeros: order is 'G', expected 'C', 'F'"),
+        (lambda: cubed.asarray([1], order=1), "asarray: order is 1, expected 'C', 'F'"),
         (lambda: cubed.ones(3).view("U1"), "view: dtype is <U1, expected numbers"),
         (lambda: cubed.ones(3).view("f4,f4"), "view: dtype is .*, expected numbers"),
         (lambda: cubed.ones(3, dtype="u1").view("u2"), "the last axis has 3 bytes, expected a mul"),
@@ -126,7 +131,7 @@ def test_parts_of_special_numbers():
     ],
 )
 def test_wrong_arguments_are_named(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises((TypeError, ValueError, IndexError), match=message):
         call()
 
 
@@ -290,6 +295,106 @@ def test_unify_chunks():
     assert a.chunks == ((2, 2, 2), (4,)) and b.chunks == ((2, 2, 2),) and c == 3
 
 
+@pytest.mark.parametrize(
+    ("indexer", "chunks"),
+    [
+        ([[1, 5, 6], [0, 2, 3, 4, 7]], ((2, 1), (3, 5))),
+        ([[1, 5, 6], [0, 3], [4, 2, 7]], ((2, 1), (5, 3))),
+        ([[-1], [0, -2, 5, 3, 2, 4], (7,)], ((1, 1, 1), (1, 6, 1))),
+        ([np.array([2, 2, 2], "u1"), [], [0]], ((2, 1), (4,))),
+        ([], ((2, 1), (0,))),
+        ([[]], ((2, 1), (0,))),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f8", ">i2", "c8", "M8[s]", "U3", "?"])
+def test_shuffle(indexer, chunks, dtype):
+    x = np.arange(24).reshape(8, 3).T.astype(dtype)
+    order = np.concatenate([np.asarray(group, np.int64) for group in [*indexer, []]])
+    a = cubed.from_array(x, chunks=((2, 1), (4, 4)))
+    y = lazily(cubed.shuffle, a, indexer, 1)
+    same(y, x[:, order].astype(x.dtype.newbyteorder("=")))
+    if order.size:
+        assert y.chunks == chunks
+    same(lazily(a.shuffle, indexer, axis=-1), x[:, order].astype(x.dtype.newbyteorder("=")))
+
+
+@settings
+@given(arrays(["i4"]), st.data())
+def test_shuffle_of_any_groups(given, data):
+    x, chunks, axis = given
+    axis = axis or 0
+    n = x.shape[axis]
+    positions = st.integers(-n, n - 1) if n else st.nothing()
+    indexer = data.draw(st.lists(st.lists(positions, max_size=7 if n else 0), max_size=5))
+    order = np.concatenate([np.asarray(group, np.int64) for group in [*indexer, []]])
+    y = lazily(cubed.shuffle, cubed.from_array(x, chunks=chunks), indexer, axis)
+    same(y, x.take(order, axis))
+    ends = {0, *np.cumsum([len(group) for group in indexer])}
+    if order.size:
+        assert set(np.cumsum(y.chunks[axis])) <= ends
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), (1, 1)])
+@pytest.mark.parametrize("chunks", [(4, 3), (2, 6), (4, 6), (1, 1)])
+def test_roll_keeps_whole_axes(axis, chunks):
+    x = np.arange(24).reshape(4, 6)
+    a = cubed.from_array(x, chunks=chunks)
+    y = lazily(cubed.roll, a, 3, axis=axis)
+    same(y, np.roll(x, 3, axis))
+    if axis is not None:
+        for before, after in zip(a.chunks, y.chunks, strict=True):
+            assert len(before) > 1 or after == before
+    for shift in (cubed.fft.fftshift, cubed.fft.ifftshift):
+        y = lazily(shift, a)
+        same(y, getattr(np.fft, shift.__name__)(x))
+        assert all(
+            len(before) > 1 or after == before
+            for before, after in zip(a.chunks, y.chunks, strict=True)
+        )
+
+
+def test_parameters_of_numpy():
+    x = np.arange(24).reshape(2, 3, 4)
+    a = cubed.from_array(x, chunks=2)
+    same(lazily(cubed.repeat, a, 2, 1), np.repeat(x, 2, 1))
+    for args in [(0, 1, 2, "f4"), (1, 0, 2), (-1,)]:
+        same(lazily(a.trace, *args), x.trace(*args))
+    same(lazily(cubed.eye, 3, M=4, k=1), np.eye(3, M=4, k=1))
+    with pytest.raises(TypeError, match="n_cols is 2 and M is 3, expected one of them"):
+        cubed.eye(2, 2, M=3)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("num", [0, 1, 2, 5])
+@pytest.mark.parametrize("limits", [(0, 10), (1.5, -1), (0, 1j), (np.array([1, 2]), 5)])
+def test_steps_of_linspace(limits, num, endpoint):
+    theirs = np.linspace(*limits, num, endpoint, retstep=True)
+    numbers, step = lazily(cubed.linspace, *limits, num, endpoint, retstep=True)
+    np.testing.assert_allclose(numbers.compute(), theirs[0])
+    np.testing.assert_array_equal(step, theirs[1])
+    start, stop = (cubed.asarray(v) for v in limits)
+    numbers, step = lazily(cubed.linspace, start, stop, num, endpoint, retstep=True)
+    np.testing.assert_allclose(numbers.compute(), theirs[0])
+    if np.isnan(theirs[1]).any():
+        assert np.isnan(step)
+    else:
+        same(step, np.asarray(theirs[1]))
+
+
+VALUES = [
+    [], [1, 2], [[1.5, 2], [3, 4]], (True, False), 3, 2.5, 1j, True, "abc", b"ab",
+    memoryview(b"ab"), [np.datetime64("2024-01-01")],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_from_array_of_values(values):
+    x = lazily(cubed.from_array, values, chunks=1)
+    y = cubed.asarray(values)
+    assert x.dtype == y.dtype and x.shape == y.shape and set(x.chunksize) <= {0, 1}
+    np.testing.assert_array_equal(x.compute(), y.compute())
+
+
 def test_creation():
     np.testing.assert_array_equal(cubed.linspace(0, 1).compute(), np.linspace(0, 1))
     tri = cubed.tri(5, 4, 1, "i4", (2, 2))
@@ -302,7 +407,7 @@ def test_creation():
         cubed.zeros_like(x, order="K", shape=(2, 3)),
         cubed.full((2, 3), 0.0, order=None),
         cubed.full_like(x, 0, order="A", shape=(2, 3)),
-        cubed.ones((2, 3), order="C") - 1,
+        cubed.ones((2, 3), order="F") - 1,
         cubed.ones_like(x, order="C", shape=(2, 3)) - 1,
         cubed.empty((2, 3), order="C"),
         cubed.empty_like(x, order="C", shape=(2, 3)),

@@ -66,6 +66,16 @@ def test_against_scipy(name, chunks):
         np.testing.assert_allclose(g.compute(), w, rtol=1e-9)
 
 
+def test_results_are_computed_together():
+    got = stats.ttest_ind(lazy(A, 7), lazy(B, 5))
+    wanted = scipy.stats.ttest_ind(A, B)
+    computed = got.compute(executor="single-threaded")
+    assert isinstance(computed, stats.Result)
+    for values, theirs in zip(computed, (wanted.statistic, wanted.pvalue), strict=True):
+        assert isinstance(values, np.ndarray)
+        np.testing.assert_allclose(values, theirs, rtol=1e-9)
+
+
 @pytest.mark.parametrize("axis", [(0, 2), (-1, 1), None])
 def test_several_axes(axis):
     a, b = (np.stack([v[:20], v[20:40]]) for v in (A, B))

@@ -177,7 +177,7 @@ def test_what_is_refused(spec):
     with pytest.raises(TypeError, match="Like cannot be sent to another process"):
         cubed.from_array(like, spec=spec).compute(executor="processes")
     with pytest.raises(TypeError, match="no shape and no dtype"):
-        cubed.from_array([1, 2])
+        cubed.from_array({1, 2})
     with pytest.raises(TypeError, match="masked"):
         cubed.from_array(np.ma.masked_array([1, 2], [0, 1]))
     with pytest.raises(TypeError, match="object"):

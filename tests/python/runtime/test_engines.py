@@ -892,6 +892,12 @@ def test_an_interrupt_leaves_nothing(spec, tmp_path):
     assert not left(tmp_path)
 
 
+def test_options_of_cubed_for_python_are_accepted():
+    pytest.importorskip("lithops")
+    executor = create_executor("lithops", {"wait_dur_sec": 0.1, "compute_arrays_in_parallel": True})
+    assert executor.name == "lithops"
+
+
 def test_pools_that_are_wrong():
     with pytest.raises(TypeError, match="pool is 3, expected an executor"):
         create_executor("futures", {"pool": 3})

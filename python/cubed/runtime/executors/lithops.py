@@ -118,7 +118,8 @@ class LithopsExecutor(EngineExecutor):
         As for other executors.
     **kwargs
         Arguments of ``lithops.FunctionExecutor``, such as ``config``, ``backend``, ``storage``,
-        ``runtime`` and ``runtime_memory``; and options of other versions, which are accepted.
+        ``runtime`` and ``runtime_memory``; and options of other versions, such as `wait_dur_sec`,
+        which are accepted.
     """
 
     name = "lithops"
@@ -132,7 +133,9 @@ class LithopsExecutor(EngineExecutor):
         ("config", "config_file", "backend", "storage", "monitoring", "log_level", "mode", "region",
          "runtime", "runtime_memory", "remote_invoker", "workers")
     )  # fmt: skip
-    _accepted = EngineExecutor._accepted | _arguments | {"timeout", "include_modules"}
+    _accepted = (
+        EngineExecutor._accepted | _arguments | {"timeout", "include_modules", "wait_dur_sec"}
+    )
 
     def connect(self) -> LithopsEngine:
         """Returns an executor of Lithops, for one run."""
