@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "chunks/prefixes.h"
 #include "chunks/state.h"
 
 /* Returns the total size of an intermediate whose chunks a copy joins to larger ones, if its chunks in order form the array. Then
@@ -62,9 +63,20 @@ void cb_intermediates_free(cb_chunks *c, int node) CB_UNCHECKED_LOCKS
 
 enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
-static void chunk_key(const cb_work *work, int node, int64_t chunk, char key[KEY_CAP])
+/* FOLDER/NODE/CHUNK, or FOLDER/PREFIX/NODE/CHUNK: digits only, so that a takeover moves these objects as chunks
+ * (cb_zarr_may_be_chunk). */
+static void chunk_key(const cb_chunks *c, const cb_work *work, int node, int64_t chunk,
+                      char key[KEY_CAP])
 {
-    snprintf(key, KEY_CAP, "%s%s%d/%" PRId64, work->folder, *work->folder ? "/" : "", node, chunk);
+    const char *slash = *work->folder ? "/" : "";
+    const unsigned n = work->store->vt->flags & CUBED_STORE_PREFIXES
+                           ? cb_prefixes(cb_grid_count(c->plan->ir.nodes[node].grid))
+                           : 1;
+    if (n > 1)
+        snprintf(key, KEY_CAP, "%s%s%03u/%d/%" PRId64, work->folder, slash, cb_prefix_of(chunk, n),
+                 node, chunk);
+    else
+        snprintf(key, KEY_CAP, "%s%s%d/%" PRId64, work->folder, slash, node, chunk);
 }
 
 bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **store,
@@ -77,7 +89,7 @@ bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, cubed_store **
     cb_mutex_unlock(&c->lock);
     if (!there) return false;
     *store = work.store;
-    chunk_key(&work, node, chunk, key);
+    chunk_key(c, &work, node, chunk, key);
     return true;
 }
 
@@ -201,7 +213,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
     if (ptr && ptr != cb_chunks_in_work(c)) free_chunk(c, node, ptr);
     if (in_work) {
         char key[KEY_CAP];
-        chunk_key(&work, node, chunk, key);
+        chunk_key(c, &work, node, chunk, key);
         /* Ignore errors: the run deletes its whole folder at the end. */
         cubed_status ignored = cb_store_del(work.store, key, NULL);
         (void)ignored;
@@ -220,7 +232,7 @@ cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk, bool *f
     cb_mutex_unlock(&c->lock);
     if (!work.store) return CUBED_OK;
     cb_grid_unravel(c->plan->ir.nodes[node].grid, chunk, idx);
-    chunk_key(&work, node, chunk, key);
+    chunk_key(c, &work, node, chunk, key);
     CB_TRY(cb_store_find(work.store, key, &info, err));
     *found =
         !cb_version_is_none(&info.version) && info.size == cb_chunk_bytes_at(c->plan, node, idx);
@@ -239,7 +251,7 @@ static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src
     cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = src, .size = bytes};
     cb_work work;
     CB_TRY(cb_chunks_get_work(c, &work, err));
-    chunk_key(&work, node, chunk, key);
+    chunk_key(c, &work, node, chunk, key);
     CB_TRY(cb_store_do_until(work.store, &r, cancel, err));
     count->stored_written += bytes;
     atomic_fetch_add(&c->spilled, bytes);
@@ -305,7 +317,7 @@ cubed_status cb_intermediate_object(cb_chunks *c, int node, const int64_t *idx, 
     cb_work work;
     CB_TRY(cb_chunks_get_work(c, &work, err));
     *store = work.store;
-    chunk_key(&work, node, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx), key);
+    chunk_key(c, &work, node, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx), key);
     return CUBED_OK;
 }
 

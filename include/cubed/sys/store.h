@@ -173,6 +173,8 @@ struct cubed_store_request {
 #define CUBED_STORE_GUARDS 32u
 /* Listings report versions of objects, and deletes check the versions of their request. */
 #define CUBED_STORE_DELETES_IF 64u
+/* The service limits the rate of requests to each prefix of keys: chunks of large intermediates get keys with many prefixes. */
+#define CUBED_STORE_PREFIXES 128u
 
 #define CUBED_STORE_IN_FLIGHT 16u
 #define CUBED_STORE_GAP       (512u << 10)

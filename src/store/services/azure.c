@@ -463,7 +463,7 @@ static const cb_dialect azure = {
 };
 
 const cubed_store_vtable cb_azure_vtable =
-    CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF);
+    CB_REMOTE_VTABLE("az", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF | CUBED_STORE_PREFIXES);
 
 /* Value of a name in "NAME=VALUE;NAME=VALUE"; NULL if missing. */
 static const char *of_line(cb_zone *zone, const char *line, const char *name)

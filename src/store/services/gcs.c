@@ -492,8 +492,8 @@ static const cb_dialect gcs_xml = {
     .open = cb_gcs_open,
 };
 
-const cubed_store_vtable cb_gcs_vtable =
-    CB_REMOTE_VTABLE("gs", CUBED_STORE_CONDITIONS_IN_ONE_PIECE | CUBED_STORE_DELETES_IF);
+const cubed_store_vtable cb_gcs_vtable = CB_REMOTE_VTABLE(
+    "gs", CUBED_STORE_CONDITIONS_IN_ONE_PIECE | CUBED_STORE_DELETES_IF | CUBED_STORE_PREFIXES);
 
 static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
 {

@@ -523,7 +523,7 @@ static const cb_dialect s3 = {
 };
 
 const cubed_store_vtable cb_s3_vtable =
-    CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF);
+    CB_REMOTE_VTABLE("s3", CUBED_STORE_ETAGS | CUBED_STORE_DELETES_IF | CUBED_STORE_PREFIXES);
 
 static cubed_status set_endpoint(s3_store *s, cubed_error *err)
 {

@@ -1,0 +1,33 @@
+/* Prefixes of the keys of intermediates.
+ *
+ * An object store limits the requests per second to each prefix of keys. So the chunks of a large intermediate are spread over
+ * prefixes, by a hash of their indices. Both functions depend on the plan only, so all processes of a run, and a run that
+ * resumes it, find the same keys. */
+#ifndef CB_CHUNKS_PREFIXES_H
+#define CB_CHUNKS_PREFIXES_H
+
+#include <stdint.h>
+
+/* Chunks per prefix, and the maximum number of prefixes. If all chunks of a prefix were put within one second, their number
+ * would be a third of the 3,500 puts that S3 performs. */
+enum { CB_PREFIX_CHUNKS = 1024, CB_MOST_PREFIXES = 256 };
+
+/* Returns the number of prefixes of an intermediate with `chunks` chunks: a power of two. */
+static inline unsigned cb_prefixes(int64_t chunks)
+{
+    unsigned n = 1;
+    while (n < CB_MOST_PREFIXES && (int64_t)n * CB_PREFIX_CHUNKS < chunks) n *= 2;
+    return n;
+}
+
+/* Returns the prefix of a chunk, below `prefixes`. The finaliser of SplitMix64 (Steele, Lea and Flood 2014) spreads chunks
+ * evenly that tasks read together: neighbours, rows and columns. */
+static inline unsigned cb_prefix_of(int64_t chunk, unsigned prefixes)
+{
+    uint64_t x = (uint64_t)chunk + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (unsigned)(x ^ x >> 31) & (prefixes - 1);
+}
+
+#endif
