@@ -154,7 +154,7 @@ def store_url(store: Any, path: str | None = None) -> str:
         if found is None:
             raise NotImplementedError(
                 f"store {shown(store)}: expected a path, a URL, or a store of zarr-python, fsspec"
-                " or obstore that stands for such"
+                " or obstore with such a location"
             )
         where = found
     return f"{where}::{path}" if path else where

@@ -57,7 +57,7 @@ class Reader:
             payload = dumps(self)
         except Exception as e:
             raise TypeError(
-                f"{type(self._array).__module__}.{type(self._array).__qualname__} cannot be given"
+                f"{type(self._array).__module__}.{type(self._array).__qualname__} cannot be sent"
                 f" to another process: {e}"
             ) from e
         return pickle.dumps((sys.path, payload))

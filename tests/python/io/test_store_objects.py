@@ -116,7 +116,7 @@ def test_work_directories(server, tmp_path):
     assert any(r.op == "put" and r.key.startswith("work/") for r in server.requests)
     assert not [k for k in server.objects if k.startswith("work/")]
     for work in (zarr.storage.MemoryStore(), 3):
-        with pytest.raises(TypeError, match="stands for such"):
+        with pytest.raises(TypeError, match="with such a location"):
             cubed.Spec(work)
 
 

@@ -233,7 +233,7 @@ def test_other_files_are_not_replaced(tmp_path):
     for name in ("photos.zip", "notes.zip"):
         before = (tmp_path / name).read_bytes()
         for inner in (None, "x"):
-            with pytest.raises(FileExistsError, match="no file of arrays"):
+            with pytest.raises(FileExistsError, match="not a file of arrays"):
                 cubed.to_zarr(a, tmp_path / name, path=inner)
         assert (tmp_path / name).read_bytes() == before
 

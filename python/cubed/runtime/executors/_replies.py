@@ -76,6 +76,6 @@ def _read(url: str) -> bytes | BaseException:
     try:
         return _core.read_object(url, _MOST_BYTES)
     except FileNotFoundError:
-        return worker.WorkerLostError("its worker ended without a word")
+        return worker.WorkerLostError("its worker ended without a reply")
     except Exception as e:
         return e
