@@ -15,16 +15,16 @@ static const struct measurement {
     const char *name;
     bool complex, times;
 } measurements[CUBED_MEASUREMENTS] = {
-    [CUBED_MEASURE_SUM] = {"sum_labels", .complex = true},
-    [CUBED_MEASURE_MEAN] = {"mean_labels", .complex = true},
-    [CUBED_MEASURE_VARIANCE] = {"variance_labels", .complex = true},
-    [CUBED_MEASURE_STANDARD_DEVIATION] = {"standard_deviation_labels", .complex = true},
-    [CUBED_MEASURE_MINIMUM] = {"minimum_labels", .times = true},
-    [CUBED_MEASURE_MAXIMUM] = {"maximum_labels", .times = true},
-    [CUBED_MEASURE_MEDIAN] = {"median_labels"},
-    [CUBED_MEASURE_MINIMUM_POSITION] = {"minimum_position", .times = true},
-    [CUBED_MEASURE_MAXIMUM_POSITION] = {"maximum_position", .times = true},
-    [CUBED_MEASURE_CENTER_OF_MASS] = {"center_of_mass", .complex = true},
+    [CUBED_MEASURE_SUM] = {.name = "sum_labels", .complex = true},
+    [CUBED_MEASURE_MEAN] = {.name = "mean_labels", .complex = true},
+    [CUBED_MEASURE_VARIANCE] = {.name = "variance_labels", .complex = true},
+    [CUBED_MEASURE_STANDARD_DEVIATION] = {.name = "standard_deviation_labels", .complex = true},
+    [CUBED_MEASURE_MINIMUM] = {.name = "minimum_labels", .times = true},
+    [CUBED_MEASURE_MAXIMUM] = {.name = "maximum_labels", .times = true},
+    [CUBED_MEASURE_MEDIAN] = {.name = "median_labels"},
+    [CUBED_MEASURE_MINIMUM_POSITION] = {.name = "minimum_position", .times = true},
+    [CUBED_MEASURE_MAXIMUM_POSITION] = {.name = "maximum_position", .times = true},
+    [CUBED_MEASURE_CENTER_OF_MASS] = {.name = "center_of_mass", .complex = true},
 };
 
 typedef struct measuring {
