@@ -119,10 +119,12 @@ static void read_listing(const service *s, cb_remote_call *c, bool uploads)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_store_request r = {
         .op = CUBED_STORE_LIST, .key = "group", .entry = tell, .entry_ctx = &n, .next_page = next};
-    c->request = &r;
     if (uploads ? !s->dialect->read_uploads : !s->dialect->read_page) return;
+    const cubed_store_request *before = c->request;
+    c->request = &r;
     const cubed_status st = uploads ? s->dialect->read_uploads((cb_remote *)s->store, c, &r, &err)
                                     : s->dialect->read_page((cb_remote *)s->store, c, &r, &err);
+    c->request = before;
     require((st == CUBED_OK) == (err.message[0] == 0) && memchr(next, 0, sizeof next));
 }
 

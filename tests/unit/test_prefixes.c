@@ -51,7 +51,7 @@ static void test_limits_of_a_service_hold_for_a_wave_of_tasks(void **state)
 {
     enum { WORKERS = 10000 };
     (void)state;
-    for (int64_t chunks = WORKERS; chunks <= 100 * WORKERS; chunks *= 10) {
+    for (int64_t chunks = WORKERS; chunks <= INT64_C(100) * WORKERS; chunks *= 10) {
         int64_t counts[CB_MOST_PREFIXES] = {0}, most = 0;
         const unsigned n = cb_prefixes(chunks);
         for (int64_t i = 0; i < WORKERS; i++) counts[cb_prefix_of(chunks / 2 + i, n)]++;
