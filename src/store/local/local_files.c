@@ -104,19 +104,29 @@ bool cb_local_is_foreign(const local_store *s, const char *path, struct stat *in
     return kept;
 }
 
+/* Creates a directory. Returns 0 or errno: EPERM if a private directory exists and may be another user's. */
+static int make_directory(const local_store *s, const char *path, mode_t mode)
+{
+    const char *at = cb_local_at(s, path);
+    struct stat info;
+    int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
+    /* Look again: another process may have removed the directory since. */
+    for (int tries = 0; e == EEXIST && mode == CB_LOCAL_PRIVATE; tries++) {
+        if (!cb_local_is_foreign(s, path, &info)) break;
+        if (tries == 3) return EPERM;
+        e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
+    }
+    return e;
+}
+
 int cb_local_make_parents(const local_store *s, char *path)
 {
     const size_t first = s->dir == AT_FDCWD ? 1 : s->root + 1;
     for (char *p = path + first; (p = strchr(p, '/')) != NULL; p++) {
-        struct stat info;
         *p = 0;
-        const char *at = cb_local_at(s, path);
-        const mode_t mode = cb_local_directory_mode(s, (size_t)(p - path));
-        int e = mkdirat(s->dir, at, mode) != 0 ? errno : 0;
+        int e = make_directory(s, path, cb_local_directory_mode(s, (size_t)(p - path)));
         if (e == 0 && s->durable && (e = cb_local_sync_parent(s, path)) != 0)
-            unlinkat(s->dir, at, AT_REMOVEDIR); /* undo */
-        if (e == EEXIST && mode == CB_LOCAL_PRIVATE && cb_local_is_foreign(s, path, &info))
-            e = EPERM;
+            unlinkat(s->dir, cb_local_at(s, path), AT_REMOVEDIR); /* undo */
         *p = '/';
         if (e != 0 && e != EEXIST) return e;
     }
