@@ -250,7 +250,7 @@ LISTINGS = {
     "no key": (lambda: itertools.repeat((["g/../../x", "g//a", "g/a/"], None, "")), None),
     "a token of 8 kB": (
         lambda: itertools.repeat(([], "t" * 8192, "")),
-        "not a listing|token is too long",
+        "token is not text of less than|token is too long",
     ),
 }
 
