@@ -70,7 +70,7 @@ def fences():
 def schemes():
     """Of all stores that can be written, as the library's tables have them."""
     text = "".join(p.read_text() for p in (ROOT / "src/store").rglob("*.c"))
-    return {*re.findall(r'(?:\.scheme = |CB_REMOTE_VTABLE\()"(\w+)"', text)} - {"http"}
+    return {*re.findall(r'(?:\.scheme = |CB_REMOTE_VTABLE\()\s*"(\w+)"', text)} - {"http"}
 
 
 def test_fences_of_stores(tmp_path, monkeypatch):
