@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/mix.h"
+
 /* Chunks per prefix, and the maximum number of prefixes. If all chunks of a prefix were put within one second, their number
  * would be a third of the 3,500 puts that S3 performs. */
 enum { CB_PREFIX_CHUNKS = 1024, CB_MOST_PREFIXES = 256 };
@@ -20,14 +22,11 @@ static inline unsigned cb_prefixes(int64_t chunks)
     return n;
 }
 
-/* Returns the prefix of a chunk, below `prefixes`. The finaliser of SplitMix64 (Steele, Lea and Flood 2014) spreads chunks
- * evenly that tasks read together: neighbours, rows and columns. */
+/* Returns the prefix of a chunk, below `prefixes`. Chunks that tasks read together (neighbours, rows and columns) are spread
+ * evenly. */
 static inline unsigned cb_prefix_of(int64_t chunk, unsigned prefixes)
 {
-    uint64_t x = (uint64_t)chunk + UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (unsigned)(x ^ x >> 31) & (prefixes - 1);
+    return (unsigned)cb_mix((uint64_t)chunk + UINT64_C(0x9e3779b97f4a7c15)) & (prefixes - 1);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mix.h"
 #include "store/local/local.h"
 
 cubed_status cb_local_path(const local_store *s, const char *key, char out[PATH_MAX],
@@ -199,21 +200,13 @@ cubed_status cb_local_create(local_store *s, const char *path, bool make, char t
                 : cb_fail_errno(err, errno, "cannot write %s", path);
 }
 
-/* Mixing function of SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 void cb_local_info(const struct stat *info, cubed_object_info *out)
 {
     static const char digits[] = "0123456789abcdef";
-    uint64_t v = mix((uint64_t)info->st_ino);
-    v = mix(v ^ (uint64_t)info->st_mtim.tv_sec);
-    v = mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
-    v = mix(v ^ (uint64_t)info->st_size);
+    uint64_t v = cb_mix((uint64_t)info->st_ino);
+    v = cb_mix(v ^ (uint64_t)info->st_mtim.tv_sec);
+    v = cb_mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
+    v = cb_mix(v ^ (uint64_t)info->st_size);
     out->size = (uint64_t)info->st_size;
     out->modified = info->st_mtim.tv_sec;
     for (int i = 0; i < 16; i++) out->version.text[i] = digits[v >> (60 - 4 * i) & 15];

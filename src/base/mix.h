@@ -1,0 +1,16 @@
+/* Mixes the bits of a number. */
+#ifndef CB_BASE_MIX_H
+#define CB_BASE_MIX_H
+
+#include <stdint.h>
+
+/* Returns a number each bit of which depends on all bits of x: the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Different
+ * numbers have different results. */
+static inline uint64_t cb_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+#endif
