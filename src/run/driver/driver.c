@@ -393,7 +393,9 @@ static unsigned busy_workers(const cb_driver *d)
 
 static bool may_submit(cb_driver *d)
 {
-    return d->busy < d->nflights && cb_ramp_has_worker(&d->ramp, busy_workers(d), now_of(d));
+    if (d->busy == d->nflights) return false;
+    /* Without a ramp the clock is not read for each range. */
+    return d->ramp.at_once == 0 || cb_ramp_has_worker(&d->ramp, busy_workers(d), now_of(d));
 }
 
 cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
