@@ -231,15 +231,8 @@ def _grid_of_rotated(x: Any, pole: tuple[float, float, float], names: list[Hasha
     bounds = [_bounds_of(x, n, v) for n, v in zip(names, (lat, lon), strict=True)]
     axes = Grid(lat, lon, *(() if any(v is None for v in bounds) else bounds))
     made = _core.rotated_grid(tuple(v._x for v in axes._arrays(None)), pole)
-    lat, lon, lat_bounds, lon_bounds = (to_numpy(Array._new(v, None)) for v in made)
-    has_bounds = lat_bounds.shape[-1] > 0
-    return Grid(
-        lat,
-        lon,
-        lat_bounds if has_bounds else None,
-        lon_bounds if has_bounds else None,
-        dims=tuple(x.coords[n].dims[0] for n in names),
-    )
+    lat_dim, lon_dim = (x.coords[n].dims[0] for n in names)
+    return _grid_of_parts((*made, None), False, ("lat", "lon", lat_dim, lon_dim))
 
 
 def _grid_of_xarray(x: Any) -> Grid:
