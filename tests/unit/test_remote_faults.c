@@ -24,6 +24,7 @@
 #include "object_server.h"
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "text_file.h"
 
 enum { MOST_VARIABLES = 8, TEXT = 512 };
 
@@ -77,16 +78,6 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
 
 /* --- Services ----------------------------------------------------------------------------------------- */
 
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 #define KEYS(id)                                                                                   \
     "{\"AccessKeyId\": \"" id                                                                      \
     "\", \"SecretAccessKey\": \"s\", \"Token\": \"t\", \"Expiration\": \"2999-01-01T00:00:00Z\"}"
@@ -108,9 +99,11 @@ static int setup(void **state)
     renew_server();
     snprintf(root, sizeof root, "/tmp/cubed-test-faults-XXXXXX");
     if (!mkdtemp(root)) return -1;
-    write_file("credentials", "[default]\naws_access_key_id = mine\naws_secret_access_key = s\n"
-                              "[other]\naws_access_key_id = other\naws_secret_access_key = s\n");
-    write_file("config", "[profile role]\nrole_arn = arn\nweb_identity_token_file = nowhere\n");
+    write_text_file(root, "credentials",
+                    "[default]\naws_access_key_id = mine\naws_secret_access_key = s\n"
+                    "[other]\naws_access_key_id = other\naws_secret_access_key = s\n");
+    write_text_file(root, "config",
+                    "[profile role]\nrole_arn = arn\nweb_identity_token_file = nowhere\n");
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "object_server.h"
 #include "remove_dir.h"
 #include "store/services/store_registry.h"
+#include "text_file.h"
 
 enum { MOST_VARIABLES = 8, TEXT = 512 };
 
@@ -501,16 +502,6 @@ static void test_options_of_urls(void **state)
 
 /* --- Credentials -------------------------------------------------------------------------------------- */
 
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 #define ENDPOINT "AWS_ENDPOINT_URL=http://127.0.0.1:%d"
 #define KEYS(ID)                                                                                   \
     "{\"Version\": 1, \"AccessKeyId\": \"" ID                                                      \
@@ -557,18 +548,20 @@ static void test_credentials(void **state)
          "Bearer managed"},
     };
     char text[1024];
-    write_file("credentials", "[default]\naws_access_key_id = plain\naws_secret_access_key = s\n"
-                              "# a comment\n[other]\naws_access_key_id=other\n"
-                              "aws_secret_access_key=s\naws_session_token=t\n");
-    write_file("config", "[profile told]\ncredential_process = echo '" KEYS("process") "'\n");
-    write_file("token", "a.web.token\n");
+    write_text_file(root, "credentials",
+                    "[default]\naws_access_key_id = plain\naws_secret_access_key = s\n"
+                    "# a comment\n[other]\naws_access_key_id=other\n"
+                    "aws_secret_access_key=s\naws_session_token=t\n");
+    write_text_file(root, "config",
+                    "[profile told]\ncredential_process = echo '" KEYS("process") "'\n");
+    write_text_file(root, "token", "a.web.token\n");
     snprintf(
         text, sizeof text,
         "{\"type\": \"external_account\", \"audience\": \"a\", \"subject_token_type\": \"jwt\", "
         "\"token_url\": \"http://127.0.0.1:%d/exchange\", "
         "\"credential_source\": {\"file\": \"%s/token\"}}",
         object_server_port(server), root);
-    write_file("external.json", text);
+    write_text_file(root, "external.json", text);
     object_server_say(server, "Action=AssumeRoleWithWebIdentity",
                       "<R><Credentials><AccessKeyId>sts</AccessKeyId><SecretAccessKey>s"
                       "</SecretAccessKey><SessionToken>t</SessionToken><Expiration>"
