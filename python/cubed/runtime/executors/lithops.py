@@ -126,7 +126,7 @@ class LithopsExecutor(EngineExecutor):
     keeps_messages: ClassVar[str] = "Lithops's storage"
     engine: ClassVar[tuple[str, str]] = ("lithops", "lithops")
     overhead: ClassVar[float] = 0.5
-    # "Lambda scaling behavior" in the Developer Guide of AWS.
+    # The rate of AWS Lambda ("Lambda scaling behavior" in its Developer Guide), for all backends.
     ramp: ClassVar[tuple[int, int]] = (1000, 100)
     max_message_bytes: ClassVar[int] = 4 << 20
     _arguments = frozenset(
