@@ -23,7 +23,8 @@
 #include "run/places/self.h"
 
 #define SUFFIX CB_NEW_FILE_SUFFIX
-#define DATA   "data" /* the store in the directory */
+#define DATA   "data"         /* the store in the directory */
+#define DRAFT  ".cubed-part-" /* begin of the name of the file in the directory */
 /* NOLINTNEXTLINE(misc-redundant-expression): the public name and its parts */
 _Static_assert(sizeof CUBED_NEW_FILE_STORE == sizeof SUFFIX "/" DATA, "one name in both places");
 
@@ -69,7 +70,7 @@ static cubed_status find(cubed_new_file *f, const char *path, cubed_error *err)
     char *above = slash ? join(f->zone, path, "", "", "") : join(f->zone, ".", "", "", "");
     f->given = join(f->zone, path, "", "", "");
     f->name = join(f->zone, base, SUFFIX, "", "");
-    f->part = join(f->zone, ".cubed-part-", f->self.run, suffix_of(path), "");
+    f->part = join(f->zone, DRAFT, f->self.run, suffix_of(path), "");
     if (!above || !f->given || !f->name || !f->part) return no_memory(err);
     if (slash) above[slash - path + (slash == path)] = 0;
     CB_TRY(cb_place_parse_store(f->zone, above, &place, err));
@@ -82,23 +83,33 @@ static cubed_status find(cubed_new_file *f, const char *path, cubed_error *err)
     return cb_store_open_local(&f->ctx->alloc, place.store, false, &f->above, err);
 }
 
-static cubed_status find_any(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+/* Names in the claimed directory, except the record. */
+typedef struct members {
+    bool ours, foreign; /* whether there are names that this file writes, and other names */
+} members;
+
+static cubed_status find_members(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
-    (void)name;
+    members *m = ctx;
     (void)is_prefix;
     (void)err;
-    *(bool *)ctx = true;
+    if (strcmp(name, DATA) == 0 || strncmp(name, DRAFT, sizeof DRAFT - 1) == 0)
+        m->ours = true;
+    else
+        m->foreign = true;
     return CUBED_OK;
 }
 
-/* Checks that the directory is empty, unless another process has claimed it since `claim` was read. */
-static cubed_status check_empty(cubed_new_file *f, cubed_error *err)
+/* Checks that the directory has no files of other programs, unless another process has claimed it since `claim` was read. A power
+ * failure may leave results without a record: *left is true then. */
+static cubed_status check_empty(cubed_new_file *f, bool *left, cubed_error *err)
 {
-    bool any = false;
-    CB_TRY(cb_store_members(f->above, f->name, find_any, &any, err));
-    if (!any) return CUBED_OK;
+    members m = {false};
+    CB_TRY(cb_store_members(f->above, f->name, find_members, &m, err));
+    *left = m.ours;
+    if (!m.ours && !m.foreign) return CUBED_OK;
     CB_TRY(cb_claim_look(f->above, f->name, f->zone, &f->claim, err));
-    if (!cb_version_is_none(&f->claim.version)) return CUBED_OK;
+    if (!cb_version_is_none(&f->claim.version) || !m.foreign) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s%s has files that do not belong to an unfinished %s: rename or remove it",
                    f->given, SUFFIX, f->given);
@@ -128,10 +139,20 @@ out:
     return st;
 }
 
+/* Removes a member of the directory, except the record. The record is removed last, because a directory without a record may not
+ * be ours. */
+static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    cubed_store *place = ctx;
+    if (strcmp(name, CB_RUN_RECORD) == 0) return CUBED_OK;
+    return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
+}
+
 static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cubed_error *err)
 {
     CB_TRY(cb_claim_look(f->above, f->name, f->zone, &f->claim, err));
-    if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, err));
+    bool left = false;
+    if (cb_version_is_none(&f->claim.version)) CB_TRY(check_empty(f, &left, err));
     CB_TRY(cb_claim_check_free(&f->claim, &f->self, err));
     const bool is_new = cb_version_is_none(&f->claim.version);
     /* The store of a process that may still write is not moved. That process may be removing the store's contents,
@@ -144,7 +165,7 @@ static cubed_status claim(cubed_new_file *f, const cubed_new_file_options *o, cu
     CB_TRY(cb_store_anchor(f->above, f->name, false, &f->place, err));
     CB_TRY(cb_claim_check_place(&f->claim, f->place, f->zone, err));
     f->claim.place = f->place;
-    return CUBED_OK;
+    return is_new && left ? cb_store_members(f->place, "", remove_member, f->place, err) : CUBED_OK;
 }
 
 cubed_status cubed_new_file_begin(cubed_context *ctx, const char *path,
@@ -242,15 +263,6 @@ static cubed_status find_chunk(void *ctx, const char *key, uint64_t size, cubed_
     (void)err;
     if (cb_zarr_may_be_chunk(slash ? slash + 1 : key)) *(bool *)ctx = true;
     return CUBED_OK;
-}
-
-/* Removes a member of the directory, except the record. The record is removed last, because a directory without a record may not
- * be ours. */
-static cubed_status remove_member(void *ctx, const char *name, bool is_prefix, cubed_error *err)
-{
-    cubed_store *place = ctx;
-    if (strcmp(name, CB_RUN_RECORD) == 0) return CUBED_OK;
-    return is_prefix ? cb_store_clear(place, name, err) : cb_store_del(place, name, err);
 }
 
 /* Empties the directory and drops the claim. If the file was not published, results stay for a process that resumes. Errors are

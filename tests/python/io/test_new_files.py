@@ -125,6 +125,23 @@ def test_a_directory_that_is_in_the_way_stays(tmp_path, source):
     assert not (tmp_path / "r.zip").exists()
 
 
+@pytest.mark.parametrize("name", ["r.zip", "r.nc"])
+def test_results_without_a_record_are_replaced(tmp_path, source, name):
+    """A power failure may lose the record of a process, and keep its results."""
+    left = tmp_path / f"{name}.cubed-new"
+    (left / "data/c").mkdir(parents=True)
+    (left / "data/c/0").write_bytes(b"chunk")
+    (left / ".cubed-part-1234.zip").write_bytes(b"PK")
+    check(run(*command(tmp_path, name)[1:]))
+    assert not left.exists()
+    left.mkdir()
+    (left / "data").mkdir()
+    (left / "mine.txt").write_text("kept")
+    result = run(*command(tmp_path, name, "x + 2", "--overwrite")[1:])
+    assert "has files that do not belong to an unfinished" in result.err
+    assert (left / "mine.txt").read_text() == "kept" and (left / "data").exists()
+
+
 @pytest.mark.parametrize("place", ["", "r.nc.cubed-new"])
 def test_clean_removes_what_a_killed_process_left(tmp_path, source, place):
     interrupted(tmp_path, "r.nc", signal.SIGKILL).wait()
