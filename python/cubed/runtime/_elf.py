@@ -50,6 +50,12 @@ def read(path: str | Path) -> Elf:
         raise ValueError(f"{path}: the file is truncated or damaged: {e}") from e
 
 
+def is_32_bit(path: Path) -> bool:
+    """Whether a file is a 32-bit ELF file; the x32 ABI has such files, too."""
+    with path.open("rb") as file:
+        return file.read(5) == b"\x7fELF\x01"
+
+
 def _read(path: Path, data: bytes) -> Elf:
     magic, bits, order, _, machine, _, _, segments, sections, *rest = _HEADER.unpack_from(data)
     if magic != b"\x7fELF" or bits != 2 or order != 1:

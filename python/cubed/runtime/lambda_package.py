@@ -136,7 +136,7 @@ def _opened(e: _elf.Elf) -> list[str]:
 def _find(name: str, needs: _elf.Elf, machine: str) -> _elf.Elf:
     """Finds a library in the loader's search path."""
     for file in _candidates(name, needs, machine):
-        if file.is_file():
+        if file.is_file() and not _elf.is_32_bit(file):
             e = _elf.read(file)
             if e.machine == machine:
                 return e

@@ -308,6 +308,17 @@ def test_another_processor(tmp_path, monkeypatch):
     assert not (tmp_path / "w.zip").exists()
 
 
+def test_libraries_of_32_bits_are_passed_over(tmp_path, monkeypatch):
+    """As the loader does, where a machine has libraries for programs of 32 bits."""
+    for name in _elf.read(BIN).needed:
+        (tmp_path / name).write_bytes(b"\x7fELF\x01\x01\x01" + bytes(45))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    monkeypatch.setattr(lambda_package, "_cached", lambda name: iter([tmp_path / name]))
+    found = lambda_package._libraries(_elf.read(BIN))
+    assert found
+    assert tmp_path not in [e.path.parent for e in found.values()]
+
+
 def test_a_library_that_is_missing(tmp_path):
     code = "int f(void); int main(void) { return f(); }"
     library = tmp_path / "libgone.so.1"
